@@ -1,0 +1,49 @@
+# Every chore of the project. Needs Python >= 3.11 and make; each target sets up what it needs in $(VENV) by itself,
+# and again only when pyproject.toml has changed.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The first interpreter here that is new enough. It is run, not only looked up: a shim may stand for nothing.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+PYTEST := $(BIN)/python -m pytest -n auto
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test check parity bench docs clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+demo: $(VENV)/.demo ## train a network on scanned digits, from a script that says `import torch`
+	$(BIN)/python -m retrograd run examples/digits.py
+
+test: check ## check, and all tests that need no PyTorch
+	$(PYTEST) --ignore=tests/parity
+
+check: $(VENV)/.test ## lint and types
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+parity: $(VENV)/.parity ## compare with real PyTorch, number for number (installs it)
+	$(PYTEST) tests/parity
+
+bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (installs it)
+	$(BIN)/python benchmarks
+
+docs: $(VENV)/.docs ## build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+
+clean: ## remove everything that these targets make
+	rm -rf $(VENV) build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each extra of pyproject.toml.
+$(VENV)/.%: pyproject.toml $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+$(VENV)/pyvenv.cfg:
+	@test -n "$(PYTHON)" || { echo "retrograd needs Python 3.11 or newer; name it with make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)

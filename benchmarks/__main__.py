@@ -1,0 +1,93 @@
+"""``python -m benchmarks``: times the workloads on both packages, in turns, and says which targets are met."""
+
+import argparse
+import importlib
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from benchmarks.report import OURS, THEIRS, Result, header, line, write_json
+from benchmarks.timing import time_imports, time_in_turns
+from benchmarks.workloads import WORKLOADS, Workload
+
+IMPORT = "import"
+NAMES = [*(workload.name for workload in WORKLOADS), IMPORT]
+
+
+def main() -> int:
+    options = _options()
+    if options.list:
+        for result in (*(_empty(workload) for workload in WORKLOADS), _empty_import()):
+            print(f"{result.name:<14} {result.summary}; target {result.target}")
+        return 0
+    packages = [options.only] if options.only else [THEIRS, OURS]
+    modules = {package: importlib.import_module(package) for package in packages}
+    chosen = options.workloads or NAMES
+    print(header(), flush=True)
+    results = []
+    for result in _measure_all(chosen, modules):
+        results.append(result)
+        print(line(result), flush=True)
+    if options.json:
+        write_json(results, options.json)
+    return 1 if any(result.met is False for result in results) else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Time retrograd against PyTorch. The ratio is the time of retrograd over that of PyTorch; "
+        "the exit status is 1 where one is above its target.",
+    )
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"only these, of: {', '.join(NAMES)}")
+    parser.add_argument("--list", action="store_true", help="say what the workloads are, and stop")
+    parser.add_argument("--only", choices=(OURS, THEIRS), metavar="PACKAGE", help=f"{OURS} or {THEIRS} alone")
+    parser.add_argument("--json", metavar="FILE", help="write the figures into a file, too")
+    options = parser.parse_args()
+    for name in options.workloads:
+        if name not in NAMES:
+            parser.error(f"no workload is called {name!r}; there are {', '.join(NAMES)}")
+    return options
+
+
+def _measure_all(chosen: Sequence[str], modules: dict[str, Any]) -> Iterator[Result]:
+    for workload in WORKLOADS:
+        if workload.name in chosen:
+            yield _measure(workload, modules)
+    if IMPORT in chosen:
+        result = _empty_import()
+        result.seconds = time_imports(list(modules))
+        yield result
+
+
+def _empty(workload: Workload) -> Result:
+    return Result(workload.name, workload.summary, workload.target)
+
+
+def _empty_import() -> Result:
+    return Result(IMPORT, "the import itself, in a fresh interpreter: the best of several", 0.2)
+
+
+def _measure(workload: Workload, modules: dict[str, Any]) -> Result:
+    """Time one workload, after a first call that shows whether the packages compute the same."""
+    result = _empty(workload)
+    runs, values = {}, {}
+    for package, torch in modules.items():
+        torch.manual_seed(0)
+        try:
+            runs[package] = workload.prepare(torch)
+            values[package] = runs[package]().item()
+        except Exception as error:  # one that fails must not keep the others from being measured
+            result.problem = f"{package}: {type(error).__name__}: {error}".partition("\n")[0]
+            return result
+    first, *others = values.values()
+    if not all(math.isclose(first, other, rel_tol=1e-3) for other in others):
+        result.problem = f"they disagree: {values}"
+        return result
+    result.seconds = time_in_turns(runs, workload.rounds)
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

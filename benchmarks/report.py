@@ -1,0 +1,84 @@
+"""What comes out: one result a workload, as a table for people and as JSON for programs."""
+
+import json
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+OURS, THEIRS = "retrograd", "torch"
+
+
+@dataclass
+class Result:
+    name: str
+    summary: str
+    target: float
+    seconds: dict[str, float] = field(default_factory=dict)
+    problem: str | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """The time of retrograd over that of PyTorch; None where one of the two was not measured."""
+        if OURS in self.seconds and THEIRS in self.seconds:
+            return self.seconds[OURS] / self.seconds[THEIRS]
+        return None
+
+    @property
+    def met(self) -> bool | None:
+        if self.problem is not None:
+            return False
+        return None if self.ratio is None else self.ratio <= self.target
+
+
+def header() -> str:
+    return f"{'workload':<14}{THEIRS:>11}{OURS:>11}{'ratio':>8}{'target':>8}  met"
+
+
+def line(result: Result) -> str:
+    times = "".join(f"{_duration(result.seconds.get(package)):>11}" for package in (THEIRS, OURS))
+    ratio = "-" if result.ratio is None else f"{result.ratio:.2f}"
+    met = {True: "yes", False: "NO", None: "-"}[result.met]
+    problem = f"  {result.problem}" if result.problem else ""
+    return f"{result.name:<14}{times}{ratio:>8}{result.target:>8.2f}  {met}{problem}"
+
+
+def write_json(results: Iterable[Result], file: str) -> None:
+    """The figures, and what they were measured on."""
+    rows = [
+        {
+            "name": result.name,
+            "summary": result.summary,
+            "seconds": result.seconds,
+            "ratio": result.ratio,
+            "target": result.target,
+            "met": result.met,
+            "problem": result.problem,
+        }
+        for result in results
+    ]
+    with open(file, "w", encoding="utf-8") as stream:
+        json.dump({"machine": _machine(), "results": rows}, stream, indent=2)
+        stream.write("\n")
+
+
+def _machine() -> dict[str, object]:
+    versions = {package: _version(package) for package in (OURS, THEIRS, "numpy")}
+    return {"python": platform.python_version(), "architecture": platform.machine(), "cpus": os.cpu_count(), **versions}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # used from its source folder, or not there
+        return None
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"

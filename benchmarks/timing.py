@@ -1,0 +1,60 @@
+"""How things are timed: the packages take turns, so that whatever else the machine does falls on both alike.
+
+It must not know what is timed.
+"""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from itertools import repeat
+from statistics import median
+from time import perf_counter
+
+from benchmarks.workloads import Run
+
+SAMPLE_SECONDS = 0.02
+IMPORT_ROUNDS = 9
+
+
+def time_in_turns(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
+    """The median seconds of one call, for each of the functions."""
+    calls = {name: _calls_a_sample(run) for name, run in runs.items()}
+    samples: dict[str, list[float]] = {name: [] for name in runs}
+    order = list(runs)
+    for _ in range(rounds):
+        for name in order:
+            if calls[name] > 1:
+                runs[name]()  # the caches, and threads of the other that have yet to fall asleep
+            samples[name].append(_sample(runs[name], calls[name]))
+        order.reverse()  # A B, B A: neither is always the one to follow the other
+    return {name: median(times) for name, times in samples.items()}
+
+
+def time_imports(packages: list[str]) -> dict[str, float]:
+    """The least seconds of importing each package in a fresh interpreter; its own start is not counted."""
+    best = dict.fromkeys(packages, float("inf"))
+    for _ in range(IMPORT_ROUNDS):
+        for package in packages:
+            best[package] = min(best[package], _import(package))
+    return best
+
+
+def _calls_a_sample(run: Run) -> int:
+    """How many calls last long enough for the clock. Trying it out is the warm-up as well."""
+    calls = 1
+    while (seconds := _sample(run, calls) * calls) < SAMPLE_SECONDS:
+        calls = max(2 * calls, int(calls * SAMPLE_SECONDS / max(seconds, 1e-6)))
+    return calls
+
+
+def _sample(run: Run, calls: int) -> float:
+    start = perf_counter()
+    for _ in repeat(None, calls):
+        run()
+    return (perf_counter() - start) / calls
+
+
+def _import(package: str) -> float:
+    code = f"from time import perf_counter as now; start = now(); import {package}; print(now() - start)"
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(child.stdout)

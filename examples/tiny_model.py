@@ -1,0 +1,69 @@
+"""One training step of a small network under the magnifying glass: what changes weights, and what gradients."""
+
+import torch
+from torch import nn
+
+BATCH = 16
+
+
+class Funnel(nn.Module):
+    """1000 numbers in, 10 out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide = nn.Linear(1000, 100)
+        self.narrow = nn.Linear(100, 10)
+        self.bend = nn.ReLU()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.narrow(self.bend(self.wide(x)))
+
+
+def main() -> None:
+    torch.manual_seed(42)
+    model = Funnel()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    inputs, wanted = torch.randn(BATCH, 1000), torch.randn(BATCH, 10)
+    weight = model.narrow.weight
+
+    def loss() -> torch.Tensor:
+        return (wanted - model(inputs)).pow(2).sum()
+
+    print("a few weights:   ", weight[2][10:16])
+    print("their gradients: ", weight.grad)
+
+    before = loss()
+    print("loss:            ", before)
+    before.backward()
+    first = weight.grad.clone()
+    print("after backward():", weight[2][10:16])
+    print("their gradients: ", weight.grad[2][10:16])
+
+    old = weight.detach().clone()
+    optimizer.step()
+    print("after step():    ", weight[2][10:16])
+    print("step is -lr * gradient:", torch.allclose(weight - old, -0.001 * first, atol=1e-7))
+    print(f"loss went from {before.item():.2f} to {loss().item():.2f}")
+
+    optimizer.zero_grad(set_to_none=False)
+    print("zeroed:          ", weight.grad[2][10:16])
+    loss().backward()
+    once = weight.grad.clone()
+    for _ in range(3):
+        loss().backward()
+    ratio = (weight.grad.norm() / once.norm()).item()
+    print(f"four backward passes without zeroing: {ratio:.3f} times the gradient of one")
+    optimizer.zero_grad()
+    print("set to none:     ", weight.grad)
+
+    for step in range(30):
+        optimizer.zero_grad()
+        current = loss()
+        current.backward()
+        optimizer.step()
+        if step % 10 == 9:
+            print(f"{step + 1} more steps: loss {current.item():.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""torch.autograd.Function: an operation with a derivative written by the user.
+
+The context that `forward` and `backward` share *is* the node in the graph. Saved inputs are kept as the tensors they
+are; saved outputs as array and version, since the node may not hold what holds the node.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..graph import faults
+from ..graph.node import OtherNode, Output, next_number
+from ..modes import local
+from ..tensor.gradients import as_tensor
+from ..tensor.inplace import rebase
+from ..tensor.recording import make_view
+from ..tensor.state import CUSTOM, State, edge_of, plain, with_edge
+from .grad_mode import no_grad
+
+
+class SavedOutput(NamedTuple):
+    """A saved output: enough to make its tensor again."""
+
+    index: int
+    array: Any
+    version: Any
+    count: int
+
+
+class SavedInput(NamedTuple):
+    """A saved input, or any other tensor that is no output, and its version's count when it was saved."""
+
+    tensor: Any
+    count: int
+
+
+class FunctionCtx(OtherNode):
+    """The context of one call of a Function, and its node in the graph. Free attributes may be set on it."""
+
+    __slots__ = ()
+    _forward_cls: ClassVar[type[Function]]
+    needs_input_grad: tuple[bool, ...]
+    materialize_grads = True
+
+    def __init__(self) -> None:
+        super().__init__((), (), ())
+        self._to_save: tuple[Any, ...] = ()
+        self._dirty: tuple[Any, ...] = ()
+        self._non_differentiable: tuple[Any, ...] = ()
+        self._positions: tuple[int | None, ...] = ()       # of each argument of forward, the edge it has
+        self._constant_outputs: set[int] = set()
+        self._freed = False
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors (or None) for `backward`, which reads them from `saved_tensors`."""
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for `jvp`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs `forward` wrote to in place; each must be returned."""
+        self._dirty = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no gradient."""
+        self._non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether an absent gradient of an output reaches `backward` as zeros (the default) or as None."""
+        self.materialize_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept. Raises RuntimeError once freed, and where one was modified in place."""
+        if self._freed:
+            raise faults.second_pass(self)
+        if self.saved is None:
+            return self._to_save
+        return tuple(None if s is None else self._unpacked(s) for s in self.saved)
+
+    def _unpacked(self, saved: Any) -> Any:
+        if isinstance(saved, SavedInput):
+            tensor = saved.tensor
+            if tensor._counter[0] != saved.count:
+                edge = tensor._edge
+                producer = (None, 0) if edge is None else (edge.node, edge.index)
+                raise faults.modified(self, tensor._array, tensor._counter, saved.count, *producer)
+            return tensor
+        if saved.version[0] != saved.count:
+            raise faults.modified(self, saved.array, saved.version, saved.count, self, saved.index)
+        edge = None if saved.index in self._constant_outputs else self._edge_to(saved.index)
+        tensor = with_edge(saved.array, edge)
+        tensor._counter = saved.version
+        return tensor
+
+    def _edge_to(self, index: int) -> Any:
+        return self if self.outputs == 1 else Output(self, index, self.shape[index], self.dtype[index])
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        """Run the user's backward on tensors."""
+        grads = [self._cotangent(g, i) for i, g in enumerate(cotangents)]
+        function = self._forward_cls
+        backward = function.vjp if function.backward is Function.backward else function.backward
+        results = backward(self, *grads)
+        if not walk.keep:
+            self._freed = True
+            self.saved = None
+        return self._checked(results if isinstance(results, tuple) else (results,), walk)
+
+    def _cotangent(self, g: Any, index: int) -> Any:
+        if g is not None:
+            return as_tensor(g)
+        if not self.materialize_grads:
+            return None
+        shapes, dtypes = ((self.shape,), (self.dtype,)) if self.outputs == 1 else (self.shape, self.dtype)
+        return plain(np.zeros(shapes[index], dtypes[index]))
+
+    def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
+        """The user's gradients by edge, refused with PyTorch's words where they do not fit the inputs."""
+        name, expected = self.name(), len(self._positions)
+        if len(results) > expected and all(r is None for r in results[expected:]):
+            results = results[:expected]
+        if len(results) != expected:
+            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {expected}, got "
+                               f"{len(results)}): one for each argument of forward, None for those without")
+        gradients: list[Any] = [None] * len(self.edges)
+        for i, (position, result) in enumerate(zip(self._positions, results, strict=True)):
+            if position is None:
+                if result is not None:
+                    raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, "
+                                       "but the corresponding forward input was not a Variable")
+                continue
+            if result is None:
+                continue
+            if not isinstance(result, State):
+                raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+            edge = self.edges[position]
+            if edge is not None:
+                if not _reaches(result._array.shape, edge.shape):
+                    raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got "
+                                       f"{list(result._array.shape)} but expected shape compatible with {list(edge.shape)}")
+                gradients[position] = result if walk.recorder is not None else result._array
+        return gradients
+
+
+def _reaches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether a gradient of `shape` can be summed down to `target`."""
+    if len(target) > len(shape):
+        return False
+    return all(n in (1, m) for m, n in zip(reversed(shape), reversed(target), strict=False))
+
+
+class _FunctionMeta(type):
+    """Gives each Function the class of its nodes, named as PyTorch names it."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        cls._backward_cls = type(f"{name}Backward", (FunctionCtx,), {
+            "__module__": "torch.autograd.function", "_forward_cls": cls})
+
+
+class Function(metaclass=_FunctionMeta):
+    """Subclass it with static `forward` and `backward`; call it through `apply`.
+
+    `forward(ctx, *args)` computes with recording off; or `forward(*args)` and `setup_context(ctx, inputs, output)`.
+    `backward(ctx, *grads)` is given the cotangent of each output and returns one gradient for each argument of
+    forward, None for what is no tensor or needs none.
+
+    >>> import retrograd as torch
+    >>> class Cube(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return g * 3 * x * x
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> Cube.apply(x).backward(); x.grad
+    tensor(12.)
+    """
+
+    _backward_cls: ClassVar[type[FunctionCtx]]
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
+                      "should invoke them on the class itself. Instantiating an autograd function will raise an error "
+                      "in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+                           "autograd function with static forward method: call it as "
+                           f"{type(self).__name__}.apply(...).")
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs. To be overridden."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Fill the context, where `forward` takes none. To be overridden."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Compute the gradients of the inputs. To be overridden."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom "
+                                  "autograd.Function to use it with backward mode AD.")
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Call the function on `args` and record it, where grad mode is on and one of them requires grad."""
+        node = cls._backward_cls()
+        edges = [edge_of(a) if isinstance(a, State) else None for a in args]
+        here = local.here
+        recording = here.grad and any(edges)
+        node.needs_input_grad = tuple([e is not None for e in edges])
+        grad, here.grad = here.grad, False
+        try:
+            if cls.setup_context is Function.setup_context:
+                output = cls.forward(node, *args)
+            else:
+                output = cls.forward(*args)
+                cls.setup_context(node, args, output)
+        finally:
+            here.grad = grad
+        node.number = next_number()
+        tensors = [i for i, a in enumerate(args) if isinstance(a, State)]
+        node.edges = tuple([edges[i] for i in tensors])
+        places = {i: place for place, i in enumerate(tensors)}
+        node._positions = tuple([places.get(i) for i in range(len(args))])
+        return _finished(node, args, output, recording)
+
+
+def _finished(node: FunctionCtx, args: tuple[Any, ...], output: Any, recording: bool) -> Any:
+    """Wrap what forward returned: give the outputs their edges, and pack what is saved."""
+    raw = output if isinstance(output, tuple) else (output,)
+    wrapped = _outputs(node, args, raw, recording)
+    _pack(node, raw, wrapped)
+    return tuple(wrapped) if isinstance(output, tuple) else wrapped[0]
+
+
+def _outputs(node: FunctionCtx, args: tuple[Any, ...], raw: tuple[Any, ...], recording: bool) -> list[Any]:
+    inputs = {id(a): a for a in args if isinstance(a, State)}
+    dirty = {id(t) for t in node._dirty}
+    constants = {id(t) for t in node._non_differentiable}
+    arrays = [o._array if isinstance(o, State) else np.empty(0) for o in raw]
+    node.outputs = len(raw)
+    node.shape = arrays[0].shape if len(raw) == 1 else [a.shape for a in arrays]
+    node.dtype = arrays[0].dtype if len(raw) == 1 else [a.dtype for a in arrays]
+    wrapped: list[Any] = []
+    for i, out in enumerate(raw):
+        if not isinstance(out, State):
+            wrapped.append(out)
+            continue
+        differentiable = recording and id(out) not in constants and out._array.dtype.kind in "fc"
+        if not differentiable:
+            node._constant_outputs.add(i)
+        edge = node._edge_to(i) if differentiable else None
+        wrapped.append(_output(out, edge, id(out) in inputs, id(out) in dirty))
+    return wrapped
+
+
+def _output(out: Any, edge: Any, is_input: bool, is_dirty: bool) -> Any:
+    """One output with its edge. An input returned as it is becomes a view of itself, unless it was marked dirty."""
+    if is_dirty:
+        if edge is not None:
+            if out._meta is not None and out._meta.leaf:
+                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+            rebase(out, edge)
+        return out
+    if is_input:
+        view = with_edge(out._array, edge)
+        if edge is None:
+            view._counter = out._counter
+            return view
+        make_view(view, out, _itself, CUSTOM)
+        return view
+    if edge is not None:
+        meta = out._meta
+        if meta is not None and meta.leaf:
+            return with_edge(out._array, edge)
+        out._edge = edge
+        if meta is not None and meta.base is not None:
+            meta.creation, meta.seen = CUSTOM, out._counter[0]
+    return out
+
+
+def _itself(array: Any) -> Any:
+    return array.view() if isinstance(array, np.ndarray) else array.view_as(array)
+
+
+def _pack(node: FunctionCtx, raw: tuple[Any, ...], wrapped: list[Any]) -> None:
+    """Turn what `save_for_backward` was given into what the node may keep."""
+    if not node._to_save:
+        return
+    indices = {id(o): i for i, o in enumerate(raw)} | {id(o): i for i, o in enumerate(wrapped)}
+    saved: list[Any] = []
+    for i, tensor in enumerate(node._to_save):
+        if tensor is None:
+            saved.append(None)
+        elif not isinstance(tensor, State):
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
+                            f"{type(tensor).__name__}. Keep other values as attributes of ctx.")
+        elif id(tensor) in indices:
+            saved.append(SavedOutput(indices[id(tensor)], tensor._array, tensor._counter, tensor._counter[0]))
+        else:
+            saved.append(SavedInput(tensor, tensor._counter[0]))
+    node.saved, node._to_save, node._dirty, node._non_differentiable = tuple(saved), (), (), ()
+
+
+class _DifferentiateTwice(OtherNode):
+    """Stands behind the result of a once-differentiable backward, to refuse a second derivative."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a `backward` that must not be differentiated itself: doing so raises RuntimeError."""
+
+    @functools.wraps(function)
+    def once(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            outputs = function(ctx, *grads)
+        if not local.here.grad or not any(isinstance(g, State) and edge_of(g) is not None for g in grads):
+            return outputs
+        edges = tuple(edge_of(g) for g in grads if isinstance(g, State))
+        sealed = [o if not isinstance(o, State) else with_edge(
+            o._array, _DifferentiateTwice(edges, o._array.shape, o._array.dtype))
+            for o in (outputs if isinstance(outputs, tuple) else (outputs,))]
+        return tuple(sealed) if isinstance(outputs, tuple) else sealed[0]
+
+    return once

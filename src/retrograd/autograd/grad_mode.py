@@ -1,0 +1,170 @@
+"""Whether operations are recorded: no_grad, enable_grad, set_grad_enabled, inference_mode; per thread.
+
+Each is a context manager and a decorator (of functions and of generator functions).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Generator
+from types import TracebackType
+from typing import Any, TypeVar, overload
+
+from ..modes import local
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are recorded in this thread."""
+    return local.here.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside `inference_mode`."""
+    return local.here.inference
+
+
+class _Mode:
+    """A switch of this thread: set on entry, put back on exit, also after an exception. May be entered again."""
+
+    def __init__(self) -> None:
+        self._before: list[tuple[bool, bool]] = []
+
+    def _switch(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        here = local.here
+        self._before.append((here.grad, here.inference))
+        self._switch()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        here = local.here
+        here.grad, here.inference = self._before.pop()
+
+    def clone(self) -> _Mode:
+        """A fresh context manager of the same kind; each call of a decorated function has its own."""
+        return type(self)()
+
+    def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            raise TypeError(f"{type(self).__name__} decorates functions; decorate the methods of {function.__name__}")
+        if inspect.isgeneratorfunction(function):
+            return _decorated_generator(self, function)
+
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return inside  # type: ignore[return-value]
+
+
+def _decorated_generator(mode: _Mode, function: Any) -> Any:
+    """The mode holds while the generator runs, not while it waits for its consumer."""
+
+    @functools.wraps(function)
+    def inside(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        generator = function(*args, **kwargs)
+        resume: Callable[[], Any] = functools.partial(next, generator)
+        while True:
+            try:
+                with mode.clone():
+                    value = resume()
+            except StopIteration as stop:
+                return stop.value
+            try:
+                sent = yield value
+            except GeneratorExit:
+                with mode.clone():
+                    generator.close()
+                raise
+            except BaseException as error:
+                resume = functools.partial(generator.throw, error)
+            else:
+                resume = functools.partial(generator.send, sent)
+
+    return inside
+
+
+class _Bare(_Mode):
+    """A mode without arguments may decorate without parentheses."""
+
+    @overload
+    def __new__(cls, function: None = None) -> _Bare: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...
+    def __new__(cls, function: Any = None) -> Any:
+        if function is None:
+            return super().__new__(cls)
+        return cls()(function)
+
+    def __init__(self, function: Any = None) -> None:
+        super().__init__()
+
+
+class no_grad(_Bare):
+    """Operations inside are not recorded: their results require no grad.
+
+    >>> import retrograd as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    def _switch(self) -> None:
+        local.here.grad = False
+
+
+class enable_grad(_Bare):
+    """Operations inside are recorded, also inside `no_grad`."""
+
+    def _switch(self) -> None:
+        local.here.grad = True
+
+
+class set_grad_enabled(_Mode):
+    """Record operations or not: at once when called, until the end of the block as a context manager."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = mode
+        self._called = (local.here.grad, local.here.inference)
+        local.here.grad = mode
+
+    def _switch(self) -> None:
+        self._before[-1] = self._called
+        local.here.grad = self.mode
+
+    def clone(self) -> _Mode:
+        """A fresh context manager that sets the same mode."""
+        return type(self)(self.mode)
+
+    def __call__(self, function: F) -> F:
+        local.here.grad, local.here.inference = self._called         # decorating is not setting
+        return super().__call__(function)
+
+
+class inference_mode(_Mode):
+    """Like `no_grad`, and what is made inside stays outside of autograd for good."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def _switch(self) -> None:
+        here = local.here
+        here.inference = self.mode
+        here.grad = here.grad and not self.mode
+
+    def clone(self) -> _Mode:
+        """A fresh context manager of the same mode."""
+        return type(self)(self.mode)

@@ -1,0 +1,56 @@
+"""What there is to say about an installation: versions, threads, devices, optional extras. It changes nothing."""
+
+import os
+import platform
+from typing import Any
+
+import numpy as np
+
+from retrograd import __version__
+from retrograd.devices import checked, cuda_count
+from retrograd.names import PACKAGE
+
+# The extra that pip knows, and what it brings.
+_EXTRAS = {"plot": "matplotlib", "graphviz": "graphviz", "progress": "rich", "safetensors": "safetensors"}
+
+
+def describe() -> str:
+    """The text of ``retrograd info``."""
+    rows = [
+        ("retrograd", __version__),
+        ("Python", f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})"),
+        ("NumPy", np.__version__),
+        ("BLAS", _blas()),
+        ("processors", str(os.cpu_count())),
+        *(("device", place) for place in _devices()),
+        *((extra, _extra(extra, package)) for extra, package in _EXTRAS.items()),
+    ]
+    return "\n".join(f"{name:<12} {value}" for name, value in rows)
+
+
+def _blas() -> str:
+    config: Any = np.show_config(mode="dicts")
+    found = config.get("Build Dependencies", {}).get("blas", {})
+    return f"{found['name']} {found.get('version', '')}".strip() if found.get("found") else "none: NumPy's own loops"
+
+
+def _devices() -> list[str]:
+    places = ["cpu"]
+    for index in range(cuda_count()):
+        place = f"cuda:{index}"
+        try:
+            checked(place)
+        except AssertionError:
+            place += " (CuPy reaches it; this version of retrograd does not compute on it)"
+        places.append(place)
+    return places
+
+
+def _extra(extra: str, package: str) -> str:
+    # Imported here because it takes as long as a fifth of NumPy, and `retrograd run` does not need it.
+    from importlib import metadata
+
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return f"not installed (pip install '{PACKAGE}[{extra}]')"

@@ -1,0 +1,134 @@
+"""Runs a program written for PyTorch as ``python SCRIPT`` or ``python -m MODULE`` would, with retrograd as its torch.
+
+The program cannot tell the difference: ``__main__``, sys.argv, sys.path, standard input, the exit status and
+the tracebacks are those of Python itself. This module must not know anything of tensors.
+"""
+
+import builtins
+import multiprocessing.spawn
+import os
+import sys
+from collections.abc import Callable
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
+from importlib.util import find_spec
+from types import CodeType, ModuleType, TracebackType
+from typing import Any, NoReturn
+
+from retrograd.command.imports import as_torch
+
+
+def run_script(script: str, arguments: list[str]) -> None:
+    """Run a file, or standard input where the script is ``-``."""
+    sys.argv = [script, *arguments]
+    loader: SourceFileLoader | type[BuiltinImporter]
+    if script == "-":
+        _set_first_path("")
+        source, file, loader = sys.stdin.buffer.read(), "<stdin>", BuiltinImporter
+    else:
+        file = os.path.join(os.getcwd(), script)
+        source = _read(file)
+        _set_first_path(os.path.dirname(os.path.realpath(script)))
+        loader = SourceFileLoader("__main__", file)
+    attributes = {"__file__": file, "__cached__": None, "__loader__": loader, "__package__": None, "__spec__": None}
+    _execute(attributes, lambda: compile(source, file, "exec", dont_inherit=True))
+
+
+def run_module(name: str, arguments: list[str]) -> None:
+    """Run a module, or a package's ``__main__``, from the current folder or wherever Python finds it."""
+    sys.argv = ["-m", *arguments]  # as Python has it while it looks for the module
+    _set_first_path(os.getcwd())
+    attributes: dict[str, Any] = {}
+
+    def load() -> CodeType:
+        spec, code = _find_module(name)
+        sys.argv[0] = spec.origin or name
+        attributes.update(__file__=spec.origin, __cached__=spec.cached, __loader__=spec.loader)
+        attributes.update(__package__=spec.parent, __spec__=spec)
+        return code
+
+    _execute(attributes, load)
+
+
+def _execute(attributes: dict[str, Any], load: Callable[[], CodeType]) -> None:
+    """Load a program and run it as ``__main__``."""
+    as_torch()
+    _lead_spawned_children()
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        code = load()
+        vars(module).update(__builtins__=builtins, **attributes)
+        exec(code, vars(module))
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # Left to Python, which knows every rule of reporting and of the exit status; only our frames are hidden.
+        _report_from(_program_part(error.__traceback__))
+        raise
+
+
+def _find_module(name: str) -> tuple[ModuleSpec, CodeType]:
+    try:
+        spec = find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            name += ".__main__"
+            spec = find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # the module's package is there, and lacks something itself
+        spec = None
+    if spec is None:
+        _stop(f"No module named {name}", 1)
+    get_code = getattr(spec.loader, "get_code", None)
+    code: CodeType | None = get_code(name) if get_code else None
+    if code is None:
+        _stop(f"No code object available for {name}", 1)
+    return spec, code
+
+
+def _read(file: str) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read()
+    except OSError as error:
+        _stop(f"can't open file {file!r}: [Errno {error.errno}] {error.strerror}", 2)
+
+
+def _stop(message: str, status: int) -> NoReturn:
+    print(f"retrograd: {message}", file=sys.stderr)
+    raise SystemExit(status)
+
+
+def _set_first_path(folder: str) -> None:
+    if not sys.flags.safe_path:  # with -P, Python puts no folder there that could be replaced
+        sys.path[0] = folder
+
+
+def _program_part(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames of this file and of the import system in front of the program's own."""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if file != __file__ and not file.startswith("<frozen importlib"):
+            return traceback
+        traceback = traceback.tb_next
+    return None
+
+
+def _report_from(traceback: TracebackType | None) -> None:
+    """Show the exception that is about to end the interpreter with this traceback."""
+    report = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+        report(kind, error.with_traceback(traceback), traceback)
+
+    sys.excepthook = hook
+
+
+def _lead_spawned_children() -> None:
+    """Let ``import torch`` mean retrograd in children that multiprocessing spawns, which import the program anew."""
+    prepare = multiprocessing.spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        # The child unpickles this before it imports the program, and unpickling `Installed` installs the finder.
+        return prepare(name) | {"retrograd": as_torch()}
+
+    multiprocessing.spawn.get_preparation_data = get_preparation_data

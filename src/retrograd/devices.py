@@ -1,0 +1,82 @@
+"""Devices: the CPU, and CUDA where CuPy finds a GPU. Must not know tensors."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from functools import cache
+from typing import Any
+
+KINDS = ("cpu", "cuda", "meta")
+_SPEC = re.compile(r"([a-z]+)(?::(\d+))?\Z")
+
+
+class device:
+    """A place for memory: `device("cpu")`, `device("cuda", 0)`, `device("cuda:0")`.
+
+    >>> device("cpu")
+    device(type='cpu')
+
+    Raises RuntimeError for a text that names no device.
+    """
+
+    __slots__ = ("index", "type")
+    type: str
+    index: int | None
+
+    def __init__(self, type: str | device | int, index: int | None = None) -> None:
+        if isinstance(type, device):
+            self.type, self.index = type.type, type.index
+            return
+        if isinstance(type, int):
+            self.type, self.index = "cuda", type
+            return
+        match = _SPEC.match(type)
+        if match is None:
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        if match[1] not in KINDS:
+            raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {match[1]}")
+        self.type = match[1]
+        self.index = index if match[2] is None else int(match[2])
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self.type, self.index)
+
+
+CPU = device("cpu")
+
+
+@cache
+def cuda_count() -> int:
+    """How many GPUs CuPy can reach; 0 without CuPy."""
+    if importlib.util.find_spec("cupy") is None:
+        return 0
+    cupy = importlib.import_module("cupy")
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:          # CuPy is installed, a driver is not
+        return 0
+
+
+def checked(spec: str | device | int | None) -> device:
+    """The device asked for, refused with PyTorch's message where this build cannot reach it."""
+    if spec is None:
+        return CPU
+    place = device(spec)
+    if place.type != "cpu":
+        raise AssertionError(
+            f"Torch not compiled with CUDA enabled: retrograd computes on the CPU; '{place}' is not available here. "
+            "Choose the device with `'cuda' if torch.cuda.is_available() else 'cpu'`.")
+    return CPU

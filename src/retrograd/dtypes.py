@@ -1,0 +1,207 @@
+"""Element types with PyTorch's names, and PyTorch's promotion between them.
+
+Must not know tensors: promotion is given (NumPy dtype, is it dimensioned?) facts, not objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+
+# Categories, in order: a lower one yields to a higher one.
+BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)
+_CATEGORY = {"b": BOOL, "i": INTEGRAL, "u": INTEGRAL, "f": FLOATING, "c": COMPLEX}
+
+
+class dtype:
+    """An element type, such as `float32`. There is one object for each; compare with `is` or `==`.
+
+    NumPy takes it wherever it takes a dtype, through the attribute `dtype`.
+    """
+
+    __slots__ = ("category", "dtype", "legacy", "name")
+    of: ClassVar[dict[np.dtype[Any], dtype]] = {}
+
+    def __init__(self, name: str, legacy: str) -> None:
+        self.name = name
+        self.dtype = np.dtype(name)
+        self.category = _CATEGORY[self.dtype.kind]
+        self.legacy = legacy
+        dtype.of[self.dtype] = self
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return "bool_" if self.name == "bool" else self.name
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element."""
+        return self.dtype.itemsize
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.category == FLOATING
+
+    @property
+    def is_complex(self) -> bool:
+        return self.category == COMPLEX
+
+    @property
+    def kind(self) -> str:
+        """NumPy's letter for the category, so that a derivative rule may ask an array and a tensor alike."""
+        return self.dtype.kind
+
+    @property
+    def is_signed(self) -> bool:
+        return self.dtype.kind not in "ub"
+
+    def to_complex(self) -> dtype:
+        return complex128 if self is float64 else complex64
+
+    def to_real(self) -> dtype:
+        return {complex64: float32, complex128: float64}.get(self, self)
+
+
+float16 = half = dtype("float16", "Half")
+float32 = float_ = dtype("float32", "Float")
+float64 = double = dtype("float64", "Double")
+complex64 = cfloat = dtype("complex64", "ComplexFloat")
+complex128 = cdouble = dtype("complex128", "ComplexDouble")
+int8 = dtype("int8", "Char")
+int16 = short = dtype("int16", "Short")
+int32 = int_ = dtype("int32", "Int")
+int64 = long = dtype("int64", "Long")
+uint8 = dtype("uint8", "Byte")
+bool_ = dtype("bool", "Bool")
+
+ALL = tuple(dtype.of.values())
+F16, F32, F64, C64, C128 = (d.dtype for d in (float16, float32, float64, complex64, complex128))
+I64, BOOL_ = int64.dtype, bool_.dtype
+DIFFERENTIABLE = frozenset((F16, F32, F64, C64, C128))
+
+
+class _Default:
+    """The default floating-point type. PyTorch keeps one a process, and so is this."""
+
+    floating = float32
+
+
+def get_default_dtype() -> dtype:
+    """The type of a tensor made from Python floats.
+
+    >>> get_default_dtype()
+    torch.float32
+    """
+    return _Default.floating
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the type of tensors made from Python floats. Raises TypeError unless it is a floating-point type."""
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _Default.floating = d
+
+
+def default_floating() -> np.dtype[Any]:
+    return _Default.floating.dtype
+
+
+def default_complex() -> np.dtype[Any]:
+    return C128 if _Default.floating is float64 else C64
+
+
+def category(d: np.dtype[Any]) -> int:
+    return _CATEGORY[d.kind]
+
+
+def of_scalar(value: object) -> np.dtype[Any]:
+    """The type PyTorch gives a Python number: bool, int64, or the default float or complex."""
+    if isinstance(value, bool):
+        return BOOL_
+    if isinstance(value, int):
+        return I64
+    return default_floating() if isinstance(value, float) else default_complex()
+
+
+def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """PyTorch's common type of two equally dimensioned operands: an int never widens a float.
+
+    >>> promote_types(np.dtype("int64"), np.dtype("float16"))
+    dtype('float16')
+    """
+    if a is b:
+        return a
+    low, high = (a, b) if category(a) <= category(b) else (b, a)
+    if category(low) < FLOATING <= category(high):
+        return high
+    return np.promote_types(a, b)
+
+
+def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
+    """A group of operands of higher priority met by a group of lower: only a higher category changes its type."""
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    if category(lower) <= category(higher):
+        return higher
+    if category(higher) == FLOATING:                    # met by a complex: float32 becomes complex64
+        return dtype.of[higher].to_complex().dtype
+    return lower
+
+
+def result_dtype(operands: Iterable[tuple[np.dtype[Any], bool]], scalars: Iterable[object] = ()) -> np.dtype[Any]:
+    """The type of a point-wise result: dimensioned tensors first, then 0-d ones, then Python numbers.
+
+    `operands` are (dtype, is it dimensioned?), `scalars` Python numbers.
+
+    >>> result_dtype([(np.dtype("float32"), True), (np.dtype("float64"), False)])
+    dtype('float32')
+    >>> result_dtype([(np.dtype("int64"), True)], [1.5])
+    dtype('float32')
+    """
+    groups: list[np.dtype[Any] | None] = [None, None, None]
+    for d, dimensioned in operands:
+        slot = 0 if dimensioned else 1
+        held = groups[slot]
+        groups[slot] = d if held is None else promote_types(held, d)
+    for value in scalars:
+        d = of_scalar(value)
+        groups[2] = d if groups[2] is None else promote_types(groups[2], d)
+    result = _combine(_combine(groups[0], groups[1]), groups[2])
+    assert result is not None
+    return result
+
+
+class finfo:
+    """Limits of a floating-point type: `bits, eps, max, min, tiny, smallest_normal, resolution, dtype`."""
+
+    def __init__(self, type: dtype | None = None) -> None:
+        d = get_default_dtype() if type is None else type
+        if d.category < FLOATING:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d!r}'")
+        info: Any = np.finfo(d.dtype)
+        self.bits = int(info.bits)
+        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
+        self.tiny = self.smallest_normal = float(info.tiny)
+        self.resolution = float(info.resolution)
+        self.dtype = d.to_real().name
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return f"finfo({', '.join(f'{n}={getattr(self, n):g}' for n in names)}, dtype={self.dtype})"
+
+
+class iinfo:
+    """Limits of an integer type: `bits, max, min, dtype`."""
+
+    def __init__(self, type: dtype) -> None:
+        if type.category != INTEGRAL:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
+        info = np.iinfo(type.dtype)
+        self.bits, self.max, self.min, self.dtype = int(info.bits), int(info.max), int(info.min), type.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

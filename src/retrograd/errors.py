@@ -1,0 +1,44 @@
+"""Where in the user's program something happened, and how a message says so.
+
+A message starts with PyTorch's own sentence, so that people and programs recognise it; what follows names the
+operation, the argument, the line and the remedy. This module must not know tensors or nodes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class Site(NamedTuple):
+    """A place in a program, kept as code object and offset: formatting waits until somebody asks."""
+
+    code: CodeType
+    offset: int
+
+    def __str__(self) -> str:
+        return f'File "{self.code.co_filename}", line {self.line}, in {self.code.co_name}'
+
+    @property
+    def line(self) -> int:
+        for start, end, line in self.code.co_lines():
+            if start <= self.offset < end and line is not None:
+                return line
+        return self.code.co_firstlineno
+
+
+def user_site(depth: int = 1) -> Site | None:
+    """The innermost frame outside this package, counted from `depth` frames above the caller; None where none is."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return None if frame is None else Site(frame.f_code, frame.f_lasti)
+
+
+def at(site: Site | None) -> str:
+    """' (File "x.py", line 3, in f)' for a message, or '' where the place is not known."""
+    return "" if site is None else f" ({site})"

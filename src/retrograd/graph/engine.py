@@ -1,0 +1,276 @@
+"""The backward pass: collect what is reachable, walk it down in order of creation, hand gradients along the edges.
+
+Gradients are raw arrays, and a first-order pass makes nothing else; where the pass itself is to be recorded, a
+*recorder* stands between the engine and whatever the rules are to see. There is no recursion over the graph, and
+the only state is in the pass, so passes may run inside each other's hooks and in several threads.
+This module must not know Tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..modes import local
+from . import faults
+from .fit import fit
+from .node import RELEASED, AccumulateGrad, Output
+from .ownership import held_alone
+
+_by_number = attrgetter("number")
+
+
+class Recorder(Protocol):
+    """What the engine asks of a tensor layer in a pass that is itself recorded."""
+
+    def saved(self, node: Any) -> tuple[Any, ...]:
+        """The saved values of a node, as what the rules are to compute with."""
+
+    def dtype(self, value: Any) -> np.dtype[Any]:
+        """The NumPy dtype of a value."""
+
+    def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A gradient of zeros."""
+
+
+class Pass:
+    """One backward pass over a graph.
+
+    `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at, None for every leaf; where `capture` is
+    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass.
+    """
+
+    def __init__(self, roots: Iterable[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
+                 inputs: Sequence[Any] | None = None, capture: bool = False) -> None:
+        self.recorder, self.keep = recorder, keep
+        self.buffers: dict[Any, Any] = {}
+        self.owned: set[Any] = set()
+        self.captured: dict[Any, Any] = {}
+        self.capture = frozenset(inputs) if capture and inputs is not None else frozenset()
+        # Leaf -> edges that have yet to deliver to it. A leaf accumulates as soon as nothing is due, as in PyTorch.
+        self.due: dict[AccumulateGrad, int] = {}
+        for edge, cotangent in roots:
+            self.give(edge, cotangent)
+        self.order = self._collect()
+        self.wanted = None if inputs is None else self._leading_to(frozenset(inputs))
+
+    def _collect(self) -> list[Any]:
+        """Every node that can be reached, newest first, leaves left out."""
+        due = self.due
+        order = []
+        for edge in self.buffers:
+            if type(edge) is AccumulateGrad:
+                due[edge] = 0
+            else:
+                order.append(edge)
+        seen = set(order)
+        for node in order:
+            for edge in node.edges:
+                if edge is None:
+                    continue
+                if type(edge) is AccumulateGrad:
+                    due[edge] = due.get(edge, 0) + 1
+                elif edge not in seen:
+                    seen.add(edge)
+                    order.append(edge)
+        order.sort(key=_by_number, reverse=True)
+        return order
+
+    def _leading_to(self, targets: frozenset[Any]) -> set[Any]:
+        """The edges from which a target can be reached: only their gradients are computed."""
+        wanted = set(targets)
+        for node in reversed(self.order):
+            if not wanted.isdisjoint(node.edges):
+                wanted.add(node)
+        return wanted
+
+    def give(self, edge: Any, cotangent: Any) -> None:
+        """Add a gradient to what an edge has so far; only a buffer that this pass allocated is added into."""
+        buffers = self.buffers
+        held = buffers.get(edge)
+        if held is None:
+            buffers[edge] = cotangent
+        elif edge in self.owned and held.dtype == cotangent.dtype:
+            np.add(held, cotangent, out=held)
+        else:
+            buffers[edge] = total = held + cotangent
+            if type(total) is np.ndarray:
+                self.owned.add(edge)
+
+    def run(self) -> dict[Any, Any]:
+        """Walk the graph; the captured gradients by edge."""
+        for leaf in [leaf for leaf, due in self.due.items() if not due]:
+            self._arrive(leaf)
+        if self.recorder is None and self.wanted is None and local.here.observer is None:
+            self._run_plainly()
+            return self.captured
+        wanted, pop = self.wanted, self.buffers.pop
+        for node in self.order:
+            cotangent = pop(node, None)
+            if cotangent is None or (wanted is not None and node not in wanted):
+                self._delivered(node.edges)
+            else:
+                self._full_step(node, cotangent)
+        return self.captured
+
+    def _run_plainly(self) -> None:
+        """The walk with raw arrays, to every leaf, nobody watching: the hot path, so written out."""
+        buffers, due, run, keep = self.buffers, self.due, local.here.run, self.keep
+        for node in self.order:
+            cotangent = buffers.pop(node, None)
+            if cotangent is None:
+                self._delivered(node.edges)
+                continue
+            if node.hooks is not None or not node.plain or node.dtype.kind == "c":
+                self._full_step(node, cotangent)
+                continue
+            saved = node.saved
+            if saved is not None:
+                first = len(node.saves)
+                if saved is RELEASED or len(saved) != first + 2 or saved[first][0] != saved[first + 1]:
+                    self._check(node)
+                if not keep and len(saved) != first:
+                    node.saved = RELEASED
+            edges = node.edges
+            for index, rule, positions in node.steps:
+                edge = edges[index]
+                if edge is None:
+                    continue
+                try:
+                    match positions:
+                        case ():
+                            result = run(rule, cotangent)
+                        case (i,):
+                            result = run(rule, cotangent, saved[i])
+                        case _:
+                            result = run(rule, cotangent, *[saved[i] for i in positions])
+                except Exception as error:
+                    faults.in_rule(error, node, index)
+                    raise
+                if result.shape != edge.shape or result.dtype is not edge.dtype:
+                    result = run(fit, result, result.dtype, edge.shape, edge.dtype)
+                if edge in buffers:
+                    self.give(edge, result)
+                else:
+                    buffers[edge] = result
+                if edge in due:
+                    result = None                   # so that the leaf may be the only one to hold it
+                    left = due[edge] = due[edge] - 1
+                    if not left:
+                        self._arrive(edge)
+
+    def _full_step(self, node: Any, cotangent: Any) -> None:
+        """Any node, with hooks, an observer, a recorder or a choice of inputs."""
+        if node.hooks is not None:
+            cotangent = node.hooks.before(cotangent, self.recorder)
+        if node in self.capture:
+            self.captured[node] = cotangent
+        if type(node) is Output:
+            self._hand_over(node, cotangent)
+            return
+        observer = local.here.observer
+        if observer is None:
+            results = self.gradients(node, cotangent)
+        else:
+            results = observer.backward(node, self.gradients, cotangent)
+        if node.hooks is not None and node.hooks.post:
+            results = node.hooks.after(results, cotangent, self.recorder)
+        for edge, result in zip(node.edges, results, strict=True):
+            if edge is not None and result is not None:
+                self.give(edge, self.fitted(result, edge.shape, edge.dtype))
+        self._delivered(node.edges)
+
+    def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
+        """The gradients of a node's inputs, in the order of its edges; None where there is none or nobody asks."""
+        if node.steps is None:
+            results: Sequence[Any] = node.apply(cotangent if node.outputs > 1 else [cotangent], self)
+            return results
+        self._check(node)
+        saved, run = node.saved, local.here.run
+        if self.recorder is not None:
+            saved, run = self.recorder.saved(node), _call
+        if not self.keep and node.versions:
+            node.saved = RELEASED
+        if node.outputs > 1:
+            cotangent = self._filled(node, cotangent)
+        conjugate = node.outputs == 1 and node.dtype.kind == "c" and node.holomorphic
+        if conjugate:
+            cotangent = np.conj(cotangent)
+        if node.op.variadic:
+            _, rule, positions = node.steps[0]
+            results = run(rule, cotangent, *[saved[i] for i in positions])
+            return [None if e is None else np.conj(r) if conjugate else r
+                    for e, r in zip(node.edges, results, strict=True)]
+        gradients: list[Any] = [None] * len(node.edges)
+        for index, rule, positions in node.steps:
+            edge = node.edges[index]
+            if edge is None or (self.wanted is not None and edge not in self.wanted):
+                continue
+            try:
+                result = run(rule, cotangent, *[saved[i] for i in positions])
+            except Exception as error:
+                faults.in_rule(error, node, index)
+                raise
+            gradients[index] = np.conj(result) if conjugate else result
+        return gradients
+
+    def fitted(self, result: Any, shape: tuple[int, ...], to_dtype: np.dtype[Any]) -> Any:
+        """A rule's result as a gradient for a value of this shape and dtype."""
+        dtype = result.dtype if self.recorder is None else self.recorder.dtype(result)
+        if result.shape == shape and dtype == to_dtype:
+            return result
+        run = local.here.run if self.recorder is None else _call
+        return run(fit, result, dtype, shape, to_dtype)
+
+    def _check(self, node: Any) -> None:
+        """Refuse saved values that an earlier pass let go, or that somebody wrote to."""
+        if node.saved is RELEASED:
+            raise faults.second_pass(node)
+        versions = node.versions
+        for i in range(0, len(versions), 2):
+            if versions[i][0] != versions[i + 1]:
+                raise faults.stale(node)
+
+    def _hand_over(self, output: Output, cotangent: Any) -> None:
+        """Put the gradient of one output among those of its node."""
+        parent = output.parent
+        parts = self.buffers.get(parent)
+        if parts is None:
+            parts = self.buffers[parent] = [None] * parent.outputs
+        held = parts[output.position]
+        parts[output.position] = cotangent if held is None else held + cotangent
+
+    def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
+        """Zeros for the outputs that no gradient came from."""
+        zeros = np.zeros if self.recorder is None else self.recorder.zeros
+        return [zeros(shape, dtype) if g is None else g
+                for g, shape, dtype in zip(cotangents, node.shape, node.dtype, strict=True)]
+
+    def _delivered(self, edges: Iterable[Any]) -> None:
+        """Note that these edges have given all they will; a leaf with nothing more due accumulates now."""
+        due = self.due
+        for edge in edges:
+            if type(edge) is AccumulateGrad:
+                left = due[edge] = due[edge] - 1
+                if not left:
+                    self._arrive(edge)
+
+    def _arrive(self, leaf: AccumulateGrad) -> None:
+        """All gradients of a leaf are here: run its hooks, then capture or accumulate the sum."""
+        cotangent = self.buffers.pop(leaf, None)
+        if cotangent is None or (self.wanted is not None and leaf not in self.wanted):
+            return
+        variable = leaf.variable
+        cotangent = variable._before_accumulation(cotangent, self.recorder)
+        if leaf in self.capture:
+            self.captured[leaf] = cotangent
+        elif not self.capture:
+            own = self.recorder is None and held_alone(cotangent)
+            variable._accumulate(cotangent, self.recorder, own)
+
+
+def _call(rule: Any, *args: Any) -> Any:
+    return rule(*args)

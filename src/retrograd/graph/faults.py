@@ -1,0 +1,70 @@
+"""What the engine says when a pass cannot go on: PyTorch's sentence, then the op, the line and the remedy.
+
+Must not know Tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtypes import dtype as torch_dtype
+from ..errors import Site
+
+SECOND = ("Trying to backward through the graph a second time (or directly access saved tensors after they have "
+          "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+          "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
+          "you need to access saved tensors after calling backward.")
+
+
+def second_pass(node: Any) -> RuntimeError:
+    """The saved values of `node` went with an earlier pass."""
+    return RuntimeError(f"{SECOND} (The values that {node.name()} saved are gone.)")
+
+
+def type_text(array: Any) -> str:
+    """PyTorch's old-style name of an array's type, such as 'torch.FloatTensor'."""
+    return f"torch.{torch_dtype.of[array.dtype].legacy}Tensor"
+
+
+def forward_name(node: Any) -> str:
+    """What PyTorch's messages call the operation of a node: 'Exp' for ExpBackward0."""
+    name: str = node.name()
+    return name.partition("Backward")[0] or name
+
+
+def _producer(node: Any, save: Any) -> tuple[Any, int]:
+    """(node, output number) that made a saved value; (None, 0) for a constant."""
+    if save.kind == "out":
+        return node, save.index
+    edge = node.edges[save.index]
+    return (None, 0) if edge is None else (edge.node, edge.index)
+
+
+def stale(node: Any) -> RuntimeError:
+    """A value that `node` saved was written to before the pass came to use it."""
+    tracked = [i for i, save in enumerate(node.saves) if save.kind in ("input", "out") and node.saved[i] is not None]
+    versions = node.versions
+    for place, i in enumerate(tracked):
+        version, then = versions[2 * place], versions[2 * place + 1]
+        if version[0] != then:
+            return modified(node, node.saved[i], version, then, *_producer(node, node.saves[i]))
+    raise AssertionError("no saved value moved")
+
+
+def modified(node: Any, array: Any, version: Any, then: int, producer: Any, number: int) -> RuntimeError:
+    """The error for one saved array whose version moved from `then`."""
+    made_by = "" if producer is None else f", which is output {number} of {forward_name(producer)},"
+    site: Site | None = version[1]
+    where = f" It was last modified at {site}." if site is not None else ""
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{type_text(array)} {list(array.shape)}]{made_by} is at version {version[0]}; expected version {then} "
+        "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        f"torch.autograd.set_detect_anomaly(True, check_nan=False). The value was saved by {node.name()}.{where} Write to a clone, or "
+        "use the operation that returns a new tensor.")
+
+
+def in_rule(error: Exception, node: Any, index: int) -> None:
+    """Note on an error raised inside a rule which op and which argument it was differentiating."""
+    op = node.op
+    error.add_note(f"in the derivative rule of {op.name} for its argument {op.arguments[index]!r} ({node.name()})")

@@ -1,0 +1,35 @@
+"""Fitting a gradient to the edge it goes along: undo a broadcast, cast, take the real part. Once, here, never in a rule.
+
+Written with operators that record, so a pass that is recorded fits in the same words. Must not know Tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ops.basic import cast, real
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """The sum of `g` over the axes that broadcasting from `shape` added or stretched."""
+    lead = g.ndim - len(shape)
+    if lead < 0:
+        return np.broadcast_to(g, shape)
+    stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 != g.shape[lead + i])
+    if lead:
+        axes = tuple(range(lead)) + stretched
+        return np.reshape(np.sum(g, axis=axes), shape)
+    return np.sum(g, axis=stretched, keepdims=True)
+
+
+def fit(g: Any, dtype: np.dtype[Any], to_shape: tuple[int, ...], to_dtype: np.dtype[Any]) -> Any:
+    """The gradient `g`, of NumPy dtype `dtype`, as one for a value of shape `to_shape` and dtype `to_dtype`."""
+    if g.shape != to_shape:
+        g = unbroadcast(g, to_shape)
+    if dtype != to_dtype:
+        if dtype.kind == "c" and to_dtype.kind != "c":
+            g = real(g)
+        g = cast(g, to_dtype)
+    return g

@@ -1,0 +1,44 @@
+"""Whether an array is held by one variable alone, so that it may be kept instead of copied.
+
+Reference counts tell. What they are for an array held once differs between versions of Python, so it is measured
+on one at import, by the same call.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+
+def _count(array: Any) -> int:
+    return sys.getrefcount(array)
+
+
+def _base_count(array: Any) -> int:
+    return sys.getrefcount(array.base)
+
+
+def _held_once() -> int:
+    array = np.empty(0)
+    return _count(array)
+
+
+def _base_held_once() -> int:
+    view = np.empty(2).reshape(1, 2)
+    return _base_count(view)
+
+
+_HELD_ONCE, _BASE_HELD_ONCE = _held_once(), _base_held_once()
+
+
+def held_alone(array: Any) -> bool:
+    """Whether the caller's one local variable is all that holds a row-major array (and the memory behind it)."""
+    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1 or not array.flags.c_contiguous:
+        return False
+    base = array.base
+    if base is None:
+        return array.flags.owndata
+    del base
+    return type(array.base) is np.ndarray and array.base.size == array.size and _base_count(array) <= _BASE_HELD_ONCE

@@ -1,0 +1,314 @@
+"""Random arrays in PyTorch's order and with PyTorch's bits: the real-valued distributions, bernoulli and dropout.
+
+A generator, a shape and a dtype give a new array in C order. It must not know what the arrays are for. Integers,
+permutations and multinomial samples are in ``sampling``. What PyTorch 2.13 does on a CPU, and what is done here:
+
+- Draws are serial, whatever the size and the number of threads.
+- A float32 or float16 takes one 32-bit word a uniform number and uses its low 24 bits (float16 is rounded after); a
+  float64 takes two words and uses 53 bits. A complex number is a pair of reals.
+- Normal samples come in two ways. What is contiguous and has 16 elements or more takes blocks of 16 uniform numbers
+  (``box_muller``). All else takes pairs in float64, whatever the dtype, and the second of the last pair may be left over:
+  it waits in the generator for the next draw of this kind.
+- All the rest (exponential, geometric, Cauchy, log-normal, and bernoulli with a number for p) is computed in float64,
+  whatever the dtype, and rounded at the end: to float16 by way of float32.
+- A draw in place fills memory in the order of its addresses: see ``in_fill_order``.
+
+Where PyTorch runs on another kind of CPU, it draws otherwise. Without AVX2 (x86 of before 2013, ARM, or
+ATEN_CPU_CAPABILITY=default) the last bits differ of float32 and float16 normal samples that come in blocks, and of all that is
+scaled and shifted, which is one fused step here: uniform numbers between bounds, normal ones with a mean, Cauchy and
+log-normal ones. Logarithms, sines and exponentials of doubles are those of the C library at hand, there as here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from retrograd import dtypes
+from retrograd.kernels import libm
+from retrograd.kernels.box_muller import BLOCK, box_muller
+from retrograd.kernels.fma import multiply_add
+from retrograd.kernels.twister import Twister
+
+__all__ = [
+    "bernoulli",
+    "cauchy",
+    "dropout_mask",
+    "exponential",
+    "geometric",
+    "in_fill_order",
+    "log_normal",
+    "normal",
+    "normal_around",
+    "uniform",
+]
+
+Array = NDArray[Any]
+Doubles = NDArray[np.float64]
+Shape = tuple[int, ...]
+
+_LOW_24_BITS, _TO_UNIT_24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
+_LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
+_PI = math.pi
+
+# The names that PyTorch's messages use for a dtype where they do not say Half, Float, Long and so on.
+C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> Array:
+    """Numbers from [low, high): ``rand`` and ``uniform_``."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "c":
+        return uniform(generator, (*shape, 2), _real(dtype), low, high).view(dtype)[..., 0]
+    _require(dtype.kind == "f", "check_uniform_bounds", dtype)
+    if low != 0 or high != 1:
+        _check_bounds(dtype, low, high)
+    count = math.prod(shape)
+    if dtype == np.float64:
+        values: Array = multiply_add(_unit64(generator, count), high - low, low)
+    else:
+        single = np.float32
+        values = multiply_add(_unit32(generator, count), float(single(high) - single(low)), low)
+    values = _rounded(values, dtype)
+    if low != 0 or high != 1 or dtype == np.float16:
+        # Rounding may have reached the upper bound, which is excluded.
+        ends = _rounded(np.array([low, high]), dtype)
+        values[values == ends[1]] = ends[0]
+    return values.reshape(shape)
+
+
+def normal(
+    generator: Twister,
+    shape: Shape,
+    dtype: DTypeLike,
+    mean: float = 0.0,
+    std: float = 1.0,
+    *,
+    contiguous: bool = True,
+) -> Array:
+    """Normal samples: ``randn`` and ``normal_``. A complex one has `std` in total, half the variance in each part.
+
+    Say ``contiguous=False`` for a draw into memory that is not in C order: PyTorch then draws otherwise.
+    """
+    dtype = np.dtype(dtype)
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if dtype.kind == "c":
+        parts = normal(generator, (*shape, 2), _real(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
+        return parts.view(dtype)[..., 0]
+    _require(dtype.kind == "f", "normal_kernel_cpu", dtype)
+    count = math.prod(shape)
+    samples: Array
+    if count >= BLOCK and contiguous:
+        samples = multiply_add(_blocks_of_normals(generator, count, dtype), std, mean)
+    else:
+        samples = multiply_add(_pairs_of_normals(generator, count), std, mean)
+    return _rounded(samples, dtype).reshape(shape)
+
+
+def normal_around(generator: Twister, mean: Array | float, std: Array | float) -> Array:
+    """Normal samples of as many distributions: ``torch.normal`` with an array for `mean`, for `std` or for both."""
+    if isinstance(std, np.ndarray):
+        if std.dtype.kind == "c":
+            raise RuntimeError("normal expects standard deviation to be non-complex")
+        if std.size and not std.min() >= 0:
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    dtype = mean.dtype if isinstance(mean, np.ndarray) else np.asarray(std).dtype
+    shape = np.broadcast_shapes(np.shape(mean), np.shape(std))
+    with np.errstate(all="ignore"):
+        if isinstance(std, np.ndarray):
+            samples = normal(generator, shape, dtype)
+            np.multiply(samples, _weak(std, dtype), out=samples, casting="same_kind")
+        else:
+            samples = normal(generator, shape, dtype, 0.0, std)
+        return np.add(samples, _weak(mean, dtype), out=samples, casting="same_kind")
+
+
+def log_normal(generator: Twister, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0) -> Array:
+    """Exponentials of normal samples: ``log_normal_``."""
+    dtype = np.dtype(dtype)
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    _require(dtype.kind == "f", "log_normal_cpu", dtype)
+    samples = multiply_add(_pairs_of_normals(generator, math.prod(shape)), std, mean)
+    return _rounded(libm.exp(samples), dtype).reshape(shape)
+
+
+def exponential(generator: Twister, shape: Shape, dtype: DTypeLike, rate: float = 1.0) -> Array:
+    """Exponentially distributed numbers with mean 1 / rate: ``exponential_``."""
+    dtype = np.dtype(dtype)
+    if not rate > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
+    if dtype.kind != "f":
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution. "
+            f"dtype must be a floating point but you specified {dtypes.dtype.of[dtype].legacy}"
+        )
+    samples = libm.log1p(-_unit64(generator, math.prod(shape)))
+    samples *= -1 / rate
+    return _rounded(samples, dtype).reshape(shape)
+
+
+def cauchy(generator: Twister, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0) -> Array:
+    """Cauchy-distributed numbers: ``cauchy_``."""
+    dtype = np.dtype(dtype)
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    if dtype.kind != "f":
+        raise RuntimeError(
+            "Cauchy distribution is a continuous probability distribution. "
+            f"dtype must be a floating point but you specified {C_NAMES[dtype.name]}"
+        )
+    angles = _PI * (_unit64(generator, math.prod(shape)) - 0.5)
+    return _rounded(multiply_add(libm.tan(angles), sigma, median), dtype).reshape(shape)
+
+
+def geometric(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
+    """How many trials of probability `p` until the first success: ``geometric_``."""
+    dtype = np.dtype(dtype)
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    _require(dtype.kind in "iuf", "geometric_cpu", dtype)
+    trials = libm.log(_unit64(generator, math.prod(shape)))
+    trials /= math.log1p(-p)
+    return _rounded(np.ceil(trials), dtype).reshape(shape)
+
+
+def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | float) -> Array:
+    """Ones with probability `p`, else zeros: ``bernoulli_``; ``torch.bernoulli(p)`` where `p` is an array of `dtype`.
+
+    An array is broadcast to `shape`. Its dtype decides what a draw takes: two words for float64, else one. A number
+    counts as float64.
+    """
+    dtype = np.dtype(dtype)
+    count = math.prod(shape)
+    if not isinstance(p, np.ndarray):
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        _require(dtype.kind != "c", "bernoulli_scalar_cpu_", dtype)
+        return (_unit64(generator, count) < p).reshape(shape).astype(dtype)
+    _require(dtype.kind != "c", "bernoulli_tensor_cpu_self_", dtype)
+    _require(p.dtype.kind == "f", "bernoulli_tensor_cpu_p_", p.dtype)
+    if count and not bool(np.all((p >= 0) & (p <= 1))):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    unit = _unit64(generator, count) if p.dtype == np.float64 else _unit32(generator, count)
+    return (unit.reshape(shape) < p).astype(dtype)
+
+
+def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
+    """What dropout multiplies with: 1 / (1 - p) with probability 1 - p, else 0. For p of 0 or 1 nothing is drawn."""
+    dtype = np.dtype(dtype)
+    if p in (0, 1):
+        return np.full(shape, 1 - p, dtype)
+    # PyTorch divides float16 in float32.
+    wide = np.promote_types(dtype, np.float32).type
+    kept = bernoulli(generator, shape, np.bool_, 1 - p)
+    return np.multiply(kept, (wide(1) / wide(1 - p)).astype(dtype))
+
+
+def in_fill_order(array: Array) -> Array:
+    """A view of `array` whose C order is the order of the addresses, in which PyTorch fills memory in place.
+
+    ``x = in_fill_order(a); x[...] = uniform(generator, x.shape, x.dtype)`` is ``a.uniform_()`` for any strides.
+    """
+    return array.transpose(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
+
+
+def _unit32(generator: Twister, count: int) -> NDArray[np.float32]:
+    words = generator.random32(count)
+    words &= _LOW_24_BITS
+    # As signed numbers, since those convert faster.
+    unit = words.view(np.int32).astype(np.float32)
+    unit *= _TO_UNIT_24
+    return unit
+
+
+def _unit64(generator: Twister, count: int) -> Doubles:
+    numbers = generator.random64(count)
+    numbers &= _LOW_53_BITS
+    unit = numbers.view(np.int64).astype(np.float64)
+    unit *= _TO_UNIT_53
+    return unit
+
+
+def _blocks_of_normals(generator: Twister, count: int, dtype: np.dtype[Any]) -> Array:
+    """Standard normals, float64 or float32. Where `count` is no multiple of 16, the last 16 are drawn once more."""
+    unit = _unit64 if dtype == np.float64 else _unit32
+    tail = count % BLOCK
+    if not tail:
+        return box_muller(unit(generator, count))
+    # What comes before the last draw of 16 fills the array to its end, except for float16: there to the last block's.
+    before_tail = count - tail
+    drawn: Array = unit(generator, (before_tail if dtype == np.float16 else count) + BLOCK)
+    samples = box_muller(np.concatenate((drawn[:before_tail], drawn[-BLOCK:])))
+    return np.concatenate((samples[: count - BLOCK], samples[-BLOCK:]))
+
+
+def _pairs_of_normals(generator: Twister, count: int) -> Doubles:
+    """Standard normals, the one left over from last time first."""
+    if not count:
+        return np.empty(0)
+    with generator.lock:
+        kept = generator.next_double_normal
+        missing = count if kept is None else count - 1
+        unit = _unit64(generator, missing + missing % 2)
+        radius, angle = np.sqrt(-2 * libm.log1p(-unit[1::2])), 2 * _PI * unit[::2]
+        samples = np.empty(1 + unit.size)
+        samples[0] = 0 if kept is None else kept
+        np.multiply(radius, libm.cos(angle), out=samples[1::2])
+        np.multiply(radius, libm.sin(angle), out=samples[2::2])
+        generator.next_double_normal = float(samples[-1]) if missing % 2 else None
+    first = 1 if kept is None else 0
+    return samples[first : first + count]
+
+
+def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
+    """To `dtype` as C++ casts; PyTorch has no conversion from float64 to float16 other than through float32."""
+    if values.dtype == dtype:
+        return values
+    with np.errstate(all="ignore"):
+        return (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
+
+
+def _weak(operand: Array | float, dtype: np.dtype[Any]) -> Array:
+    """A number or an array without dimensions takes on `dtype`, as it does in PyTorch's arithmetic."""
+    operand = np.asarray(operand)
+    return operand if operand.ndim else operand.astype(dtype)
+
+
+def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float32 if dtype == np.complex64 else np.float64)
+
+
+def _require(implemented: bool, kernel: str, dtype: np.dtype[Any]) -> None:
+    if not implemented:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.dtype.of[dtype].legacy}'")
+
+
+def _check_bounds(dtype: np.dtype[Any], low: float, high: float) -> None:
+    largest = float(np.finfo(dtype).max)
+    for name, bound in (("from", low), ("to", high)):
+        if not abs(bound) <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {C_NAMES[dtype.name]}")
+    if low > high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+    if high - low > largest:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{dtypes.dtype.of[dtype].legacy}>::max(), "
+            f"but found to={high:g} and from={low:g} which result in to-from to exceed the limit"
+        )

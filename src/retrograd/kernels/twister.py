@@ -1,0 +1,160 @@
+"""The generator behind every random draw: PyTorch's CPU generator, word for word and byte for byte.
+
+It must not know what is drawn from it: distributions are in ``random``, which turns the words into numbers.
+
+PyTorch's CPU generator is the Mersenne Twister MT19937 of Matsumoto and Nishimura (1998), seeded by the 2002
+``init_genrand`` with the low 32 bits of the seed, plus one normal sample kept from the last Box-Muller pair. NumPy has
+the same twister; this class reads it in whole blocks of 624 words and keeps the current block, so that a small draw is
+a slice and the position in the block is the very ``next`` that PyTorch writes into its state.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DEFAULT_SEED", "STATE_BYTES", "Twister"]
+
+DEFAULT_SEED = 67280421310721
+
+_BLOCK = 624
+# Words are fetched this many blocks at a time: NumPy hands each one out as 64 bits, and this much fits a cache.
+_FETCH = 13 * _BLOCK
+
+# CPUGeneratorImplState, as the C compiler lays it out. PyTorch has never used normal_x and normal_rho since it took
+# this form, but keeps their places; the words of the twister are stored as 64 bits each.
+_STATE = np.dtype(
+    {
+        "names": ["seed", "left", "seeded", "next", "words", "normal", "has_normal", "float_normal", "has_float_normal"],
+        "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", _BLOCK), "<f8", "<i4", "<f4", "u1"],
+        "offsets": [0, 8, 12, 16, 24, 5024, 5040, 5048, 5052],
+        "itemsize": 5056,
+    }
+)
+STATE_BYTES = _STATE.itemsize
+
+
+class Twister:
+    """A stream of 32-bit words with a position that can be saved, restored and exchanged with PyTorch's.
+
+    Every method takes ``lock``, which is reentrant: hold it around several draws that belong together.
+    ``next_double_normal`` and ``next_float_normal`` are the samples left over from an odd number of normal draws.
+    """
+
+    __slots__ = ("_bits", "_block", "_fresh", "_next", "_seed", "_seeder", "lock", "next_double_normal", "next_float_normal")
+
+    def __init__(self, seed: int = DEFAULT_SEED) -> None:
+        self.lock = threading.RLock()
+        self._bits = np.random.MT19937(0)
+        self._seeder = np.random.RandomState(self._bits)
+        self._block: NDArray[np.uint32] = np.zeros(_BLOCK, np.uint32)
+        self.manual_seed(seed)
+
+    def manual_seed(self, seed: int) -> Self:
+        """Restart the stream. A seed is 64 bits, signed or not; only its low 32 reach the twister."""
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError("Overflow when unpacking long long")
+        with self.lock:
+            self._seed = seed % 2**64
+            self._seeder.seed(self._seed & 0xFFFFFFFF)
+            self._fresh = True
+            self._next = _BLOCK
+            self.next_double_normal: float | None = None
+            self.next_float_normal: float | None = None
+        return self
+
+    def seed(self) -> int:
+        """Restart the stream from a seed taken from the operating system, and return that seed."""
+        seed = int.from_bytes(os.urandom(8), "little")
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self) -> int:
+        """The seed that the stream was last started from."""
+        return self._seed
+
+    def random32(self, count: int) -> NDArray[np.uint32]:
+        """The next ``count`` words. The array is the caller's own."""
+        with self.lock:
+            start = self._next
+            stop = start + count
+            if stop <= _BLOCK:
+                self._next = stop
+                return self._block[start:stop].copy()
+            return self._random32_across_blocks(count)
+
+    def random64(self, count: int) -> NDArray[np.uint64]:
+        """The next ``count`` pairs of words as one number each, the first word of a pair being the high one."""
+        pairs = self.random32(2 * count).reshape(count, 2)
+        numbers = pairs[:, 0].astype(np.uint64)
+        numbers <<= np.uint64(32)
+        numbers |= pairs[:, 1]
+        return numbers
+
+    def get_state(self) -> NDArray[np.uint8]:
+        """The state in PyTorch's own format, which ``torch.Generator.set_state`` takes."""
+        record = np.zeros((), _STATE)
+        with self.lock:
+            record["seed"] = self._seed
+            record["seeded"] = 1
+            record["next"] = 0 if self._fresh else self._next
+            record["left"] = _BLOCK + 1 - self._next
+            record["words"] = self._bits.state["state"]["key"]
+            if self.next_double_normal is not None:
+                record["normal"], record["has_normal"] = self.next_double_normal, 1
+            if self.next_float_normal is not None:
+                record["float_normal"], record["has_float_normal"] = self.next_float_normal, 1
+        return np.frombuffer(record.tobytes(), np.uint8).copy()
+
+    def set_state(self, state: NDArray[np.uint8] | bytes) -> None:
+        """Go to a position that ``get_state`` gave, here or in PyTorch."""
+        raw = state if isinstance(state, bytes) else np.ascontiguousarray(state, np.uint8).tobytes()
+        if len(raw) != STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be {len(raw)}"
+            )
+        record: Any = np.frombuffer(raw, _STATE)[0]
+        left, position = int(record["left"]), int(record["next"])
+        fresh = left == 1 and position == 0
+        if not record["seeded"] or not (fresh or (1 <= position <= _BLOCK and left == _BLOCK + 1 - position)):
+            raise RuntimeError("Invalid mt19937 state")
+        with self.lock:
+            self._seed = int(record["seed"])
+            self._go_to(record["words"].astype(np.uint32), _BLOCK if fresh else position)
+            self._fresh = fresh
+            self.next_double_normal = float(record["normal"]) if record["has_normal"] else None
+            self.next_float_normal = float(record["float_normal"]) if record["has_float_normal"] else None
+
+    def clone(self) -> Twister:
+        """Another generator at the same position."""
+        other = Twister(0)
+        other.set_state(self.get_state())
+        return other
+
+    def _go_to(self, words: NDArray[np.uint32], position: int) -> None:
+        """Make ``words`` the current block of the twister, ``position`` of them drawn."""
+        self._bits.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 0}}
+        # NumPy stands at the end of the block from here on; where this class stands in it, _next says.
+        self._block = self._bits.random_raw(_BLOCK).astype(np.uint32)
+        self._next = position
+
+    def _random32_across_blocks(self, count: int) -> NDArray[np.uint32]:
+        words = np.empty(count, np.uint32)
+        filled = _BLOCK - self._next
+        words[:filled] = self._block[self._next :]
+        last = (count - filled) % _BLOCK
+        while filled < count - last:
+            stop = min(filled + _FETCH, count - last)
+            words[filled:stop] = self._bits.random_raw(stop - filled)
+            filled = stop
+        self._fresh = False
+        self._next = _BLOCK
+        if last:
+            self._block = self._bits.random_raw(_BLOCK).astype(np.uint32)
+            self._next = last
+            words[filled:] = self._block[:last]
+        return words

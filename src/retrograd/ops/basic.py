@@ -1,0 +1,36 @@
+"""The operators that the engine itself needs to fit a gradient to its edge: a change of dtype, a real part, a copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .framework import linear
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    """`x` in another dtype. A complex array gives up its imaginary part to become real, without a warning."""
+    if x.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+        x = x.real
+    return x.astype(dtype)
+
+
+cast = linear("to", _cast, node="ToCopyBackward0", x=lambda g, x_dtype: cast(g, x_dtype))
+
+
+def _real(x: Any) -> Any:
+    """The real part, a view of a complex array's memory."""
+    return x.real
+
+
+real = linear("real", _real, view=True, x=lambda g: g)
+real.holomorphic = False
+
+
+def _clone(x: Any, order: str) -> Any:
+    """A copy, dense in memory: in the order of axes that `x` has ("K"), or row by row ("C")."""
+    return np.array(x, order=order, copy=True)  # type: ignore[call-overload]
+
+
+clone = linear("clone", _clone, x=lambda g: g)

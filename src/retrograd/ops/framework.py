@@ -1,0 +1,153 @@
+"""What an operator is: a kernel, a name, and one derivative rule for each differentiable argument.
+
+A rule is an ordinary function of the cotangent and of what it names: an input (`x`), the result (`out`), an
+input's shape or dtype (`x_shape`, `x_dtype`), or a static option. Naming is saving: what no rule of a needed
+gradient names is not kept alive. Names become positions here, once, at import; an unknown name fails here.
+
+An `Op` is called as a ufunc is: an argument whose type defines `__op__` takes the call over (a Tensor records),
+otherwise the kernel runs. So this module must not know Tensor, nodes or the engine.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+Rule = Callable[..., Any]
+Step = tuple[int, Rule, tuple[int, ...]]
+
+
+class Save(NamedTuple):
+    """One thing that a node may keep: `kind` is 'input', 'out', 'shape', 'dtype' or 'static'; `index` says which."""
+
+    kind: str
+    index: int
+
+
+class Op:
+    """An operator. Made by `pointwise`, `linear` or `operator`; called with arrays or with what defines `__op__`.
+
+    `arguments` are its positional arguments, the first `arity` of them tensors (or, where `variadic`, the first
+    argument is a sequence of them). `steps` holds, for each differentiable argument, its position, its rule,
+    and where in `saves` the values stand that the rule names.
+    """
+
+    by_kernel: ClassVar[dict[Any, Op]] = {}
+    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "kernel", "kind", "name", "node_name", "outputs",
+                 "rules", "saves", "steps", "uses", "variadic", "view")
+
+    def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
+                 kind: str, domain: str = "as given", node: str | None = None, outputs: str = "out", differentiable: str | None = None,
+                 tensors: int | None = None, holomorphic: bool = True, view: bool = False,
+                 variadic: bool = False) -> None:
+        self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
+        self.arguments = tuple(arguments.split())
+        self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
+        self.node_name = node or backward_name(name)
+        self.outputs = tuple(outputs.split())
+        self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
+        self.rules, self.holomorphic, self.view, self.variadic = dict(rules), holomorphic, view, variadic
+        self.saves = self._initial_saves()
+        steps, uses = [], {}
+        for argument, rule in rules.items():
+            index = self.arguments.index(argument)
+            positions = [self._position(argument, need) for need in _parameters(rule)[1:]]
+            steps.append((index, rule, tuple(positions)))
+            uses[index] = frozenset(positions)
+        self.steps: tuple[Step, ...] = tuple(steps)
+        self.uses: dict[int, frozenset[int]] = uses
+        if isinstance(kernel, np.ufunc):
+            Op.by_kernel.setdefault(kernel, self)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    @property
+    def is_ufunc(self) -> bool:
+        """Whether the recorded call is the short one: a ufunc of one or two tensors and no options."""
+        return isinstance(self.kernel, np.ufunc) and len(self.arguments) == self.arity <= 2
+
+    def _initial_saves(self) -> list[Save]:
+        """For the short calls a fixed layout, inputs then result; for others it grows as the rules ask."""
+        if not self.is_ufunc:
+            return []
+        return [*(Save("input", i) for i in range(self.arity)), Save("out", 0)]
+
+    def _position(self, argument: str, need: str) -> int:
+        """Where in `saves` the thing that a rule calls `need` is kept."""
+        base, _, attribute = need.rpartition("_")
+        if need in self.outputs:
+            save = Save("out", self.outputs.index(need))
+        elif need in self.arguments:
+            index = self.arguments.index(need)
+            save = Save("input" if index < self.arity else "static", index)
+        elif attribute in ("shape", "dtype") and base in self.arguments:
+            save = Save(attribute, self.arguments.index(base))
+        else:
+            raise TypeError(f"the rule of {self.name} for {argument!r} names {need!r}, which is no argument, "
+                            f"result, shape or dtype of it")
+        if save not in self.saves:
+            self.saves.append(save)
+        return self.saves.index(save)
+
+    def __call__(self, *args: Any) -> Any:
+        operands = args[0] if self.variadic else args[: self.arity]
+        for operand in operands:
+            hook = getattr(type(operand), "__op__", None)
+            if hook is not None:
+                return hook(self, args)
+        return self.kernel(*args)
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """Names of the positional parameters; from the code object where there is one, since that is quick."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return [*inspect.signature(function).parameters]
+    return list(code.co_varnames[: code.co_argcount])
+
+
+def backward_name(name: str, overload: int = 0) -> str:
+    """PyTorch's class name for the node of an op.
+
+    >>> backward_name("log_softmax")
+    'LogSoftmaxBackward0'
+    """
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + f"Backward{overload}"
+
+
+def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None, domain: str = "promote",
+              node: str | None = None, holomorphic: bool = True, tensors: int | None = None, **rules: Rule) -> Op:
+    """An element-wise operator. Its rules multiply by a derivative, so each is the JVP too.
+
+    `domain` is 'promote' (the common type), 'float' (and then at least the default float) or 'as given'. Rules are
+    complex-linear and free of conjugates; the engine makes the complex VJP as conj(rule(conj(g))). Where the op is
+    not holomorphic, the rule is the VJP as it stands.
+    """
+    if arguments is None:
+        arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(_parameters(kernel))
+    return Op(name, kernel, arguments, rules, kind="pointwise", domain=domain, node=node, holomorphic=holomorphic,
+              tensors=tensors)
+
+
+def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, view: bool = False, outputs: str = "out",
+           variadic: bool = False, domain: str = "as given", **rules: Rule) -> Op:
+    """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents."""
+    return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
+              variadic=variadic, domain=domain)
+
+
+def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
+             differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True, domain: str = "as given", **rules: Rule) -> Op:
+    """Any other operator: neither point-wise nor linear in all its arguments at once."""
+    return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
+              differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain)
+
+
+def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str = "as given") -> Op:
+    """An operator without a derivative: a comparison, a rounding to integers, a predicate."""
+    names = arguments.split()
+    return Op(name, kernel, arguments, {}, kind="constant", domain=domain, tensors=len(names))

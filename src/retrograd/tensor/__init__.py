@@ -1,0 +1,1 @@
+"""Tensor: recording, views and versions, methods, creation, printing."""

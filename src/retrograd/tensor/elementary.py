@@ -1,0 +1,14 @@
+"""Elementary methods of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+NUMPY: dict[Any, Callable[..., Any]] = {}
+
+
+class ElementaryMethods:
+    """Elementary methods."""
+
+    __slots__ = ()

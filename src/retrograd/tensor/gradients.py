@@ -1,0 +1,175 @@
+"""From tensors to a pass of the engine and back: checks, the recorder, accumulation into leaves.
+
+`autograd.backward`, `autograd.grad` and `Tensor.backward` are thin faces over this module.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.engine import Pass
+from ..graph.node import Node, Output
+from ..modes import local
+from .state import State, edge_of, plain, with_edge
+
+_accumulation = threading.Lock()
+
+
+class TensorRecorder:
+    """Stands between the engine and the rules in a pass that is recorded: the rules see tensors."""
+
+    def saved(self, node: Any) -> tuple[Any, ...]:
+        """Saved inputs with the edges they came by, saved results as made by the node itself."""
+        values: list[Any] = []
+        versions = node.versions
+        tracked = 0
+        for (kind, index), value in zip(node.saves, node.saved or (), strict=False):
+            if value is None or kind not in ("input", "out"):
+                values.append(value)
+                continue
+            edge = node.edges[index] if kind == "input" else node
+            if kind == "out" and index >= len(node.op.differentiable):
+                edge = None
+            elif kind == "out" and node.outputs > 1:
+                edge = Output(node, index, node.shape[index], node.dtype[index])
+            tensor = with_edge(value, edge)
+            tensor._counter = versions[tracked]
+            tracked += 2
+            values.append(tensor)
+        return tuple(values)
+
+    def dtype(self, value: Any) -> np.dtype[Any]:
+        """The NumPy dtype of a tensor."""
+        dtype: np.dtype[Any] = value._array.dtype
+        return dtype
+
+    def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A constant tensor of zeros."""
+        return plain(np.zeros(shape, dtype))
+
+
+RECORDER = TensorRecorder()
+
+
+def run_backward(roots: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None, create_graph: bool,
+                 inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
+    """One pass from `roots` with the given cotangents (tensors, or None for a scalar's 1).
+
+    Returns the gradients, as tensors, of the edges `inputs` where `capture` is set.
+    """
+    keep = create_graph if retain_graph is None else retain_graph
+    pairs = [(root_edge(root, i), implicit(root, cotangent, i))
+             for i, (root, cotangent) in enumerate(zip(roots, cotangents, strict=True))]
+    recorder = RECORDER if create_graph else None
+    if not create_graph:
+        pairs = [(edge, tensor._array) for edge, tensor in pairs]
+    here = local.here
+    grad, here.grad = here.grad, create_graph
+    try:
+        walk = Pass(pairs, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
+        found = walk.run()
+    finally:
+        here.grad = grad
+    return {edge: as_tensor(g) for edge, g in found.items()}
+
+
+def as_tensor(g: Any) -> Any:
+    """A gradient as a tensor; a raw array, or a NumPy scalar that a rule made, is wrapped."""
+    return g if isinstance(g, State) else plain(np.asarray(g))
+
+
+def root_edge(root: Any, i: int) -> Any:
+    """The edge to start from."""
+    if isinstance(root, Node):
+        return root
+    edge = edge_of(root)
+    if edge is None:
+        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn. {_why(root)}")
+    return edge
+
+
+def _why(root: Any) -> str:
+    """Where the graph was cut, as far as can be told."""
+    if not np.issubdtype(root._array.dtype, np.inexact):
+        return f"Its dtype is {root.dtype}, and only floating-point and complex tensors have gradients."
+    if not local.here.grad:
+        return "Grad mode is off here: it was computed under torch.no_grad()."
+    return ("Nothing that it was computed from requires grad, or it was detached, or computed under torch.no_grad(). "
+            "Set requires_grad=True on a leaf before it is used.")
+
+
+def implicit(root: Any, cotangent: Any, i: int) -> Any:
+    """The cotangent to start with, checked against its root."""
+    edge = root if isinstance(root, Node) else None
+    shape = edge.shape if edge is not None else root._array.shape
+    dtype = edge.dtype if edge is not None else root._array.dtype
+    if cotangent is None:
+        if np.prod(shape, dtype=int) != 1:
+            raise RuntimeError(
+                f"grad can be implicitly created only for scalar outputs. This one has shape {list(shape)}: reduce it "
+                "to a scalar, or pass a gradient of that shape.")
+        if dtype.kind == "c":
+            raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
+                               f"torch.{dtype.name}")
+        return plain(np.ones(shape, dtype))
+    if not isinstance(cotangent, State):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
+    if cotangent._array.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {cotangent.shape} and output[{i}] has a shape of "
+            f"torch.Size({list(shape)}).")
+    if (cotangent._array.dtype.kind == "c") != (dtype.kind == "c"):
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+            f"dtype: grad_output[{i}] has a dtype of {cotangent.dtype} and output[{i}] has a dtype of torch.{dtype.name}.")
+    return cotangent
+
+
+def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
+    """Add a gradient into a leaf: in place, or as a new tensor where the pass is recorded.
+
+    A raw array that nobody else holds (`own`) becomes the gradient itself; any other is copied, so that no gradient
+    aliases another.
+    """
+    meta = leaf._meta
+    with _accumulation:
+        held = meta.grad
+        if recorder is not None:
+            meta.grad = g if held is None else held + g
+        elif held is None:
+            meta.grad = plain(g if own else np.array(g, order="C"))
+        else:
+            np.add(held._array, g, out=held._array, casting="unsafe")
+            held._counter[0] += 1
+    hooks = meta.post_accumulate
+    if hooks:
+        for hook in [*hooks.values()]:
+            hook(leaf)
+
+
+def check_grad(tensor: Any, grad: Any) -> None:
+    """Refuse to assign what is no gradient of `tensor`."""
+    if not isinstance(grad, State):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
+    if grad is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if grad._array.dtype != tensor._array.dtype:
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{grad.dtype}' to a tensor with dtype "
+                           f"'{tensor.dtype}'. The gradient must match the tensor's dtype.")
+    if grad._array.shape != tensor._array.shape:
+        raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size "
+                           f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size")
+
+
+def input_edge(tensor: Any) -> Any:
+    """The edge whose gradient is asked for. Raises RuntimeError where the tensor requires none."""
+    edge = edge_of(tensor)
+    if edge is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad. Set requires_grad=True before the "
+                           "computation.")
+    return edge
+

@@ -1,0 +1,179 @@
+"""Writing into a tensor: what may be written, what the graph makes of it, and the version that everyone can see.
+
+A write to a view goes through its base: the base gets a `CopySlices` node, which runs the derivative on the slice
+only, and every view of that memory finds its new edge when it is next asked (`state.renew`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import category, dtype as torch_dtype
+from ..errors import at, user_site
+from ..graph.faults import forward_name
+from ..graph.node import OtherNode, next_number
+from ..modes import local
+from ..ops.basic import clone
+from ..ops.framework import Op
+from .operands import common, explained, operand
+from .recording import class_of
+from .state import CUSTOM, MULTI_OUTPUT, NO_GRAD, ORDINARY, State, edge_of
+
+_CREATED = {
+    NO_GRAD: ("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+              "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+              "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) "
+              "or both outside (if you want the inplace to be tracked)."),
+    MULTI_OUTPUT: ("Output {number} of {name} is a view and is being modified inplace. This view is the output of a "
+                   "function that returns multiple views. Such functions do not allow the output views to be modified "
+                   "inplace. You should replace the inplace operation by an out-of-place one."),
+    CUSTOM: ("Output {number} of {name} is a view and is being modified inplace. This view was created inside a custom "
+             "Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would "
+             "override the custom backward associated with the custom Function, leading to incorrect gradients. This "
+             "behavior is forbidden. You can fix this by cloning the output of the custom Function."),
+}
+
+
+def written(tensor: Any) -> None:
+    """Count a write to the tensor's memory, and remember the line that did it."""
+    version = tensor._counter
+    version[1] = user_site(3)
+    version[0] += 1
+
+
+def check_writable(x: Any, requires_grad: bool) -> None:
+    """Refuse a write that autograd could not follow. Raises RuntimeError before anything is written.
+
+    `requires_grad` says whether the write is to be recorded: grad mode is on and some operand requires grad.
+    """
+    if not requires_grad:
+        return
+    meta = x._meta
+    if meta is None:
+        return
+    if meta.base is not None:
+        if meta.creation != ORDINARY:
+            edge = edge_of(x)
+            raise RuntimeError(_CREATED[meta.creation].format(
+                number=0 if edge is None else edge.index,
+                name="a view" if edge is None else forward_name(edge.node)))
+        base_meta = meta.base._meta
+        if base_meta is not None and base_meta.leaf:
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under "
+                f"torch.no_grad(), or to a clone{at(user_site(3))}.")
+    if meta.leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. To change a parameter, write "
+            f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
+
+
+def inplace(op: Op) -> Callable[..., Any]:
+    """The method that writes the result of `op` over its first operand."""
+
+    def call(input: Any, *args: Any) -> Any:
+        if type(input) is np.ndarray or not isinstance(input, State):
+            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        write(op, input, args)
+        return input
+
+    call.__name__ = call.__qualname__ = f"{op.name}_"
+    call.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return call
+
+
+def write(op: Op, x: Any, args: tuple[Any, ...]) -> None:
+    """Compute `op(x, *args)`, write it over x's memory, and record it."""
+    operands = [x]
+    for i, value in enumerate(args[: op.arity - 1], 1):
+        operands.append(operand(op, i, value, x, None) if not isinstance(value, State) else value)
+    here = local.here
+    edges = tuple([None if o is None else edge_of(o) for o in operands]) if here.grad else ()
+    recording = any(edges) and bool(op.steps)
+    check_writable(x, any(edges))
+    arrays = common(op, operands) if op.domain != "as given" else [None if o is None else o._array for o in operands]
+    target = x._array
+    try:
+        out = here.run(op.kernel, *arrays, *args[op.arity - 1:])
+    except (TypeError, ValueError) as error:
+        raise explained(op, operands, error) from None
+    _check_result(out, target)
+    node = _inner_node(op, operands, arrays, edges, args) if recording else None
+    np.copyto(target, out, casting="unsafe")
+    written(x)
+    if node is not None:
+        rebase(x, node)
+
+
+def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
+    """Refuse a result that does not fit the memory it is to be written to."""
+    if category(out.dtype) > category(target.dtype):
+        have, want = torch_dtype.of[out.dtype].legacy, torch_dtype.of[target.dtype].legacy
+        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
+    if out.shape != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(out.shape)}")
+
+
+def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """The node of the write, with what is to be saved of the operands as they are before it."""
+    node = class_of(op)()
+    node.number, node.edges, node.hooks = next_number(), edges, None
+    node.shape, node.dtype = operands[0]._array.shape, operands[0]._array.dtype
+    needed: set[int] = set().union(*(op.uses[i] for i, e in enumerate(edges) if e is not None and i in op.uses))
+    saved: list[Any] = [None] * len(op.saves)
+    versions: list[Any] = []
+    for i, (kind, index) in enumerate(op.saves):
+        if i not in needed:
+            continue
+        if kind == "static":
+            saved[i] = args[index - 1]
+        elif kind in ("shape", "dtype"):
+            saved[i] = getattr(arrays[index], kind)
+        elif kind == "input" and operands[index] is not None:
+            own = operands[index]._array is operands[0]._array or np.may_share_memory(arrays[index], operands[0]._array)
+            saved[i] = arrays[index].copy() if index == 0 and own else arrays[index]
+            version = [0, None] if index == 0 else operands[index]._counter
+            versions += (version, version[0])
+        elif kind == "out":
+            saved[i] = operands[0]._array
+            versions += (operands[0]._counter, operands[0]._counter[0] + 1)
+    node.saved = (*saved, *versions) if op.saves else None
+    return node
+
+
+def rebase(x: Any, node: Any) -> None:
+    """Make `node` the history of x, through the base where x is a view."""
+    meta = x._meta
+    if meta is None or meta.base is None:
+        x._edge = node
+        return
+    base = meta.base
+    base._edge = CopySlices(base, meta.replay, node)
+
+
+class CopySlices(OtherNode):
+    """The history of a base that was written to through a view: `inner` made the slice, the rest is as it was."""
+
+    __slots__ = ("inner", "replay")
+
+    def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
+        before = edge_of(base)
+        super().__init__((before, *inner.edges[1:]), base._array.shape, base._array.dtype)
+        inner.edges = (before, *inner.edges[1:])
+        self.replay, self.inner = replay, inner
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        gradient = clone(cotangents[0], "C")
+        part = self.replay(gradient)
+        inner = self.inner
+        gradients = [*walk.gradients(inner, clone(part, "C"))]
+        if gradients[0] is None:
+            part[...] = 0
+        else:
+            part[...] = walk.fitted(gradients[0], inner.shape, inner.dtype)
+        gradients[0] = gradient
+        return gradients
+

@@ -1,0 +1,122 @@
+"""NumPy's dispatch: what a NumPy call on tensors means. A ufunc is the operator it is the kernel of; any other
+function is found in the tables of the families. This is how derivative rules record themselves.
+
+It gathers the families' tables and must not hold entries of its own, nor know what one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype
+from ..modes import local
+from ..ops.framework import Op
+from . import arithmetic, comparison, creation, elementary, indexing, interop, matrix, reductions, shape
+from .recording import recorded
+from .state import State, edge_of, plain
+
+FAMILIES = (arithmetic, comparison, creation, elementary, indexing, interop, matrix, reductions, shape)
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
+# What `np.add.reduce` and its like are, as functions that have an entry above.
+REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+                              np.logical_and: np.all, np.logical_or: np.any}
+OPERANDS = (State, np.ndarray, np.generic, int, float, complex)
+
+
+class NumpyProtocol:
+    """The methods by which NumPy, and an operator of ours, hand a call over to tensors."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def __op__(op: Op, args: tuple[Any, ...]) -> Any:
+        """An operator was called with a tensor: record it."""
+        return recorded(op)(*args)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """A ufunc was called with a tensor. Raises TypeError where a gradient would be lost."""
+        if method == "__call__" and (not options or options == {"out": ...}):
+            op = Op.by_kernel.get(ufunc)
+            if op is not None and all([isinstance(x, OPERANDS) for x in inputs]):
+                return recorded(op)(*inputs)
+        if _foreign((*inputs, *options.get("out", ())) if isinstance(options.get("out"), tuple) else inputs):
+            return NotImplemented
+        return _unusual(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Any other NumPy function was called with a tensor. Raises TypeError where a gradient would be lost."""
+        handler = FUNCTIONS.get(function)
+        if handler is not None:
+            return handler(*args, **kwargs)
+        if not all([issubclass(t, (State, np.ndarray)) for t in types]):
+            return NotImplemented
+        _refuse_grad(f"{function.__module__}.{function.__name__}", (args, kwargs))
+        return function(*raw(args), **raw(kwargs))
+
+
+def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A ufunc with options, of no operator, with a list for an operand, or one of its methods."""
+    name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+    out = options.get("out", ())
+    if any([isinstance(target, State) for target in (out if isinstance(out, tuple) else ())]):
+        raise TypeError(f"{name}: out= must be an array, not a Tensor. Write over a tensor with its own method that "
+                        "ends in an underscore, or with copy_().")
+    if not options or options == {"out": ...}:
+        handler = FUNCTIONS.get(ufunc)
+        op = Op.by_kernel.get(ufunc)
+        if method == "__call__" and (handler is not None or op is not None):
+            call: Callable[..., Any] = recorded(op) if op is not None and handler is None else handler or recorded
+            return call(*[plain(np.asarray(x)) if isinstance(x, (list, tuple)) else x for x in inputs])
+    if method == "reduce" and ufunc in REDUCTIONS and options.get("out") is None:
+        options.setdefault("axis", 0)
+        return REDUCTIONS[ufunc](*inputs, **options)
+    _refuse_grad(name, (inputs, options))
+    results = getattr(ufunc, method)(*raw(inputs), **options)
+    return results if isinstance(out, tuple) and out else wrapped(results)
+
+
+def raw(value: Any) -> Any:
+    """`value` with the array of each tensor in it in the tensor's place."""
+    if isinstance(value, State):
+        return value._array
+    if isinstance(value, dict):
+        return {key: raw(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(raw(item) for item in value)
+    return value
+
+
+def wrapped(value: Any) -> Any:
+    """NumPy's results as tensors, as far as tensors have their type."""
+    if isinstance(value, tuple):
+        return tuple(wrapped(item) for item in value)
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype in dtype.of:
+        return plain(np.asarray(value))
+    return value
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    if isinstance(value, State):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _tensors(item)
+    elif type(value) in (list, tuple):
+        for item in value:
+            yield from _tensors(item)
+
+
+def _refuse_grad(name: str, arguments: Any) -> None:
+    """Refuse a call that no entry stands for, where it would lose a gradient."""
+    if local.here.grad and any(edge_of(tensor) is not None for tensor in _tensors(arguments)):
+        raise TypeError(f"{name}() cannot be recorded: no operator stands for it, or not with these options, and an "
+                        "argument requires grad. Call it on t.detach().numpy() if no gradient is to flow through it.")
+
+
+def _foreign(values: tuple[Any, ...]) -> bool:
+    """Whether one of the values takes NumPy's calls over itself and is no tensor."""
+    return any([hasattr(type(x), "__array_ufunc__") and not isinstance(x, OPERANDS) for x in values])

@@ -1,0 +1,103 @@
+"""What may stand where a tensor is expected: Python numbers, NumPy values, tensors of another type; and what may not.
+
+The slow side of a recorded call: conversion, promotion, and PyTorch's messages for what is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import BOOL_, COMPLEX, DIFFERENTIABLE, FLOATING, category, default_floating, of_scalar, promote_types, result_dtype
+from ..ops.framework import Op
+from .state import State, plain
+
+# Python numbers as 0-d constants, by dtype and value: converting one costs NumPy 200 ns.
+_constants: dict[Any, dict[Any, Any]] = {}
+_CONSTANTS_KEPT = 1024
+
+
+
+def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A 0-d constant tensor that stands for a Python number next to a tensor of `dtype`.
+
+    The number takes the tensor's dtype unless it is of a higher category (int and 1.5 make a float). -0.0 equals
+    0.0 as a key and nan equals nothing, so neither is kept.
+    """
+    kept = _constants.get(dtype)
+    if kept is None:
+        kept = _constants[dtype] = {}
+    constant = kept.get(value)
+    if constant is not None and type(value) is not complex:
+        return constant
+    own = of_scalar(value)
+    target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
+    array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
+    constant = plain(array)
+    if value and target is dtype and value == value and len(kept) < _CONSTANTS_KEPT:
+        kept[value] = constant
+    return constant
+
+
+def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any) -> Any:
+    """`value` as a tensor, given the other operand; `otherwise` (if not None) where it cannot be one."""
+    if isinstance(value, State):
+        return value
+    if value is None and op.arity > 2:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex)) and (op.arity > 1 or op.variadic):
+        beside = other._array.dtype if isinstance(other, State) else of_scalar(value)
+        return scalar(value, beside)
+    if isinstance(value, np.ndarray) and op.arity > 1 and isinstance(other, State):
+        return plain(value)
+    if otherwise is NotImplemented:
+        return NotImplemented
+    raise TypeError(
+        f"{op.name}(): argument '{PARAMETER.get(index, op.arguments[index])}' (position {index + 1}) must be Tensor, "
+        f"not {type(value).__name__}. Make one with torch.tensor(...) or torch.from_numpy(...).")
+
+
+PARAMETER = {0: "input", 1: "other"}
+
+
+def common(op: Op, operands: Sequence[Any]) -> list[Any]:
+    """The operands' arrays in the type that the op computes in."""
+    arrays = [None if x is None else x._array for x in operands]
+    present = [a for a in arrays if a is not None]
+    first = present[0].dtype
+    if all(a.dtype is first for a in present):
+        dtype = first
+    else:
+        dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
+    if op.domain == "float" and category(dtype) < FLOATING:
+        dtype = default_floating()
+    return [a if a is None or a.dtype is dtype else a.astype(dtype) for a in arrays]
+
+
+def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
+    """What PyTorch would say of a kernel's refusal."""
+    shapes = [x._array.shape for x in operands if x is not None]
+    if op.kind in ("pointwise", "constant") and isinstance(error, ValueError):
+        for i, b in enumerate(shapes):
+            for a in shapes[:i]:
+                clash = _clash(a, b)
+                if clash is not None:
+                    return RuntimeError(f"{clash} ({op.name} of shapes {', '.join(str(list(s)) for s in shapes)}: "
+                                        "sizes must be equal, or one of them 1)")
+    if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
+        return RuntimeError(f"{op.name}: {error}")
+    return error
+
+
+def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
+    """PyTorch's sentence on two shapes that do not broadcast."""
+    for back in range(1, min(len(a), len(b)) + 1):
+        m, n = a[-back], b[-back]
+        if m != n and 1 not in (m, n):
+            return (f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension "
+                    f"{max(len(a), len(b)) - back}")
+    return None

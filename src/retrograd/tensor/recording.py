@@ -1,0 +1,297 @@
+"""The recorded call of an operator: run the kernel, and where an input requires grad, leave a node behind.
+
+There is one closure for each arity (a ufunc of one, a ufunc of two, anything else), written once here; the methods
+and functions of the public surface are these closures. Promotion happens before the kernel. What is written twice
+on purpose, and only here, is the making of results: a call costs more than the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import DIFFERENTIABLE, F32, F64
+from ..graph.node import OpNode, Output, next_number, node_class
+from ..modes import local
+from ..ops.framework import Op
+from .operands import common, explained, operand
+from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta_of, plain
+
+_new = object.__new__
+_calls: dict[tuple[Op, bool], Callable[..., Any]] = {}
+_node_classes: dict[Op, type[OpNode]] = {}
+
+
+def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
+    """The function that calls `op` on tensors and records it.
+
+    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented.
+    """
+    call = _calls.get((op, dunder))
+    if call is None:
+        make = _general if not op.is_ufunc else _unary if op.arity == 1 else _binary
+        call = make(op, NotImplemented if dunder else None)
+        call.__name__ = call.__qualname__ = op.name
+        call.__doc__ = f"`{op.name}`, element by element." if op.is_ufunc else op.kernel.__doc__
+        _calls[op, dunder] = call
+    return call
+
+
+def class_of(op: Op) -> type[OpNode]:
+    """The node class of an op."""
+    if op not in _node_classes:
+        _node_classes[op] = node_class(op)
+    return _node_classes[op]
+
+
+def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
+    """Which entries of `op.saves` to keep when the inputs in the bit mask require grad; None where it is none."""
+    needed = frozenset().union(*(op.uses.get(i, ()) for i in range(op.arity) if mask >> i & 1))
+    return tuple(i in needed for i in range(len(op.saves))) if needed else None
+
+
+def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
+    kernel, node_type, to_float, constant = op.kernel, class_of(op), op.domain == "float", not op.steps
+    keep_x, keep_out = _kept(op, 1) or (False, False)
+
+    def call(x: Any) -> Any:
+        tensor = Results.tensor
+        if type(x) is not tensor:
+            x = operand(op, 0, x, None, otherwise)
+        array = x._array
+        dtype = array.dtype
+        if to_float and dtype is not F32 and dtype is not F64:
+            array = common(op, (x,))[0]
+        here = local.here
+        try:
+            out = here.run(kernel, array, out=...)
+        except TypeError as error:
+            raise explained(op, (x,), error) from None
+        result = _new(tensor)
+        result._array = out
+        result._counter = version = [0, None]
+        result._meta = result._edge = None
+        edge = x._edge if x._meta is None else edge_of(x)
+        if edge is None or constant or not here.grad:
+            if here.inference:
+                meta_of(result).inference = True
+            return result
+        node = node_type()
+        node.number = next_number()
+        node.edges = (edge,)
+        node.shape = out.shape
+        node.dtype = out.dtype
+        node.hooks = None
+        if keep_x:
+            read = x._counter
+            node.saved = (array, out, read, read[0], version, 0) if keep_out else (array, None, read, read[0])
+        else:
+            node.saved = (None, out, version, 0) if keep_out else None
+        result._edge = node
+        return result
+
+    return call
+
+
+def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
+    kernel, node_type, to_float, constant = op.kernel, class_of(op), op.domain == "float", not op.steps
+    keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
+    both = keep_both if keep_both == (True, True, False) else ()
+
+    def call(x: Any, y: Any) -> Any:
+        tensor = Results.tensor
+        if type(x) is not tensor:
+            x = operand(op, 0, x, y, otherwise)
+        if type(y) is not tensor:
+            y = operand(op, 1, y, x, otherwise)
+            if y is NotImplemented:
+                return y
+        a, b = x._array, y._array
+        dtype = a.dtype
+        if dtype is not b.dtype or (to_float and dtype is not F32 and dtype is not F64):
+            a, b = common(op, (x, y))
+        here = local.here
+        try:
+            out = here.run(kernel, a, b, out=...)
+        except (TypeError, ValueError) as error:
+            raise explained(op, (x, y), error) from None
+        result = _new(tensor)
+        result._array = out
+        result._counter = version = [0, None]
+        result._meta = result._edge = None
+        left = x._edge if x._meta is None else edge_of(x)
+        right = y._edge if y._meta is None else edge_of(y)
+        if constant or (left is None and right is None) or not here.grad:
+            if here.inference:
+                meta_of(result).inference = True
+            return result
+        node = node_type()
+        node.number = next_number()
+        node.edges = (left, right)
+        node.shape = out.shape
+        node.dtype = out.dtype
+        node.hooks = None
+        keep = keep_right if left is None else keep_left if right is None else keep_both
+        if keep is None:
+            node.saved = None
+        elif keep is both:
+            vx, vy = x._counter, y._counter
+            node.saved = (a, b, None, vx, vx[0], vy, vy[0])
+        else:
+            node.saved = _saved_of_two(keep, x, y, a, b, result)
+        result._edge = node
+        return result
+
+    return call
+
+
+def _saved_of_two(keep: tuple[bool, ...], x: Any, y: Any, a: Any, b: Any, result: Any) -> tuple[Any, ...]:
+    """What a binary node saves where it is not simply both operands."""
+    keep_x, keep_y, keep_out = keep
+    saved: tuple[Any, ...] = (a if keep_x else None, b if keep_y else None, result._array if keep_out else None)
+    for kept, tensor in ((keep_x, x), (keep_y, y), (keep_out, result)):
+        if kept:
+            saved = (*saved, tensor._counter, tensor._counter[0])
+    return saved
+
+
+def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
+    """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
+    kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
+    promote = op.domain != "as given"
+
+    def call(*args: Any) -> Any:
+        operands = args[0] if variadic else args[:arity]
+        for i, x in enumerate(operands):
+            if type(x) is not Results.tensor and x is not None:
+                operands = [operand(op, i, x, operands[i - 1], otherwise) for i, x in enumerate(operands)]
+                if NotImplemented in map(type, operands):
+                    return NotImplemented
+                break
+        arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
+        here = local.here
+        try:
+            if variadic:
+                out = here.run(kernel, arrays, *args[1:])
+            else:
+                out = here.run(kernel, *arrays, *args[arity:])
+        except (TypeError, ValueError) as error:
+            raise explained(op, operands, error) from None
+        edges = ()
+        if here.grad:
+            edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
+        if single:
+            return _result(op, out, operands, arrays, edges, args)
+        return _results(op, out, operands, arrays, edges, args)
+
+    return call
+
+
+def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """The tensor over the one output of a general op."""
+    result = _new(Results.tensor)
+    result._array = out if isinstance(out, np.ndarray) else np.asarray(out)
+    result._counter = [0, None]
+    result._meta = result._edge = None
+    if any(edges) and op.steps and out.dtype in DIFFERENTIABLE:
+        result._edge = node = _node(op, operands, arrays, edges, args, (result,))
+        node.shape, node.dtype = out.shape, out.dtype
+    if op.view:
+        make_view(result, operands[0], partial(_replay, op, args[1:], None), ORDINARY)
+    elif local.here.inference:
+        meta_of(result).inference = True
+    return result
+
+
+def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """The tensors over the several outputs of a general op; those past `op.differentiable` are constants."""
+    results = tuple([plain(np.asarray(out)) for out in outs])
+    count = len(op.differentiable) if op.outputs != ("*",) else len(results)
+    if any(edges) and op.steps:
+        node = _node(op, operands, arrays, edges, args, results)
+        if count == 1:
+            node.shape, node.dtype = outs[0].shape, outs[0].dtype
+            results[0]._edge = node
+        else:
+            node.outputs = count
+            node.shape, node.dtype = [o.shape for o in outs[:count]], [o.dtype for o in outs[:count]]
+            for i, result in enumerate(results[:count]):
+                result._edge = Output(node, i, result._array.shape, result._array.dtype)
+    if op.view:
+        for i, result in enumerate(results):
+            make_view(result, operands[0], partial(_replay, op, args[1:], i), MULTI_OUTPUT)
+    return results
+
+
+def _replay(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
+    """Take a view again, of an array or (recorded) of a tensor."""
+    view = op(base, *options)
+    return view if part is None else view[part]
+
+
+def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
+    """Tie `result` to the memory of `x`: one version, one base, and how the view is taken again of that base."""
+    result._counter = version = x._counter
+    result._meta = meta = Meta()
+    origin = x._meta
+    if origin is None or origin.base is None:
+        meta.base, meta.replay = x, replay
+    else:
+        meta.base, meta.replay = origin.base, _Chain(origin.replay, replay)
+    meta.seen = version[0]
+    meta.creation = max(creation if local.here.grad else NO_GRAD, ORDINARY if origin is None else origin.creation)
+    meta.inference = local.here.inference
+
+
+class _Chain:
+    """A view of a view, as one function of the base."""
+
+    __slots__ = ("first", "then")
+
+    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
+        self.first, self.then = first, then
+
+    def __call__(self, base: Any) -> Any:
+        return self.then(self.first(base))
+
+
+def _node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
+    """A node with its edges and what the rules of the needed gradients save."""
+    node = class_of(op)()
+    node.number = next_number()
+    node.edges = edges
+    node.hooks = None
+    if not op.saves:
+        node.saved = None
+        return node
+    needed: set[int] = set()
+    for i, positions in op.uses.items():
+        if op.variadic or edges[i] is not None:
+            needed |= positions
+    saved: list[Any] = []
+    versions: list[Any] = []
+    for i, (kind, index) in enumerate(op.saves):
+        if i not in needed:
+            saved.append(None)
+        elif kind == "static":
+            saved.append(args[index])
+        elif kind == "input":
+            if operands[index] is None:
+                saved.append(None)
+                continue
+            saved.append(arrays[index])
+            version = operands[index]._counter
+            versions += (version, version[0])
+        elif kind == "out":
+            saved.append(results[index]._array)
+            version = results[index]._counter
+            versions += (version, version[0])
+        elif op.variadic:
+            saved.append([getattr(a, kind) for a in arrays])
+        else:
+            saved.append(getattr(arrays[index], kind))
+    node.saved = (*saved, *versions)
+    return node

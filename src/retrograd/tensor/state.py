@@ -1,0 +1,143 @@
+"""What a tensor holds, and how its edge is found. The least that recording and in-place writes have to know.
+
+A tensor has an array, a version (shared by all views of the memory), the edge to what made it, and, for the few
+that need more (leaves that require grad, views, anything with a `.grad` or hooks), a `Meta`. This module must not
+know operators or methods.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..graph.hooks import Hooks
+from ..graph.node import AccumulateGrad, OtherNode, Version
+from ..modes import local
+
+# How a view came to be, as far as in-place writes through it are concerned.
+ORDINARY, NO_GRAD, MULTI_OUTPUT, CUSTOM = range(4)
+
+
+class Meta:
+    """What only some tensors need.
+
+    Of a leaf: `leaf` (it requires grad), a weak reference to its AccumulateGrad, hooks. Of a view: its `base`,
+    `replay` (which takes the same view of any array of the base's shape), the version at which its edge was last
+    right, and the circumstances it was created in. Of anything: `grad`. Defaults stand on the class: making one is
+    on the way of every view.
+    """
+
+    leaf = False
+    grad: Any = None
+    hooks: Hooks | None = None
+    post_accumulate: dict[int, Callable[..., Any]] | None = None
+    retains_grad = False
+    base: Any = None
+    seen = 0
+    creation = ORDINARY
+    inference = False
+    name: str | None = None
+
+    @staticmethod
+    def accumulator() -> AccumulateGrad | None:
+        """The AccumulateGrad of a leaf while something holds it; a weak reference takes this function's place."""
+
+    @staticmethod
+    def replay(array: Any) -> Any:
+        """Take the view again of any array like its base. A tensor that is no view is its own."""
+        return array
+
+
+class State:
+    """The slots of a tensor. `_edge` is right as it stands where `_meta` is None; else ask `edge_of`."""
+
+    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_meta", "_counter")
+    _array: np.ndarray[Any, Any]
+    _counter: Version
+    _edge: Any
+    _meta: Meta | None
+
+
+class Results:
+    """Which class results are made of. Named once, by the Tensor class itself, when it is defined."""
+
+    tensor: type[Any]
+
+
+def meta_of(tensor: Any) -> Meta:
+    """The tensor's Meta, made if it has none."""
+    if tensor._meta is None:
+        tensor._meta = Meta()
+    meta: Meta = tensor._meta
+    return meta
+
+
+def edge_of(tensor: Any) -> Any:
+    """The edge that a gradient for `tensor` goes along; None where it requires none."""
+    meta = tensor._meta
+    if meta is None:
+        return tensor._edge
+    if meta.leaf:
+        accumulator = meta.accumulator()
+        return accumulator_of(tensor) if accumulator is None else accumulator
+    if meta.base is not None and meta.seen != tensor._counter[0]:
+        renew(tensor)
+    return tensor._edge
+
+
+def accumulator_of(leaf: Any) -> AccumulateGrad:
+    """The AccumulateGrad of a leaf, made if nothing holds one at present."""
+    meta = leaf._meta
+    accumulator: AccumulateGrad | None = meta.accumulator()
+    if accumulator is None:
+        accumulator = AccumulateGrad(leaf, leaf._array.shape, leaf._array.dtype)
+        accumulator.hooks = meta.hooks
+        meta.accumulator = weakref.ref(accumulator)
+    return accumulator
+
+
+def renew(view: Any) -> None:
+    """Give a view of written memory the edge that goes through its base."""
+    meta = view._meta
+    base_edge = edge_of(meta.base)
+    if base_edge is not None:
+        view._edge = StridedView(meta.base, meta.replay, view, base_edge)
+    meta.seen = view._counter[0]
+
+
+class StridedView(OtherNode):
+    """The edge that a view gets when its base was written to: the view taken again of the base as it is now."""
+
+    __slots__ = ("base_dtype", "base_shape", "replay")
+
+    def __init__(self, base: Any, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
+        super().__init__((edge,), view._array.shape, view._array.dtype)
+        self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        zeros = np.zeros if walk.recorder is None else walk.recorder.zeros
+        gradient = zeros(self.base_shape, self.base_dtype)
+        self.replay(gradient)[...] = cotangents[0]
+        return [gradient]
+
+
+StridedView.__name__ = "AsStridedBackward0"
+
+
+def plain(array: np.ndarray[Any, Any]) -> Any:
+    """A tensor over `array` that requires no grad."""
+    tensor = object.__new__(Results.tensor)
+    tensor._array, tensor._counter, tensor._edge, tensor._meta = array, [0, None], None, None
+    if local.here.inference:
+        meta_of(tensor).inference = True
+    return tensor
+
+
+def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
+    """A tensor over `array` that `edge` made; a constant where edge is None."""
+    tensor = object.__new__(Results.tensor)
+    tensor._array, tensor._counter, tensor._edge, tensor._meta = array, [0, None], edge, None
+    return tensor

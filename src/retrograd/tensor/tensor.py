@@ -1,0 +1,258 @@
+"""The Tensor class: its properties and its graph face. Operators and methods come from the families' mixins.
+
+Each mixin is a table in the module of its family: method = function. This module must not know single operators.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..devices import CPU, device
+from ..dtypes import DIFFERENTIABLE, dtype
+from ..graph.hooks import Hooks, RemovableHandle, register
+from ..graph.node import Node
+from .arithmetic import ArithmeticMethods
+from .comparison import ComparisonMethods
+from .elementary import ElementaryMethods
+from .gradients import accumulate, as_tensor, check_grad, input_edge, run_backward
+from .indexing import IndexingMethods
+from .interop import InteropMethods
+from .matrix import MatrixMethods
+from .numpy_protocol import NumpyProtocol
+from .reductions import ReductionMethods
+from .shape import ShapeMethods
+from .size import Size
+from .state import Results, State, edge_of, meta_of
+
+Hook = Callable[["Tensor"], "Tensor | None"]
+
+
+class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, MatrixMethods, ShapeMethods,
+             IndexingMethods, InteropMethods, NumpyProtocol, State):
+    """An array that remembers how it was made.
+
+    Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it
+    requires grad, `backward()` brings the gradients to the leaves.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000
+
+    # What it is
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of its dimensions."""
+        return Size(self._array.shape)
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of its elements."""
+        return dtype.of[self._array.dtype]
+
+    @property
+    def device(self) -> device:
+        """Where its memory is."""
+        return CPU
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return self._array.ndim
+
+    # What it is in the graph
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to it: it is a leaf that asks for one, or something made from such a leaf."""
+        return edge_of(self) is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not self.is_leaf:
+            if not value:
+                raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a "
+                                   "computed variable in a subgraph that doesn't require differentiation use "
+                                   "var_no_grad = var.detach().")
+            return
+        if value and self._array.dtype not in DIFFERENTIABLE:
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients. "
+                               f"This one is {self.dtype!r}: convert it with .float() first.")
+        if value or self._meta is not None:
+            meta_of(self).leaf = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` in place and return the tensor itself."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made it."""
+        meta = self._meta
+        return (meta is not None and meta.leaf) or edge_of(self) is None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made it; None for a leaf."""
+        if self._meta is not None and self._meta.leaf:
+            return None
+        edge = edge_of(self)
+        return None if edge is None else edge.node
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its grad_fn it is."""
+        edge = edge_of(self)
+        return 0 if edge is None else edge.index
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether backward passes keep the gradient of this non-leaf."""
+        return self._meta is not None and self._meta.retains_grad
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes accumulated here; None before the first."""
+        meta = self._meta
+        if meta is not None and (meta.leaf or meta.grad is not None or meta.retains_grad):
+            grad: Tensor | None = meta.grad
+            return grad
+        if not self.is_leaf:
+            warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+                          "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+                          "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
+                          "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead.",
+                          UserWarning, stacklevel=2)
+        return None
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            check_grad(self, value)
+        if value is not None or self._meta is not None:
+            meta_of(self).grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor whose memory a view is of; None for what is no view."""
+        return None if self._meta is None else self._meta.base
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    @property
+    def _version(self) -> int:
+        """How often the memory was written in place, counted over all views of it."""
+        count: int = self._counter[0]
+        return count
+
+    def is_inference(self) -> bool:
+        """Whether it was made under `inference_mode`."""
+        return self._meta is not None and self._meta.inference
+
+    # Backward
+
+    def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False,
+                 inputs: Any = None) -> None:
+        """Accumulate the gradients of this tensor into the leaves it was computed from.
+
+        `gradient` is the cotangent to start with, of this tensor's shape; a scalar needs none. `inputs` limits the
+        pass to the gradients of these tensors. Raises RuntimeError where nothing requires grad, where a cotangent
+        is missing or does not fit, and where the graph was already used and freed.
+        """
+        edges = None
+        if inputs is not None:
+            edges = [input_edge(t) for t in ([inputs] if isinstance(inputs, State) else inputs)]
+            if not edges:
+                raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+        run_backward([self], [gradient], retain_graph=retain_graph, create_graph=create_graph, inputs=edges)
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in `.grad` too. Does nothing for a leaf."""
+        edge = edge_of(self)
+        if edge is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        meta = meta_of(self)
+        if meta.leaf or meta.retains_grad:
+            return
+        meta.retains_grad = True
+
+        def keep(g: Any, recorder: Any) -> Any:
+            held = meta.grad
+            if recorder is None:
+                meta.grad = as_tensor(g.copy()) if held is None else as_tensor(held._array + g)
+            else:
+                meta.grad = g if held is None else held + g
+            return g
+
+        register(hooks_of(edge).retain, keep)
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad)` whenever the gradient of this tensor is computed; what it returns replaces the gradient.
+
+        Raises RuntimeError where the tensor requires no grad. The handle's `remove()` takes the hook away.
+        """
+        edge = edge_of(self)
+        if edge is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        meta = meta_of(self)
+        if not meta.leaf:
+            return register(hooks_of(edge).tensor, tensor_hook(hook))
+        if meta.hooks is None:
+            meta.hooks = Hooks()
+        return register(meta.hooks.tensor, tensor_hook(hook))
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call `hook(tensor)` after a gradient was accumulated into this leaf."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not self.is_leaf:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        meta = meta_of(self)
+        if meta.post_accumulate is None:
+            meta.post_accumulate = {}
+        return register(meta.post_accumulate, hook)
+
+    def _before_accumulation(self, g: Any, recorder: Any) -> Any:
+        """The engine's word that all of a leaf's gradient is here: its hooks may replace it."""
+        assert self._meta is not None
+        return g if self._meta.hooks is None else self._meta.hooks.before(g, recorder)
+
+    def _accumulate(self, g: Any, recorder: Any, own: bool) -> None:
+        accumulate(self, g, recorder, own)
+
+
+def hooks_of(edge: Node) -> Hooks:
+    """The hooks on the gradient that comes along an edge, made if there are none."""
+    if edge.hooks is None:
+        edge.hooks = Hooks()
+    hooks: Hooks = edge.hooks
+    return hooks
+
+
+def tensor_hook(hook: Hook) -> Callable[[Any, Any], Any]:
+    """A user's hook as the engine calls it: the hook sees a tensor, and what it returns must fit."""
+
+    def call(g: Any, recorder: Any) -> Any:
+        before = as_tensor(g)
+        after = hook(before)
+        if after is None:
+            return g
+        if not isinstance(after, State):
+            raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
+        if after._array.shape != before._array.shape:
+            raise RuntimeError("hook '" + getattr(hook, "__name__", type(hook).__name__) + "' has changed the size of "
+                               f"value: {list(before.shape)} became {list(after._array.shape)}")
+        return after._array if recorder is None else after
+
+    return call
+
+
+Results.tensor = Tensor

@@ -1,0 +1,11 @@
+"""The tests in this folder compare with real PyTorch. Without it, or with another release, they fail; none skips."""
+
+import torch
+
+EXPECTED = "2.13.0"
+
+if torch.__version__.partition("+")[0] != EXPECTED:
+    raise RuntimeError(f"parity is with PyTorch {EXPECTED}, and {torch.__version__} is installed: run `make parity`")
+
+# Results must not depend on how many processors share the sums.
+torch.set_num_threads(1)

@@ -1,0 +1,272 @@
+"""The architecture, read from the syntax trees: who may import whom, and how long a file or a function may be.
+
+Each layer imports only from itself and from the layers above it in LAYERS. Nothing is imported inside a function,
+no two modules import each other in a circle, and some layers must not so much as name what they know nothing of.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "retrograd"
+CHECKED_FOR_LENGTH = ("src", "tests", "examples", "benchmarks", "docs")
+FILE_LINES = 400
+FUNCTION_LINES = 40  # without the docstring
+
+# From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
+# is the package itself, whose __init__ gathers the public names.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "modes", "dtypes", "devices", "names"),
+    ("kernels",),
+    ("ops",),
+    ("graph",),
+    ("tensor",),
+    ("autograd", "func"),
+    ("nn", "optim", "utils", "linalg", "fft"),
+    ("compile", "viz", "command.imports"),
+    ("",),
+    ("command", "__main__"),
+)
+# A layer that knows nothing of a class does not name it either, not even in an annotation or a string.
+UNNAMED = {"kernels": {"Tensor", "Node"}, "ops": {"Tensor", "Node"}, "graph": {"Tensor"}}
+
+# Too long for a stated reason: "path" or "path::function" to that reason.
+LONG_FILES: dict[str, str] = {}
+LONG_FUNCTIONS = {
+    "src/retrograd/tensor/recording.py::_unary": "a factory of one closure, and that closure is the hot path",
+    "src/retrograd/tensor/recording.py::_binary": "the same for two operands",
+    "src/retrograd/tensor/recording.py::call": "these closures: every function they called would cost as the work does",
+}
+
+
+class Import(NamedTuple):
+    """One module that another imports, where, and how."""
+
+    importer: str
+    imported: str
+    line: int
+    in_function: bool
+    for_types_only: bool
+
+    def __str__(self) -> str:
+        return f"{self.importer}:{self.line} imports {self.imported}"
+
+
+class Package:
+    """The modules of a package on disk, by their name without the package's own; "" is its __init__."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = folder.name
+        self.trees = {}
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            self.trees[".".join(parts).removesuffix("__init__").removesuffix(".")] = ast.parse(path.read_bytes())
+        self.packages = {name for name in self.trees if any(other.startswith(f"{name}.") for other in self.trees)}
+        self.packages.add("")
+        self.imports = [found for name, tree in self.trees.items() for found in self._imports(name, tree)]
+
+    def _imports(self, importer: str, tree: ast.Module) -> Iterator[Import]:
+        def walk(node: ast.AST, in_function: bool, for_types_only: bool) -> Iterator[Import]:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for name in self._targets(importer, node):
+                    yield Import(importer, name, node.lineno, in_function, for_types_only)
+            in_function |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            guarded = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            for child in ast.iter_child_nodes(node):
+                yield from walk(child, in_function, for_types_only or (guarded and child in node.body))
+
+        return walk(tree, False, False)
+
+    def _targets(self, importer: str, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        if isinstance(node, ast.Import):
+            bases = [alias.name for alias in node.names]
+            yield from (self._inside(base) for base in bases if self._is_ours(base))
+            return
+        base = node.module or ""
+        if node.level:
+            parts = f"{self.name}.{importer}".rstrip(".").split(".")
+            parts = parts[: len(parts) - node.level + (importer in self.packages)]
+            base = ".".join(parts + ([base] if base else []))
+        if self._is_ours(base):
+            within = self._inside(base)
+            for alias in node.names:  # `from package import module` imports the module, not the package
+                inner = f"{within}.{alias.name}".lstrip(".")
+                yield inner if inner in self.trees else within
+
+    def _is_ours(self, name: str) -> bool:
+        return name == self.name or name.startswith(f"{self.name}.")
+
+    def _inside(self, name: str) -> str:
+        return name.removeprefix(self.name).removeprefix(".")
+
+
+def layer(name: str) -> int | None:
+    """The number of the layer that holds this module, counted from the bottom; None where the table has none."""
+    known = {entry: number for number, entries in enumerate(LAYERS) for entry in entries}
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+        if not name:
+            return None
+    return known[name]
+
+
+def imports_from_above(package: Package) -> list[str]:
+    """Imports of a module in a higher layer than the importer's own."""
+    return [str(found) for found in package.imports if (layer(found.imported) or 0) > (layer(found.importer) or 0)]
+
+
+def cycles(package: Package) -> list[str]:
+    """Circles of modules that import each other when the program runs."""
+    edges: dict[str, set[str]] = {name: set() for name in package.trees}
+    for found in package.imports:
+        if found.imported in edges and not found.for_types_only:
+            edges[found.importer].add(found.imported)
+    found_cycles: list[str] = []
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> None:
+        if name in path:
+            found_cycles.append(" -> ".join([*path[path.index(name) :], name]))
+        elif name not in done:
+            for target in sorted(edges[name]):
+                visit(target, [*path, name])
+            done.add(name)
+
+    for name in edges:
+        visit(name, [])
+    return found_cycles
+
+
+def names_in(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Every identifier that a module uses or imports, and every string that is one; an f-string is a message."""
+    pieces = {id(piece) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in node.values}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                yield name, node.lineno
+            case ast.Constant(value=str(name)) if id(node) not in pieces:
+                yield name, node.lineno
+            case ast.alias(name=name):
+                yield name.rpartition(".")[2], node.lineno
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a function, from its `def` on, without its docstring."""
+    lines = (function.end_lineno or function.lineno) - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function, clean=False) is not None:
+        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return lines
+
+
+@cache
+def retrograd() -> Package:
+    return Package(SOURCE)
+
+
+def test_every_module_has_a_layer() -> None:
+    homeless = [name for name in retrograd().trees if layer(name) is None]
+    assert not homeless, f"say in LAYERS where these stand: {homeless}"
+
+
+def test_a_layer_imports_only_from_itself_and_those_below() -> None:
+    assert imports_from_above(retrograd()) == []
+
+
+def test_no_module_imports_the_package_inside_a_function() -> None:
+    assert [str(found) for found in retrograd().imports if found.in_function] == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert cycles(retrograd()) == []
+
+
+@pytest.mark.parametrize("layer_name", UNNAMED)
+def test_a_layer_does_not_name_what_it_must_not_know(layer_name: str) -> None:
+    named = [
+        f"{module}:{line} names {name}"
+        for module, tree in retrograd().trees.items()
+        if module.partition(".")[0] == layer_name
+        for name, line in names_in(tree)
+        if name in UNNAMED[layer_name]
+    ]
+    assert named == []
+
+
+def python_files() -> Iterator[tuple[str, str]]:
+    for folder in CHECKED_FOR_LENGTH:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+def test_no_file_is_too_long() -> None:
+    long = {path: text.count("\n") for path, text in python_files() if text.count("\n") > FILE_LINES}
+    assert long.keys() == LONG_FILES.keys(), long
+
+
+def test_no_function_is_too_long() -> None:
+    long = {
+        f"{path}::{node.name}": length(node)
+        for path, text in python_files()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > FUNCTION_LINES
+    }
+    assert long.keys() == LONG_FUNCTIONS.keys(), long
+
+
+# The readers above, held to a package with planted faults: a check that finds nothing anywhere would pass as well.
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Package:
+    files = {
+        "__init__.py": "from planted.tensor import core\n",
+        "errors.py": "import numpy\nfrom planted.graph.engine import run\n",
+        "graph/__init__.py": "",
+        "graph/engine.py": "from . import node\ndef run():\n    import planted.errors\n",
+        "graph/node.py": (
+            "from typing import TYPE_CHECKING\nfrom planted.errors import at\n"
+            "if TYPE_CHECKING:\n    from .engine import run\ndef f(x: 'Tensor'): pass\n"
+        ),
+        "tensor/__init__.py": "from .core import x\n",
+        "tensor/core.py": "from ..graph import engine\nfrom . import missing_name\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "planted" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Package(tmp_path / "planted")
+
+
+def test_the_reader_resolves_every_form_of_import(planted: Package) -> None:
+    assert {(found.importer, found.imported) for found in planted.imports} == {
+        ("", "tensor.core"),
+        ("errors", "graph.engine"),
+        ("graph.engine", "graph.node"),
+        ("graph.engine", "errors"),
+        ("graph.node", "errors"),
+        ("graph.node", "graph.engine"),
+        ("tensor", "tensor.core"),
+        ("tensor.core", "graph.engine"),
+        ("tensor.core", "tensor"),
+    }
+
+
+def test_the_reader_finds_planted_faults(planted: Package) -> None:
+    assert imports_from_above(planted) == ["errors:2 imports graph.engine"]
+    assert [str(found) for found in planted.imports if found.in_function] == ["graph.engine:3 imports errors"]
+    assert cycles(planted) == [  # by way of graph.node, the import for types only does not count
+        "graph.engine -> errors -> graph.engine",
+        "tensor.core -> tensor -> tensor.core",
+    ]
+    assert ("Tensor", 5) in names_in(planted.trees["graph.node"])
+    assert layer("command.imports") < layer("") < layer("command.run")
+    assert layer("elsewhere") is None
+    two_lines = ast.parse('def f():\n    """One.\n\n    Two.\n    """\n    return 1\n').body[0]
+    assert isinstance(two_lines, ast.FunctionDef)
+    assert length(two_lines) == 2

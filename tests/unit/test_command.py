@@ -1,0 +1,309 @@
+"""The command line. What `retrograd run` does to a program is held to what Python itself does with it."""
+
+import importlib.metadata
+import importlib.util
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from retrograd.names import hint, missing
+
+OURS = ("-m", "retrograd", "run")
+
+
+def python(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=120)
+
+
+def run(cwd: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (cwd / "program.py").write_text(program)
+    return python(*OURS, "program.py", *arguments, cwd=cwd)
+
+
+def printed(cwd: Path, program: str) -> list[str]:
+    """The lines that a program prints under `retrograd run`, where it must succeed."""
+    result = run(cwd, program)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()
+
+
+# Each program must be unable to tell who runs it: same output, same errors, same status.
+PROGRAMS = {
+    "arguments": "import sys; print(sys.argv, sys.path, sys.orig_argv[-2:])",
+    "namespace": (
+        "names = {k: str(v).partition(' at ')[0] for k, v in globals().items() if k != '__annotations__'}\nprint(names)"
+    ),
+    "main module": "import sys; print(vars(sys.modules['__main__']) is globals(), len(sys.argv))",
+    "pickle": "import pickle\nclass C: pass\nprint(pickle.loads(pickle.dumps(C())).__class__ is C, C.__module__)",
+    "future import is its own": "def f(x: int): pass\nprint(f.__annotations__)",
+    "declared encoding": "# coding: latin-1\nprint(ascii('\u00e9'))",
+    "reads stdin": "print(input(), input())",
+    "exit status": "import sys; sys.exit(3)",
+    "exit message": "import sys; sys.exit('stopped')",
+    "exit without": "raise SystemExit",
+    "hard exit": "import os; os._exit(5)",
+    "raises": "def f():\n    raise ValueError('bad')\n\nf()",
+    "raises from another": "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise KeyError('k') from error",
+    "raises a group": "raise ExceptionGroup('g', [ValueError(1)])",
+    "assertion": "assert not 1, 'one'",
+    "syntax error": "x = 1\nx = = 2\n",
+    "interrupted": "raise KeyboardInterrupt",
+    "deep recursion": "import sys\nsys.tracebacklimit = 2\ndef f(): f()\nf()",
+    "own excepthook": (
+        "import sys, traceback\n"
+        "sys.excepthook = lambda k, e, t: print(k, e, [f.lineno for f in traceback.extract_tb(t)])\n1 / 0"
+    ),
+    "atexit": "import atexit\natexit.register(lambda: print('last', __name__))\nprint('first')",
+    "thread raises": "import threading\nt = threading.Thread(target=lambda: 1 / 0, name='t')\nt.start(); t.join()",
+    "warns": "import warnings\nwarnings.simplefilter('always')\nwarnings.warn('careful')",
+    "deprecated": "import warnings\nwarnings.warn('shown in __main__', DeprecationWarning)",
+    "imports a neighbour": "import neighbour; print(neighbour.__name__, neighbour.__file__)",
+    "missing module": "import no_such_module_anywhere",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A working folder with the script in a folder of its own below, and a neighbour beside it."""
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "neighbour.py").touch()
+    return tmp_path
+
+
+def same(expected: subprocess.CompletedProcess[str], actual: subprocess.CompletedProcess[str]) -> None:
+    assert actual.returncode == expected.returncode
+    assert actual.stdout == expected.stdout
+    assert actual.stderr == expected.stderr
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_script_runs_as_python_runs_it(name: str, folder: Path) -> None:
+    script = folder / "below" / "script.py"
+    script.write_text(PROGRAMS[name], encoding="latin-1" if "latin" in PROGRAMS[name] else "utf-8")
+    arguments = ("below/../below/script.py", "--flag", "-m", "--help", "--")
+    expected = python(*arguments, cwd=folder, stdin="one\ntwo\n")
+    same(expected, python(*OURS, *arguments, cwd=folder, stdin="one\ntwo\n"))
+
+
+@pytest.mark.parametrize("name", ["arguments", "main module", "raises", "reads stdin"])
+def test_a_script_on_stdin_runs_as_python_runs_it(name: str, folder: Path) -> None:
+    expected = python("-", "a", "-b", cwd=folder, stdin=PROGRAMS[name])
+    same(expected, python(*OURS, "-", "a", "-b", cwd=folder, stdin=PROGRAMS[name]))
+
+
+def test_a_script_behind_a_link_finds_its_neighbours(folder: Path) -> None:
+    (folder / "below" / "script.py").write_text(PROGRAMS["imports a neighbour"])
+    (folder / "link.py").symlink_to("below/script.py")
+    same(python("link.py", cwd=folder), python(*OURS, "link.py", cwd=folder))
+
+
+def test_safe_path_is_kept(folder: Path) -> None:
+    (folder / "script.py").write_text("import sys; print(sys.path)")
+    same(python("-P", "script.py", cwd=folder), python("-P", *OURS, "script.py", cwd=folder))
+
+
+@pytest.mark.parametrize("name", ["arguments", "main module", "pickle", "exit status", "exit message"])
+def test_a_module_runs_as_python_runs_it(name: str, folder: Path) -> None:
+    package = folder / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for module in ("inner", "__main__"):
+        (package / f"{module}.py").write_text(PROGRAMS[name] + "\nprint(__package__, __spec__.name)")
+    for module in ("package", "package.inner"):
+        same(python("-m", module, "-x", cwd=folder), python(*OURS, "-m", module, "-x", cwd=folder))
+
+
+def test_the_traceback_of_a_module_starts_in_the_module(folder: Path) -> None:
+    (folder / "inner.py").write_text("1 / 0")
+    result = python(*OURS, "-m", "inner", cwd=folder)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[1] == f'  File "{folder / "inner.py"}", line 1, in <module>'
+
+
+def test_an_interrupt_ends_the_process_as_a_signal_does(folder: Path) -> None:
+    result = run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+    assert result.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("none.py",), 2, "can't open file '{folder}/none.py': [Errno 2] No such file or directory"),
+        (("below",), 2, "can't open file '{folder}/below': [Errno 21] Is a directory"),
+        (("-m", "nothing_here"), 1, "No module named nothing_here"),
+        (("-m", "nothing_here.inner"), 1, "No module named nothing_here.inner"),
+        (("-m", "below"), 1, "No module named below.__main__"),
+        (("-m", "math"), 1, "No code object available for math"),
+    ],
+)
+def test_a_program_that_is_not_there_is_named(
+    arguments: tuple[str, ...], status: int, message: str, folder: Path
+) -> None:
+    result = python(*OURS, *arguments, cwd=folder)
+    assert (result.returncode, result.stdout) == (status, "")
+    assert result.stderr == f"retrograd: {message.format(folder=folder)}\n"
+
+
+def test_a_module_that_lacks_something_itself_says_what(folder: Path) -> None:
+    (folder / "broken").mkdir()
+    (folder / "broken" / "__init__.py").write_text("import no_such_module_anywhere")
+    result = python(*OURS, "-m", "broken", cwd=folder)
+    assert result.returncode == 1
+    assert "No module named 'no_such_module_anywhere'" in result.stderr
+    assert f'File "{folder / "broken" / "__init__.py"}", line 1' in result.stderr
+
+
+def test_torch_is_retrograd_in_every_form_of_import(folder: Path) -> None:
+    (folder / "torch.py").write_text("raise RuntimeError('the wrong torch')")
+    program = """
+import importlib, importlib.util, sys
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.autograd import Function
+from torch import optim
+import retrograd, retrograd.nn.functional, retrograd.autograd, retrograd.optim
+print(torch is retrograd, nn is retrograd.nn, F is retrograd.nn.functional, optim is retrograd.optim)
+print(Function is retrograd.autograd.Function, importlib.import_module("torch.nn") is nn)
+print(torch.__spec__.name, F.__spec__.name, importlib.reload(F) is F)
+print(importlib.util.find_spec("torch.nn").name, importlib.util.find_spec("torch.no_such_module"))
+"""
+    assert printed(folder, program) == [
+        "True True True True",
+        "True True",
+        "retrograd retrograd.nn.functional True",
+        "retrograd.nn None",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (
+            "import torch.nn.functionl",
+            "ModuleNotFoundError: No module named 'torch.nn.functionl' in retrograd; the nearest: torch.nn.functional",
+        ),
+        (
+            "from torch.autogrd import Function",
+            "ModuleNotFoundError: No module named 'torch.autogrd' in retrograd; the nearest: torch.autograd",
+        ),
+        ("torch.tensr", "AttributeError: module 'torch' has no attribute 'tensr'; the nearest: "),
+        ("from torch import tensr", "ImportError: cannot import name 'tensr' from 'torch'; the nearest: "),
+    ],
+)
+def test_what_is_missing_is_named_with_the_nearest(line: str, error: str, folder: Path) -> None:
+    result = run(folder, f"import torch\n{line}\n")
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[1] == f'  File "{folder / "program.py"}", line 2, in <module>'
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(error)
+    assert "tensor" in last or "torch.nn.functional" in last or "torch.autograd" in last
+    assert "Did you mean" not in last
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_a_child_process_has_the_same_torch(method: str, folder: Path) -> None:
+    program = f"""
+import multiprocessing, torch
+def where(_): return torch.__name__
+if __name__ == "__main__":
+    with multiprocessing.get_context("{method}").Pool(1) as pool:
+        print(pool.map(where, [0]))
+"""
+    assert run(folder, program).stdout == "['retrograd']\n"
+
+
+def test_as_torch_can_be_undone(folder: Path) -> None:
+    program = """
+import sys, retrograd
+before = list(sys.meta_path)
+with retrograd.as_torch() as installed:
+    print(repr(installed))
+    import torch.nn
+    print(torch is retrograd)
+    with retrograd.as_torch():
+        pass
+    import torch.optim
+print(sys.meta_path == before, [name for name in sys.modules if name.startswith("torch")])
+installed.undo()
+"""
+    result = python("-c", program, cwd=folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == ["<`import torch` means retrograd; undo() takes it back>", "True", "True []"]
+
+
+def test_as_torch_refuses_beside_another_torch(folder: Path) -> None:
+    (folder / "torch.py").touch()
+    result = python("-c", "import torch, retrograd\nretrograd.as_torch()", cwd=folder)
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(f"RuntimeError: another torch has been imported already, from {folder / 'torch.py'}")
+    assert "restart the kernel" in last
+
+
+def test_missing_speaks_to_each_way_of_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("retrograd.imagined")
+    module.__getattr__ = missing(module.__name__, ["softmax", "Softmax", "sin"])  # type: ignore[method-assign]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert not hasattr(module, "sofmax")
+    with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'sofmax'; .*: Softmax, soft"):
+        _ = module.sofmax
+    with pytest.raises(ImportError, match="^cannot import name 'sofmax' from 'torch.imagined'; the nearest: Softmax"):
+        exec("from retrograd.imagined import sofmax")
+    with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'zzz'$"):
+        _ = module.zzz
+
+
+def test_a_hint_is_given_only_where_something_is_near() -> None:
+    assert hint("reLU", ["relu", "sin"]) == "; the nearest: relu"
+    assert hint("lstm", ["LSTM"], prefix="torch.nn.") == "; the nearest: torch.nn.LSTM"
+    assert hint("conv2d", ["sin"]) == ""
+    assert hint("__wrapped__", ["__wrapped_"]) == ""
+
+
+def rows(result: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
+    assert (result.returncode, result.stderr) == (0, "")
+    return [(line[:12].rstrip(), line[13:]) for line in result.stdout.splitlines()]
+
+
+def test_info_tells_what_is_here(folder: Path) -> None:
+    found = rows(python("-m", "retrograd", "info", cwd=folder))
+    facts = dict(found)
+    assert facts["Python"].startswith(".".join(map(str, sys.version_info[:3])))
+    assert ("device", "cpu") in found
+    for extra, package in {"plot": "matplotlib", "graphviz": "graphviz", "progress": "rich"}.items():
+        absent = importlib.util.find_spec(package) is None
+        assert facts[extra].startswith(f"not installed (pip install 'retrograd[{extra}]')" if absent else package)
+
+
+def test_info_tells_how_to_get_an_extra_that_is_missing(folder: Path) -> None:
+    blind = "import sys; sys.path[:] = [p for p in sys.path if 'site-packages' not in p]; print(describe())"
+    found = python("-c", f"from retrograd.command.info import describe; {blind}", cwd=folder)
+    assert ("plot", "not installed (pip install 'retrograd[plot]')") in rows(found)
+
+
+def test_info_lists_what_cupy_reaches(folder: Path) -> None:
+    (folder / "cupy.py").write_text(
+        "class runtime:\n    CUDARuntimeError = RuntimeError\n    getDeviceCount = staticmethod(lambda: 2)\n"
+        "class cuda:\n    runtime = runtime\n"
+    )
+    devices = [value for name, value in rows(python("-m", "retrograd", "info", cwd=folder)) if name == "device"]
+    assert devices[0] == "cpu"
+    assert [place.partition(" ")[0] for place in devices[1:]] == ["cuda:0", "cuda:1"]
+
+
+def test_the_version_is_that_of_the_installed_package(folder: Path) -> None:
+    result = python("-m", "retrograd", "--version", cwd=folder)
+    assert result.stdout == f"retrograd {importlib.metadata.version('retrograd')}\n"
+
+
+def test_help_names_the_commands_and_a_call_without_one_is_an_error(folder: Path) -> None:
+    shown = python("-m", "retrograd", "--help", cwd=folder)
+    assert shown.returncode == 0
+    assert "run " in shown.stdout
+    assert "info " in shown.stdout
+    assert python("-m", "retrograd", cwd=folder).returncode == 2
+    assert python(*OURS, cwd=folder).returncode == 2
