@@ -30,7 +30,7 @@ parity: $(VENV)/.parity ## compare with real PyTorch, number for number (install
 	$(PYTEST) tests/parity
 
 bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (installs it)
-	$(BIN)/python benchmarks
+	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html

@@ -74,8 +74,8 @@ def _measure(workload: Workload, modules: dict[str, Any]) -> Result:
     result = _empty(workload)
     runs, values = {}, {}
     for package, torch in modules.items():
-        torch.manual_seed(0)
         try:
+            torch.manual_seed(0)
             runs[package] = workload.prepare(torch)
             values[package] = runs[package]().item()
         except Exception as error:  # one that fails must not keep the others from being measured

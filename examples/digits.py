@@ -79,16 +79,17 @@ def train_epoch(
     return total / len(pixels)
 
 
-def graph(loss: torch.Tensor) -> str:
+def graph(loss: torch.Tensor, model: nn.Module) -> str:
     """The nodes that made the loss, each indented below the one that uses its result."""
     viz = getattr(torch, "viz", None)
-    if viz is not None:  # retrograd draws it better
-        return str(viz.tree(loss))
+    if viz is not None:  # a torch that draws its graphs itself
+        return str(viz.tree(loss, model.named_parameters()))
+    names = {parameter: name for name, parameter in model.named_parameters()}
     lines, stack = [], [(loss.grad_fn, 0)]
     while stack:
         node, depth = stack.pop()
-        shape = f" {tuple(node.variable.shape)}" if hasattr(node, "variable") else ""
-        lines.append("  " * depth + type(node).__name__ + shape)
+        name = f" {names[node.variable]}" if hasattr(node, "variable") else ""
+        lines.append("  " * depth + type(node).__name__ + name)
         stack.extend((below, depth + 1) for below, _ in reversed(node.next_functions) if below is not None)
     return "\n".join(lines)
 
@@ -100,7 +101,7 @@ def show_one_step(model: nn.Module, pixels: torch.Tensor, digits: torch.Tensor) 
         loss.backward()
     print("\nWhat the loss was made by:\n")
     # The profiled pass has used its graph up, so this draws the graph of another.
-    print(graph(nn.functional.cross_entropy(model(pixels[:BATCH]), digits[:BATCH])))
+    print(graph(nn.functional.cross_entropy(model(pixels[:BATCH]), digits[:BATCH]), model))
     print("\nWhere the time of one step goes:\n")
     print(profile.key_averages().table(sort_by="self_cpu_time_total", row_limit=12))
 

@@ -74,6 +74,8 @@ def checked(spec: str | device | int | None) -> device:
     """The device asked for, refused with PyTorch's message where this build cannot reach it."""
     if spec is None:
         return CPU
+    if isinstance(spec, int):
+        raise RuntimeError(f"Cannot access accelerator device when none is available. {spec} is the number of one.")
     place = device(spec)
     if place.type != "cpu":
         raise AssertionError(

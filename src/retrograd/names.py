@@ -37,7 +37,10 @@ def hint(name: str, names: Iterable[str], prefix: str = "") -> str:
 
 
 def missing(module_name: str, names: Iterable[str]) -> Callable[[str], NoReturn]:
-    """A module's ``__getattr__``: refuses the name as Python does, then offers the nearest of ``names``."""
+    """A module's ``__getattr__``: refuses the name as Python does, then offers the nearest of ``names``.
+
+    To be assigned under ``if not TYPE_CHECKING:``; a type checker that sees it takes every name for an existing one.
+    """
     known = tuple(names)
     shown = public(module_name)
 

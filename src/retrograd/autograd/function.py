@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..graph import faults
-from ..graph.node import OtherNode, Output, next_number
+from ..graph.node import OtherNode, Output
+from ..graph.versions import next_number, written_since
 from ..modes import local
 from ..tensor.gradients import as_tensor
 from ..tensor.inplace import rebase
@@ -28,15 +29,6 @@ class SavedOutput(NamedTuple):
 
     index: int
     array: Any
-    version: Any
-    count: int
-
-
-class SavedInput(NamedTuple):
-    """A saved input, or any other tensor that is no output, and its version's count when it was saved."""
-
-    tensor: Any
-    count: int
 
 
 class FunctionCtx(OtherNode):
@@ -86,19 +78,15 @@ class FunctionCtx(OtherNode):
         return tuple(None if s is None else self._unpacked(s) for s in self.saved)
 
     def _unpacked(self, saved: Any) -> Any:
-        if isinstance(saved, SavedInput):
-            tensor = saved.tensor
-            if tensor._counter[0] != saved.count:
-                edge = tensor._edge
-                producer = (None, 0) if edge is None else (edge.node, edge.index)
-                raise faults.modified(self, tensor._array, tensor._counter, saved.count, *producer)
-            return tensor
-        if saved.version[0] != saved.count:
-            raise faults.modified(self, saved.array, saved.version, saved.count, self, saved.index)
+        if not isinstance(saved, SavedOutput):
+            if written_since(saved._array, self.number):
+                edge = saved._edge
+                raise faults.modified(self, saved._array, *((None, 0) if edge is None else (edge.node, edge.index)))
+            return saved
+        if written_since(saved.array, self.number):
+            raise faults.modified(self, saved.array, self, saved.index)
         edge = None if saved.index in self._constant_outputs else self._edge_to(saved.index)
-        tensor = with_edge(saved.array, edge)
-        tensor._counter = saved.version
-        return tensor
+        return with_edge(saved.array, edge)
 
     def _edge_to(self, index: int) -> Any:
         return self if self.outputs == 1 else Output(self, index, self.shape[index], self.dtype[index])
@@ -284,7 +272,6 @@ def _output(out: Any, edge: Any, is_input: bool, is_dirty: bool) -> Any:
     if is_input:
         view = with_edge(out._array, edge)
         if edge is None:
-            view._counter = out._counter
             return view
         make_view(view, out, _itself, CUSTOM)
         return view
@@ -294,7 +281,7 @@ def _output(out: Any, edge: Any, is_input: bool, is_dirty: bool) -> Any:
             return with_edge(out._array, edge)
         out._edge = edge
         if meta is not None and meta.base is not None:
-            meta.creation, meta.seen = CUSTOM, out._counter[0]
+            meta.creation, meta.seen = CUSTOM, next_number()
     return out
 
 
@@ -315,9 +302,9 @@ def _pack(node: FunctionCtx, raw: tuple[Any, ...], wrapped: list[Any]) -> None:
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
                             f"{type(tensor).__name__}. Keep other values as attributes of ctx.")
         elif id(tensor) in indices:
-            saved.append(SavedOutput(indices[id(tensor)], tensor._array, tensor._counter, tensor._counter[0]))
+            saved.append(SavedOutput(indices[id(tensor)], tensor._array))
         else:
-            saved.append(SavedInput(tensor, tensor._counter[0]))
+            saved.append(tensor)
     node.saved, node._to_save, node._dirty, node._non_differentiable = tuple(saved), (), (), ()
 
 

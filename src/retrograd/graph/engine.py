@@ -9,16 +9,19 @@ This module must not know Tensor.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
 
+from ..dtypes import F32, F64
 from ..modes import local
 from . import faults
 from .fit import fit
 from .node import RELEASED, AccumulateGrad, Output
 from .ownership import held_alone
+from .versions import written_since
 
 _by_number = attrgetter("number")
 
@@ -118,35 +121,31 @@ class Pass:
 
     def _run_plainly(self) -> None:
         """The walk with raw arrays, to every leaf, nobody watching: the hot path, so written out."""
-        buffers, due, run, keep = self.buffers, self.due, local.here.run, self.keep
+        buffers, run = self.buffers, local.here.run
         for node in self.order:
             cotangent = buffers.pop(node, None)
+            plan, dtype = node.plan, node.dtype
             if cotangent is None:
                 self._delivered(node.edges)
                 continue
-            if node.hooks is not None or not node.plain or node.dtype.kind == "c":
+            if plan is None or node.hooks is not None or (dtype is not F32 and dtype is not F64 and dtype.kind == "c"):
                 self._full_step(node, cotangent)
                 continue
             saved = node.saved
             if saved is not None:
-                first = len(node.saves)
-                if saved is RELEASED or len(saved) != first + 2 or saved[first][0] != saved[first + 1]:
-                    self._check(node)
-                if not keep and len(saved) != first:
-                    node.saved = RELEASED
+                self._use(node, saved, plan.arrays)
             edges = node.edges
-            for index, rule, positions in node.steps:
+            for index, rule, count, i, j, positions in plan.steps:
                 edge = edges[index]
                 if edge is None:
                     continue
                 try:
-                    match positions:
-                        case ():
-                            result = run(rule, cotangent)
-                        case (i,):
-                            result = run(rule, cotangent, saved[i])
-                        case _:
-                            result = run(rule, cotangent, *[saved[i] for i in positions])
+                    if count == 1:
+                        result = run(rule, cotangent, saved[i])
+                    elif count == 2:
+                        result = run(rule, cotangent, saved[i], saved[j])
+                    else:
+                        result = run(rule, cotangent, *[saved[k] for k in positions])
                 except Exception as error:
                     faults.in_rule(error, node, index)
                     raise
@@ -156,11 +155,23 @@ class Pass:
                     self.give(edge, result)
                 else:
                     buffers[edge] = result
-                if edge in due:
+                if type(edge) is AccumulateGrad:
                     result = None                   # so that the leaf may be the only one to hold it
-                    left = due[edge] = due[edge] - 1
-                    if not left:
-                        self._arrive(edge)
+                    self._delivered((edge,))
+
+    def _use(self, node: Any, saved: Any, arrays: tuple[int, ...]) -> None:
+        """Refuse saved values that an earlier pass let go, or that somebody wrote to; let them go, unless kept."""
+        if saved is RELEASED:
+            raise faults.second_pass(node)
+        held = False
+        for i in arrays:
+            array = saved[i]
+            if array is not None:
+                held = True
+                if written_since(array, node.number):
+                    raise faults.stale(node)
+        if held and not self.keep:
+            node.saved = RELEASED
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
         """Any node, with hooks, an observer, a recorder or a choice of inputs."""
@@ -188,15 +199,17 @@ class Pass:
         if node.steps is None:
             results: Sequence[Any] = node.apply(cotangent if node.outputs > 1 else [cotangent], self)
             return results
-        self._check(node)
         saved, run = node.saved, local.here.run
+        if saved is not None:
+            values = saved if self.recorder is None else self.recorder.saved(node)
+            self._use(node, saved, node.op.saved_arrays)
+            saved = values
         if self.recorder is not None:
-            saved, run = self.recorder.saved(node), _call
-        if not self.keep and node.versions:
-            node.saved = RELEASED
-        if node.outputs > 1:
+            run = _call
+        several = type(node.dtype) is list
+        if several:
             cotangent = self._filled(node, cotangent)
-        conjugate = node.outputs == 1 and node.dtype.kind == "c" and node.holomorphic
+        conjugate = not several and node.dtype.kind == "c" and node.holomorphic
         if conjugate:
             cotangent = np.conj(cotangent)
         if node.op.variadic:
@@ -224,15 +237,6 @@ class Pass:
             return result
         run = local.here.run if self.recorder is None else _call
         return run(fit, result, dtype, shape, to_dtype)
-
-    def _check(self, node: Any) -> None:
-        """Refuse saved values that an earlier pass let go, or that somebody wrote to."""
-        if node.saved is RELEASED:
-            raise faults.second_pass(node)
-        versions = node.versions
-        for i in range(0, len(versions), 2):
-            if versions[i][0] != versions[i + 1]:
-                raise faults.stale(node)
 
     def _hand_over(self, output: Output, cotangent: Any) -> None:
         """Put the gradient of one output among those of its node."""
@@ -268,8 +272,12 @@ class Pass:
         if leaf in self.capture:
             self.captured[leaf] = cotangent
         elif not self.capture:
-            own = self.recorder is None and held_alone(cotangent)
-            variable._accumulate(cotangent, self.recorder, own)
+            observer = local.here.observer
+            if observer is None:
+                own = self.recorder is None and held_alone(cotangent)
+                variable._accumulate(cotangent, self.recorder, own)
+            else:
+                observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, False))
 
 
 def _call(rule: Any, *args: Any) -> Any:

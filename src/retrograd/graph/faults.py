@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtypes import dtype as torch_dtype
-from ..errors import Site
+from .versions import writes_to, written_since
 
 SECOND = ("Trying to backward through the graph a second time (or directly access saved tensors after they have "
           "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
@@ -42,26 +42,24 @@ def _producer(node: Any, save: Any) -> tuple[Any, int]:
 
 def stale(node: Any) -> RuntimeError:
     """A value that `node` saved was written to before the pass came to use it."""
-    tracked = [i for i, save in enumerate(node.saves) if save.kind in ("input", "out") and node.saved[i] is not None]
-    versions = node.versions
-    for place, i in enumerate(tracked):
-        version, then = versions[2 * place], versions[2 * place + 1]
-        if version[0] != then:
-            return modified(node, node.saved[i], version, then, *_producer(node, node.saves[i]))
-    raise AssertionError("no saved value moved")
+    for i in node.op.saved_arrays:
+        if node.saved[i] is not None and written_since(node.saved[i], node.number):
+            return modified(node, node.saved[i], *_producer(node, node.saves[i]))
+    raise AssertionError("no saved value was written to")
 
 
-def modified(node: Any, array: Any, version: Any, then: int, producer: Any, number: int) -> RuntimeError:
-    """The error for one saved array whose version moved from `then`."""
+def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
+    """The error for one array that `node` saved and that output `number` of `producer` is."""
     made_by = "" if producer is None else f", which is output {number} of {forward_name(producer)},"
-    site: Site | None = version[1]
-    where = f" It was last modified at {site}." if site is not None else ""
+    writes = writes_to(array)
+    assert writes is not None
+    where = f" It was last modified at {writes.site}." if writes.site is not None else ""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{type_text(array)} {list(array.shape)}]{made_by} is at version {version[0]}; expected version {then} "
-        "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        f"torch.autograd.set_detect_anomaly(True, check_nan=False). The value was saved by {node.name()}.{where} Write to a clone, or "
-        "use the operation that returns a new tensor.")
+        f"[{type_text(array)} {list(array.shape)}]{made_by} is at version {writes.count}; expected version "
+        f"{writes.seen_by(node.number)} instead. Hint: enable anomaly detection to find the operation that failed to "
+        "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False). The value was saved by "
+        f"{node.name()}.{where} Write to a clone, or use the operation that returns a new tensor.")
 
 
 def in_rule(error: Exception, node: Any, index: int) -> None:

@@ -15,15 +15,16 @@ _next_id = itertools.count().__next__
 
 
 class Hooks:
-    """The hooks of one node: on the gradients of its outputs, before it runs, and after."""
+    """The hooks of one node: on the gradients of its outputs, before it runs, and after; and the user's notes."""
 
-    __slots__ = ("post", "pre", "retain", "tensor")
+    __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
         self.tensor: dict[int, Hook] = {}
         self.retain: dict[int, Hook] = {}
         self.pre: dict[int, Hook] = {}
         self.post: dict[int, Hook] = {}
+        self.metadata: dict[Any, Any] = {}
 
     def before(self, cotangent: Any, recorder: Any) -> Any:
         """Run what comes before the node on the gradients of its outputs; what the hooks make of them."""

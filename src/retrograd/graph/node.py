@@ -7,17 +7,13 @@ This module must not know Tensor or how a node is run.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..ops.framework import Op, Save, Step
-
-# A version is [how often the memory was written, the place of the last write]; all views of a memory share one.
-Version = list[Any]
-
-next_number = itertools.count(1).__next__
+from .hooks import Hooks
+from .versions import next_number
 
 
 class Released:
@@ -32,27 +28,41 @@ class Released:
 RELEASED: Any = Released()
 
 
+class Plan:
+    """How the engine's short way runs the nodes of an op: one output, a fixed number of inputs.
+
+    Each of `steps` is (argument, rule, how many saved values the rule names, where the first and second of them
+    stand, where all of them stand). `arrays` says which saved values are arrays that somebody may write to.
+    """
+
+    __slots__ = ("arrays", "steps")
+
+    def __init__(self, op: Op) -> None:
+        self.arrays = op.saved_arrays
+        self.steps = tuple((argument, rule, len(at), *(*at, -1, -1)[:2], at) for argument, rule, at in op.steps)
+
+
 class Node:
     """One recorded operation. PyTorch calls it a `grad_fn`.
 
     `number` is the order of creation, and so a topological order. `shape` and `dtype` are the result's (tuples of
-    them where there are several outputs). `saved` starts with the values its rules use, in the order of `saves`;
-    behind them stand, for each saved array in turn, its version and that version's count when it was saved.
+    them where there are several outputs). `saved` are the values its rules use, in the order of `saves`, None where
+    no rule of a needed gradient uses one.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "dtype", "edges", "hooks", "number", "saved", "shape")
+    __slots__ = ("dtype", "edges", "hooks", "number", "plan", "saved", "shape")
     number: int
     edges: tuple[Any, ...]
     saved: Any
     shape: Any
     dtype: Any
     hooks: Any
+    plan: Plan | None                      # None sends the engine the long way
 
     # A node of the op table is run by its steps; a node that has none defines `apply`.
     steps: ClassVar[tuple[Step, ...] | None] = None
     saves: ClassVar[list[Save]] = []
     holomorphic: ClassVar[bool] = True
-    plain: ClassVar[bool] = False          # of the op table, with one output: the engine's short way
     outputs: int = 1
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
@@ -71,8 +81,9 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes about this node."""
-        notes: dict[Any, Any] = self.__dict__.setdefault("_metadata", {})
-        return notes
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks.metadata  # type: ignore[no-any-return]
 
     # An edge that is a node itself stands for its only output.
     @property
@@ -94,16 +105,16 @@ class OpNode(Node):
     op: ClassVar[Op]
 
     @property
-    def versions(self) -> tuple[Any, ...]:
-        """Version and count, version and count, … of the saved arrays."""
-        versions: tuple[Any, ...] = () if self.saved is None else self.saved[len(self.saves):]
-        return versions
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """As of any node, but without the arguments that have no derivative, such as an index."""
+        links = super().next_functions
+        return links if self.op.variadic else tuple([links[index] for index, *_ in self.op.steps])
 
 
 class OtherNode(Node):
     """A node outside the op table: an end of the graph, one of several outputs, a slice written in place."""
 
-    __slots__ = ()
+    __slots__ = ("__dict__", "__weakref__")
 
     def __init__(self, edges: tuple[Any, ...], shape: Any, dtype: Any) -> None:
         self.number = next_number()
@@ -112,6 +123,7 @@ class OtherNode(Node):
         self.shape = shape
         self.dtype = dtype
         self.hooks = None
+        self.plan = None
 
 
 class Output(OtherNode):
@@ -143,8 +155,15 @@ class AccumulateGrad(OtherNode):
 
 
 def node_class(op: Op) -> type[OpNode]:
-    """The Node subclass of an op, with PyTorch's name."""
+    """The Node subclass of an op, with PyTorch's name. Nodes of several outputs note their number."""
+    several = op.outputs == ("*",) or len(op.differentiable) > 1
     return type(op.node_name, (OpNode,), {
-        "__slots__": (), "__module__": "torch.autograd", "__doc__": f"The backward of `{op.name}`.", "op": op,
-        "steps": op.steps, "saves": op.saves, "holomorphic": op.holomorphic,
-        "plain": not op.variadic and len(op.differentiable) == 1})
+        "__slots__": ("outputs",) if several else (), "__module__": "torch.autograd",
+        "__doc__": f"The backward of `{op.name}`.", "op": op, "steps": op.steps, "saves": op.saves,
+        "holomorphic": op.holomorphic})
+
+
+def plan_of(op: Op) -> Plan | None:
+    """The engine's short way through nodes of this op, where there is one."""
+    several = op.outputs == ("*",) or len(op.differentiable) > 1 or op.variadic
+    return None if several else Plan(op)

@@ -3,11 +3,11 @@
 Uniform numbers come in blocks of 16, eight radii and then eight angles; normal ones leave in the same places. It must
 not know where the uniform numbers come from.
 
-For float64 the logarithm, sine and cosine are the C library's. For float32 they are the single-precision ones of Moshier's
-Cephes library (logf.c, sinf.c) as PyTorch's AVX2 kernels, which its AVX-512 build uses as well, evaluate them: eight at
-a time, with a fused multiply-add wherever the compiler finds a product under a sum. They are good to two units in
-the last place, so PyTorch draws other float32 samples on a CPU without AVX2. A fused step is computed here in float64 and
-rounded twice; over all 2**24 uniform numbers that there are, the second rounding never changed a result.
+For float64 the logarithm, sine and cosine are the C library's. For float32 they are the single-precision ones of
+Moshier's Cephes library (logf.c, sinf.c), eight at a time, as PyTorch's AVX2 kernels evaluate them, which its AVX-512
+build uses as well: with a fused multiply-add wherever the compiler finds a product under a sum. They are good to two
+units in the last place, so on a CPU without AVX2 PyTorch draws other float32 samples. A fused step is computed here in
+float64 and rounded twice; over all 2**24 uniform numbers that there are, the second rounding never changed a result.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["multiply_add"]
+__all__ = ["multiply_add", "multiply_add_arrays"]
 
 Doubles = NDArray[np.float64]
 FloatT = TypeVar("FloatT", np.float32, np.float64)
@@ -23,30 +23,51 @@ FloatT = TypeVar("FloatT", np.float32, np.float64)
 _CHUNK = 8192
 # Splits a double into two halves of 26 bits (Veltkamp).
 _SPLITTER = 2.0**27 + 1
+# The bits of a double that a float32 of ordinary size has not, and the highest of them.
+_BELOW_FLOAT32 = 2**29 - 1
+_HALF_OF_FLOAT32 = 2**28
 
 
 def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[FloatT]:
-    """``x * scale + shift`` for a 1-d float32 or float64 array. The numbers are first rounded to the array's dtype."""
+    """``x * scale + shift`` in place, for a 1-d float32 or float64 array. The numbers take on its dtype."""
     scalar = x.dtype.type
-    factor, offset = float(scalar(scale)), float(scalar(shift))
-    if offset == 0:
-        return x if factor == 1 else np.multiply(x, scalar(factor))
-    if abs(math.frexp(factor)[0]) == 0.5 or not (math.isfinite(factor) and math.isfinite(offset)):
-        # The product is exact, or there is nothing to round.
-        return x * scalar(factor) + scalar(offset)
+    factor, offset = scalar(scale), scalar(shift)
+    if offset == 0 or _is_exact(factor) or not np.isfinite(factor * offset):
+        # One rounding is as good as two. Adding zero matters too: it turns -0 into 0.
+        with np.errstate(all="ignore"):
+            if factor != 1:
+                x *= factor
+            x += offset
+        return x
     fused = _float32_fused if x.dtype == np.float32 else _float64_fused
-    result = np.empty_like(x)
     for start in range(0, x.size, _CHUNK):
-        result[start : start + _CHUNK] = fused(x[start : start + _CHUNK].astype(np.float64), factor, offset)
-    return result
+        part = x[start : start + _CHUNK]
+        part[...] = fused(part.astype(np.float64), float(factor), float(offset))
+    return x
+
+
+def multiply_add_arrays(x: Doubles, scale: float, shifts: Doubles) -> Doubles:
+    """``x * scale + shifts`` for float64 arrays of one shape."""
+    return _float64_fused(x, scale, shifts)
+
+
+def _is_exact(factor: np.float32 | np.float64) -> bool:
+    """Whether products with a number are exact: it is a power of two."""
+    return abs(math.frexp(factor)[0]) == 0.5
 
 
 def _float32_fused(x: Doubles, factor: float, offset: float) -> Doubles:
-    # The product of two 24-bit significands is exact in 53.
-    return _sum_rounded_to_odd(x * factor, offset)
+    """The sum as a float64 from which a second rounding, to float32, makes what one rounding would have made."""
+    # The product of two 24-bit significands is exact in 53, and the second rounding can only go wrong at a tie.
+    product = x * factor
+    total = product + offset
+    ties = np.flatnonzero((total.view(np.int64) & _BELOW_FLOAT32) == _HALF_OF_FLOAT32)
+    if ties.size:
+        total[ties] = _sum_rounded_to_odd(product[ties], offset)
+    return total
 
 
-def _float64_fused(x: Doubles, factor: float, offset: float) -> Doubles:
+def _float64_fused(x: Doubles, factor: float, offset: Doubles | float) -> Doubles:
     product, product_tail = _exact_product(x, factor)
     high, high_tail = _exact_sum(product_tail, offset)
     total, total_tail = _exact_sum(product, high)
@@ -75,6 +96,7 @@ def _sum_rounded_to_odd(a: Doubles, b: Doubles | float) -> Doubles:
     """The sum if it is exact, else that one of its two neighbours whose last bit is 1."""
     total, tail = _exact_sum(a, b)
     bits = total.view(np.int64)
-    towards_tail = np.where((tail > 0) == (total > 0), 1, -1)
-    odd: Doubles = np.where((tail != 0) & (bits & 1 == 0), bits + towards_tail, bits).view(np.float64)
-    return odd
+    # Away from zero by one in the last place where the tail has the sign of the sum, towards zero where it has not.
+    towards_tail = ((bits ^ tail.view(np.int64)) >> 63) | 1
+    bits += towards_tail * ((tail != 0) & (bits & 1 == 0))
+    return total

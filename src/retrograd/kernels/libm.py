@@ -21,6 +21,8 @@ Doubles = NDArray[np.float64]
 
 # So many Python floats at a time come from the free list and a cache instead of fresh memory.
 _CHUNK = 4096
+# Up to this number, a call of NumPy's with its guard against warnings takes longer.
+_FEW = 32
 _SAMPLES = 8192
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
@@ -40,6 +42,8 @@ class _Function:
     def __call__(self, x: Doubles) -> Doubles:
         if self._vector_is_faithful is None:
             self._vector_is_faithful = self._compare()
+        if x.size <= _FEW:
+            return self._by_math(x.ravel()).reshape(x.shape)
         if self._vector_is_faithful:
             return self._by_numpy(x)
         flat = x.ravel()
@@ -50,7 +54,8 @@ class _Function:
 
     def _compare(self) -> bool:
         # Multiples of the golden ratio cover an interval evenly, with all bits of the significand in play.
-        points = self._low + (self._high - self._low) * (np.arange(1, _SAMPLES) * _GOLDEN_RATIO % 1)
+        points: Doubles = np.arange(1, _SAMPLES, dtype=np.float64) * _GOLDEN_RATIO % 1
+        points = self._low + (self._high - self._low) * points
         return bool(np.array_equal(self._by_numpy(points), self._by_math(points)))
 
     def _by_numpy(self, x: Doubles) -> Doubles:
@@ -70,7 +75,7 @@ class _Function:
         try:
             return self._scalar(value)
         except (ValueError, OverflowError):
-            return float(self._by_numpy(np.float64(value)))
+            return float(self._by_numpy(np.array(value)))
 
 
 log = _Function(np.log, math.log, 0, 1)

@@ -7,16 +7,16 @@ permutations and multinomial samples are in ``sampling``. What PyTorch 2.13 does
 - A float32 or float16 takes one 32-bit word a uniform number and uses its low 24 bits (float16 is rounded after); a
   float64 takes two words and uses 53 bits. A complex number is a pair of reals.
 - Normal samples come in two ways. What is contiguous and has 16 elements or more takes blocks of 16 uniform numbers
-  (``box_muller``). All else takes pairs in float64, whatever the dtype, and the second of the last pair may be left over:
-  it waits in the generator for the next draw of this kind.
+  (``box_muller``). All else takes pairs in float64, whatever the dtype, and the second of the last pair may be left
+  over: it waits in the generator for the next draw of this kind.
 - All the rest (exponential, geometric, Cauchy, log-normal, and bernoulli with a number for p) is computed in float64,
   whatever the dtype, and rounded at the end: to float16 by way of float32.
 - A draw in place fills memory in the order of its addresses: see ``in_fill_order``.
 
-Where PyTorch runs on another kind of CPU, it draws otherwise. Without AVX2 (x86 of before 2013, ARM, or
-ATEN_CPU_CAPABILITY=default) the last bits differ of float32 and float16 normal samples that come in blocks, and of all that is
-scaled and shifted, which is one fused step here: uniform numbers between bounds, normal ones with a mean, Cauchy and
-log-normal ones. Logarithms, sines and exponentials of doubles are those of the C library at hand, there as here.
+Where PyTorch runs on another kind of CPU, it draws otherwise. Without AVX2 (old x86, ARM, ATEN_CPU_CAPABILITY=default)
+the last bits differ of float32 and float16 normal samples that come in blocks, and of all that is scaled and shifted,
+which is one fused step here: uniform numbers between bounds, normal ones with a mean, Cauchy and log-normal ones. The
+logarithms, sines and exponentials of doubles are those of the C library at hand, there as here.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from numpy.typing import DTypeLike, NDArray
 from retrograd import dtypes
 from retrograd.kernels import libm
 from retrograd.kernels.box_muller import BLOCK, box_muller
+from retrograd.kernels.drawing import C_NAMES, require, rounded, unit32, unit64
 from retrograd.kernels.fma import multiply_add
 from retrograd.kernels.twister import Twister
 
@@ -50,24 +51,7 @@ Array = NDArray[Any]
 Doubles = NDArray[np.float64]
 Shape = tuple[int, ...]
 
-_LOW_24_BITS, _TO_UNIT_24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
-_LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
 _PI = math.pi
-
-# The names that PyTorch's messages use for a dtype where they do not say Half, Float, Long and so on.
-C_NAMES = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
 
 
 def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> Array:
@@ -75,19 +59,18 @@ def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0
     dtype = np.dtype(dtype)
     if dtype.kind == "c":
         return uniform(generator, (*shape, 2), _real(dtype), low, high).view(dtype)[..., 0]
-    _require(dtype.kind == "f", "check_uniform_bounds", dtype)
-    if low != 0 or high != 1:
+    require(dtype.kind == "f", "check_uniform_bounds", dtype)
+    between_bounds = low != 0 or high != 1
+    if between_bounds:
         _check_bounds(dtype, low, high)
-    count = math.prod(shape)
-    if dtype == np.float64:
-        values: Array = multiply_add(_unit64(generator, count), high - low, low)
-    else:
-        single = np.float32
-        values = multiply_add(_unit32(generator, count), float(single(high) - single(low)), low)
-    values = _rounded(values, dtype)
-    if low != 0 or high != 1 or dtype == np.float16:
+    values: Array = (unit64 if dtype == np.float64 else unit32)(generator, math.prod(shape))
+    if between_bounds:
+        wide = values.dtype.type
+        values = multiply_add(values, wide(high) - wide(low), low)
+    values = rounded(values, dtype)
+    if between_bounds or dtype == np.float16:
         # Rounding may have reached the upper bound, which is excluded.
-        ends = _rounded(np.array([low, high]), dtype)
+        ends = rounded(np.array([low, high]), dtype)
         values[values == ends[1]] = ends[0]
     return values.reshape(shape)
 
@@ -111,14 +94,14 @@ def normal(
     if dtype.kind == "c":
         parts = normal(generator, (*shape, 2), _real(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
         return parts.view(dtype)[..., 0]
-    _require(dtype.kind == "f", "normal_kernel_cpu", dtype)
+    require(dtype.kind == "f", "normal_kernel_cpu", dtype)
     count = math.prod(shape)
     samples: Array
     if count >= BLOCK and contiguous:
         samples = multiply_add(_blocks_of_normals(generator, count, dtype), std, mean)
     else:
         samples = multiply_add(_pairs_of_normals(generator, count), std, mean)
-    return _rounded(samples, dtype).reshape(shape)
+    return rounded(samples, dtype).reshape(shape)
 
 
 def normal_around(generator: Twister, mean: Array | float, std: Array | float) -> Array:
@@ -133,10 +116,10 @@ def normal_around(generator: Twister, mean: Array | float, std: Array | float) -
     with np.errstate(all="ignore"):
         if isinstance(std, np.ndarray):
             samples = normal(generator, shape, dtype)
-            np.multiply(samples, _weak(std, dtype), out=samples, casting="same_kind")
+            samples = rounded(samples * _weak(std, samples), dtype)
         else:
             samples = normal(generator, shape, dtype, 0.0, std)
-        return np.add(samples, _weak(mean, dtype), out=samples, casting="same_kind")
+        return rounded(samples + _weak(mean, samples), dtype)
 
 
 def log_normal(generator: Twister, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0) -> Array:
@@ -144,9 +127,9 @@ def log_normal(generator: Twister, shape: Shape, dtype: DTypeLike, mean: float =
     dtype = np.dtype(dtype)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    _require(dtype.kind == "f", "log_normal_cpu", dtype)
+    require(dtype.kind == "f", "log_normal_cpu", dtype)
     samples = multiply_add(_pairs_of_normals(generator, math.prod(shape)), std, mean)
-    return _rounded(libm.exp(samples), dtype).reshape(shape)
+    return rounded(libm.exp(samples), dtype).reshape(shape)
 
 
 def exponential(generator: Twister, shape: Shape, dtype: DTypeLike, rate: float = 1.0) -> Array:
@@ -159,9 +142,9 @@ def exponential(generator: Twister, shape: Shape, dtype: DTypeLike, rate: float 
             "Exponential distribution is a continuous probability distribution. "
             f"dtype must be a floating point but you specified {dtypes.dtype.of[dtype].legacy}"
         )
-    samples = libm.log1p(-_unit64(generator, math.prod(shape)))
+    samples = libm.log1p(-unit64(generator, math.prod(shape)))
     samples *= -1 / rate
-    return _rounded(samples, dtype).reshape(shape)
+    return rounded(samples, dtype).reshape(shape)
 
 
 def cauchy(generator: Twister, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0) -> Array:
@@ -174,8 +157,8 @@ def cauchy(generator: Twister, shape: Shape, dtype: DTypeLike, median: float = 0
             "Cauchy distribution is a continuous probability distribution. "
             f"dtype must be a floating point but you specified {C_NAMES[dtype.name]}"
         )
-    angles = _PI * (_unit64(generator, math.prod(shape)) - 0.5)
-    return _rounded(multiply_add(libm.tan(angles), sigma, median), dtype).reshape(shape)
+    angles = _PI * (unit64(generator, math.prod(shape)) - 0.5)
+    return rounded(multiply_add(libm.tan(angles), sigma, median), dtype).reshape(shape)
 
 
 def geometric(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
@@ -183,10 +166,10 @@ def geometric(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> A
     dtype = np.dtype(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    _require(dtype.kind in "iuf", "geometric_cpu", dtype)
-    trials = libm.log(_unit64(generator, math.prod(shape)))
+    require(dtype.kind in "iuf", "geometric_cpu", dtype)
+    trials = libm.log(unit64(generator, math.prod(shape)))
     trials /= math.log1p(-p)
-    return _rounded(np.ceil(trials), dtype).reshape(shape)
+    return rounded(np.ceil(trials), dtype).reshape(shape)
 
 
 def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | float) -> Array:
@@ -200,13 +183,13 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
     if not isinstance(p, np.ndarray):
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        _require(dtype.kind != "c", "bernoulli_scalar_cpu_", dtype)
-        return (_unit64(generator, count) < p).reshape(shape).astype(dtype)
-    _require(dtype.kind != "c", "bernoulli_tensor_cpu_self_", dtype)
-    _require(p.dtype.kind == "f", "bernoulli_tensor_cpu_p_", p.dtype)
+        require(dtype.kind != "c", "bernoulli_scalar_cpu_", dtype)
+        return (unit64(generator, count) < p).reshape(shape).astype(dtype)
+    require(dtype.kind != "c", "bernoulli_tensor_cpu_self_", dtype)
+    require(p.dtype.kind == "f", "bernoulli_tensor_cpu_p_", p.dtype)
     if count and not bool(np.all((p >= 0) & (p <= 1))):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    unit = _unit64(generator, count) if p.dtype == np.float64 else _unit32(generator, count)
+    unit = unit64(generator, count) if p.dtype == np.float64 else unit32(generator, count)
     return (unit.reshape(shape) < p).astype(dtype)
 
 
@@ -217,8 +200,9 @@ def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -
         return np.full(shape, 1 - p, dtype)
     # PyTorch divides float16 in float32.
     wide = np.promote_types(dtype, np.float32).type
-    kept = bernoulli(generator, shape, np.bool_, 1 - p)
-    return np.multiply(kept, (wide(1) / wide(1 - p)).astype(dtype))
+    mask = bernoulli(generator, shape, dtype, 1 - p)
+    mask *= (wide(1) / wide(1 - p)).astype(dtype)
+    return mask
 
 
 def in_fill_order(array: Array) -> Array:
@@ -229,32 +213,15 @@ def in_fill_order(array: Array) -> Array:
     return array.transpose(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
 
 
-def _unit32(generator: Twister, count: int) -> NDArray[np.float32]:
-    words = generator.random32(count)
-    words &= _LOW_24_BITS
-    # As signed numbers, since those convert faster.
-    unit = words.view(np.int32).astype(np.float32)
-    unit *= _TO_UNIT_24
-    return unit
-
-
-def _unit64(generator: Twister, count: int) -> Doubles:
-    numbers = generator.random64(count)
-    numbers &= _LOW_53_BITS
-    unit = numbers.view(np.int64).astype(np.float64)
-    unit *= _TO_UNIT_53
-    return unit
-
-
 def _blocks_of_normals(generator: Twister, count: int, dtype: np.dtype[Any]) -> Array:
     """Standard normals, float64 or float32. Where `count` is no multiple of 16, the last 16 are drawn once more."""
-    unit = _unit64 if dtype == np.float64 else _unit32
+    draw = unit64 if dtype == np.float64 else unit32
     tail = count % BLOCK
     if not tail:
-        return box_muller(unit(generator, count))
+        return box_muller(draw(generator, count))
     # What comes before the last draw of 16 fills the array to its end, except for float16: there to the last block's.
     before_tail = count - tail
-    drawn: Array = unit(generator, (before_tail if dtype == np.float16 else count) + BLOCK)
+    drawn: Array = draw(generator, (before_tail if dtype == np.float16 else count) + BLOCK)
     samples = box_muller(np.concatenate((drawn[:before_tail], drawn[-BLOCK:])))
     return np.concatenate((samples[: count - BLOCK], samples[-BLOCK:]))
 
@@ -266,7 +233,7 @@ def _pairs_of_normals(generator: Twister, count: int) -> Doubles:
     with generator.lock:
         kept = generator.next_double_normal
         missing = count if kept is None else count - 1
-        unit = _unit64(generator, missing + missing % 2)
+        unit = unit64(generator, missing + missing % 2)
         radius, angle = np.sqrt(-2 * libm.log1p(-unit[1::2])), 2 * _PI * unit[::2]
         samples = np.empty(1 + unit.size)
         samples[0] = 0 if kept is None else kept
@@ -277,27 +244,19 @@ def _pairs_of_normals(generator: Twister, count: int) -> Doubles:
     return samples[first : first + count]
 
 
-def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """To `dtype` as C++ casts; PyTorch has no conversion from float64 to float16 other than through float32."""
-    if values.dtype == dtype:
-        return values
-    with np.errstate(all="ignore"):
-        return (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
-
-
-def _weak(operand: Array | float, dtype: np.dtype[Any]) -> Array:
-    """A number or an array without dimensions takes on `dtype`, as it does in PyTorch's arithmetic."""
-    operand = np.asarray(operand)
-    return operand if operand.ndim else operand.astype(dtype)
+def _weak(operand: Array | float, samples: Array) -> Array:
+    """An operand as PyTorch's arithmetic takes it: a number in the dtype of the samples, and so an array without
+    dimensions where they have some. Only float16 works in float32 with such an array, which then is not rounded first.
+    """
+    if not isinstance(operand, np.ndarray):
+        return np.asarray(operand, samples.dtype)
+    if operand.ndim or not samples.ndim:
+        return operand
+    return operand.astype(np.float32 if samples.dtype == np.float16 else samples.dtype)
 
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype == np.complex64 else np.float64)
-
-
-def _require(implemented: bool, kernel: str, dtype: np.dtype[Any]) -> None:
-    if not implemented:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.dtype.of[dtype].legacy}'")
 
 
 def _check_bounds(dtype: np.dtype[Any], low: float, high: float) -> None:

@@ -22,18 +22,28 @@ __all__ = ["DEFAULT_SEED", "STATE_BYTES", "Twister"]
 DEFAULT_SEED = 67280421310721
 
 _BLOCK = 624
-# Words are fetched this many blocks at a time: NumPy hands each one out as 64 bits, and this much fits a cache.
+# Large draws are made this many blocks at a time: NumPy hands each word out as 64 bits, and this much fits a cache.
 _FETCH = 13 * _BLOCK
+_WORD = np.uint64(32)
 
 # CPUGeneratorImplState, as the C compiler lays it out. PyTorch has never used normal_x and normal_rho since it took
 # this form, but keeps their places; the words of the twister are stored as 64 bits each.
 _STATE = np.dtype(
-    {
-        "names": ["seed", "left", "seeded", "next", "words", "normal", "has_normal", "float_normal", "has_float_normal"],
-        "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", _BLOCK), "<f8", "<i4", "<f4", "u1"],
-        "offsets": [0, 8, 12, 16, 24, 5024, 5040, 5048, 5052],
-        "itemsize": 5056,
-    }
+    [
+        ("seed", "<u8"),
+        ("left", "<i4"),
+        ("seeded", "<i4"),
+        ("next", "<u8"),
+        ("words", "<u8", _BLOCK),
+        ("normal_x", "<f8"),
+        ("normal", "<f8"),
+        ("normal_rho", "<f8"),
+        ("has_normal", "<i4"),
+        ("padding", "V4"),
+        ("float_normal", "<f4"),
+        ("has_float_normal", "u1"),
+        ("padding_to_the_end", "V3"),
+    ]
 )
 STATE_BYTES = _STATE.itemsize
 
@@ -45,7 +55,10 @@ class Twister:
     ``next_double_normal`` and ``next_float_normal`` are the samples left over from an odd number of normal draws.
     """
 
-    __slots__ = ("_bits", "_block", "_fresh", "_next", "_seed", "_seeder", "lock", "next_double_normal", "next_float_normal")
+    __slots__ = (
+        *("_bits", "_block", "_fresh", "_next", "_seed", "_seeder"),
+        *("lock", "next_double_normal", "next_float_normal"),
+    )
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
@@ -89,10 +102,13 @@ class Twister:
 
     def random64(self, count: int) -> NDArray[np.uint64]:
         """The next ``count`` pairs of words as one number each, the first word of a pair being the high one."""
-        pairs = self.random32(2 * count).reshape(count, 2)
-        numbers = pairs[:, 0].astype(np.uint64)
-        numbers <<= np.uint64(32)
-        numbers |= pairs[:, 1]
+        numbers = np.empty(count, np.uint64)
+        with self.lock:
+            for start in range(0, count, _FETCH):
+                part = numbers[start : start + _FETCH]
+                pairs = self.random32(2 * part.size).reshape(-1, 2)
+                np.left_shift(pairs[:, 0], _WORD, out=part, dtype=np.uint64)
+                part |= pairs[:, 1]
         return numbers
 
     def get_state(self) -> NDArray[np.uint8]:
@@ -115,7 +131,8 @@ class Twister:
         raw = state if isinstance(state, bytes) else np.ascontiguousarray(state, np.uint8).tobytes()
         if len(raw) != STATE_BYTES:
             raise RuntimeError(
-                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be {len(raw)}"
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} "
+                f"but found the input RNG state size to be {len(raw)}"
             )
         record: Any = np.frombuffer(raw, _STATE)[0]
         left, position = int(record["left"]), int(record["next"])

@@ -1,24 +1,69 @@
-"""Sums, products, quotients, powers: the arithmetic of two arrays, element by element."""
+"""Sums, products, quotients, powers: the arithmetic of arrays, element by element, and writing one over another.
+
+A Python number on its own side of an operator is a static option, not an array: PyTorch gives such an operation a
+node of its own name.
+"""
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
 import numpy as np
 
 from ..kernels import arithmetic as kernels
+from .domains import counted, promoted, subtracted, without
 from .framework import backward_name, pointwise
 
+
+def _zeros(g: Any) -> Any:
+    return np.zeros_like(g)
+
+
 add = pointwise("add", np.add, x=lambda g: g, y=lambda g: g)
-sub = pointwise("sub", np.subtract, x=lambda g: g, y=lambda g: -g)
-rsub = pointwise("rsub", kernels.rsub, node=backward_name("rsub", 1), tensors=2, x=lambda g: -g, y=lambda g: g)
+sub = pointwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g)
 mul = pointwise("mul", np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
 div = pointwise("div", np.divide, domain="float", x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y))
-neg = pointwise("neg", np.negative, x=lambda g: -g)
+neg = pointwise("neg", np.negative, x=lambda g: -g, domain=promoted(b=RuntimeError(
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead.")))
 positive = pointwise("positive", np.positive, x=lambda g: g)
-reciprocal = pointwise("reciprocal", kernels.reciprocal, domain="float", x=lambda g, out: -g * (out * out))
-square = pointwise("pow", np.square, x=lambda g, x: g * (2.0 * x))
+reciprocal = pointwise("reciprocal", np.reciprocal, domain="float", x=lambda g, out: -g * (out * out))
+
+add_scaled = pointwise("add", kernels.add_scaled, x=lambda g: g, y=lambda g, alpha: g * alpha)
+sub_scaled = pointwise("sub", kernels.sub_scaled, domain=subtracted, x=lambda g: g, y=lambda g, alpha: -g * alpha)
+rsub_scaled = pointwise("rsub", kernels.rsub_scaled, domain=subtracted, x=lambda g, alpha: -g * alpha, y=lambda g: g)
+rsub = pointwise("rsub", kernels.rsub_number, node=backward_name("rsub", 1), x=lambda g, alpha: -g * alpha)
+
+# Division with a rounding, and what it leaves
+
+
+def _not_differentiable(name: str) -> Any:
+    """A rule for what PyTorch records, but refuses to differentiate."""
+
+    def rule(g: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
+_undefined = _not_differentiable("floor_divide")
+floor_divide = pointwise("floor_divide", kernels.floor_divide, node="NotImplemented", x=_undefined, y=_undefined,
+                         domain=promoted(**without("div_floor_cpu", "bc")))
+div_floor = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_zeros, y=_zeros,
+                      domain=promoted(**without("div_floor_cpu", "bc")))
+div_trunc = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_zeros, y=_zeros,
+                      domain=promoted(**without("div_trunc_cpu", "bc")))
+trunc_divide = pointwise("trunc_divide", kernels.trunc_divide, x=_zeros, y=_zeros)
+remainder = pointwise("remainder", kernels.remainder, node=backward_name("remainder", 1), x=lambda g: g,
+                      y=lambda g, x, y: -g * np.floor_divide(x, y), domain=promoted(**without("remainder_cpu", "bc")))
+fmod = pointwise("fmod", kernels.fmod, node=backward_name("fmod", 1), x=lambda g: g,
+                 y=lambda g, x, y: -g * trunc_divide(x, y), domain=promoted(**without("fmod_cpu", "bc")))
+remainder_number = pointwise("remainder", kernels.remainder_number, x=lambda g: g)
+fmod_number = pointwise("fmod", kernels.fmod_number, x=lambda g: g)
+
+# Powers
 
 
 def _by_base(g: Any, x: Any, exponent: Any) -> Any:
@@ -29,22 +74,45 @@ def _by_base(g: Any, x: Any, exponent: Any) -> Any:
 
 
 def _by_base_tensor(g: Any, x: Any, y: Any) -> Any:
-    return np.where(y == 0.0, np.zeros_like(g), g * (y * x ** (y - 1.0)))
+    return np.where(y == 0.0, 0.0, g * (y * x ** (y - 1.0)))
 
 
 def _by_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
     """out * log(x), and 0 where the base is 0 and the exponent is not negative, as PyTorch defines it."""
-    flat = np.logical_and(x == 0.0, y >= 0.0) if y.dtype.kind != "c" else np.logical_and(x == 0.0, np.real(y) >= 0.0)
-    return np.where(flat, np.zeros_like(g), g * (out * np.log(x)))
+    real = np.real(y) if y.dtype.kind == "c" else y
+    return np.where(np.logical_and(x == 0.0, real >= 0.0), 0.0, g * (out * np.log(x)))
 
 
 def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
     if base == 0:
-        return np.where(y >= 0.0, np.zeros_like(g), g * (out * -math.inf))
-    return g * (out * np.log(np.asarray(base, dtype=out.dtype)))
+        real = np.real(y) if y.dtype.kind == "c" else y
+        return np.where(real >= 0.0, 0.0, g * (out * -math.inf))
+    if isinstance(base, complex):
+        return g * (out * cmath.log(base))
+    return g * (out * (math.log(base) if base > 0 else math.nan))
 
 
-power = pointwise("pow", kernels.power_number, tensors=1, x=_by_base)
-pow_ = pointwise("pow", kernels.power, node=backward_name("pow", 1), x=_by_base_tensor, y=_by_exponent)
-number_to_power = pointwise("pow", kernels.number_to_power, node=backward_name("pow", 2), tensors=1,
-                            y=_by_exponent_of_number)
+square = pointwise("pow", kernels.square, domain=counted, x=lambda g, x: g * (2.0 * x))
+power = pointwise("pow", kernels.power_number, x=_by_base)
+pow_ = pointwise("pow", kernels.power, node=backward_name("pow", 1), x=_by_base_tensor, y=_by_exponent,
+                 domain=promoted(**without("pow", "b")))
+number_to_power = pointwise("pow", kernels.number_to_power, node=backward_name("pow", 2), y=_by_exponent_of_number)
+
+# Three operands
+
+lerp_number = pointwise("lerp", kernels.lerp_number, domain=promoted(**without("lerp_kernel_scalar", "bi")),
+                        x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight)
+lerp = pointwise("lerp", kernels.lerp, node=backward_name("lerp", 1), domain=promoted(**without("lerp_kernel_tensor", "bi")),
+                 x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight, weight=lambda g, x, y: g * (y - x))
+addcmul = pointwise("addcmul", kernels.addcmul, x=lambda g: g, y=lambda g, z, value: g * (z * value),
+                    z=lambda g, y, value: g * (y * value))
+addcdiv = pointwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, value: g * (value / z),
+                    z=lambda g, y, z, value: -g * (value * y / (z * z)))
+
+# Writing over
+
+fill = pointwise("fill", kernels.filled, node=backward_name("fill", 2), domain="as given", x=_zeros)
+fill_tensor = pointwise("fill", kernels.overwritten, node=backward_name("fill", 3), domain="as given", x=_zeros,
+                        y=lambda g: g)
+zero = pointwise("zero", kernels.zeroed, domain="as given", x=_zeros)
+copy = pointwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", x=_zeros, y=lambda g: g)

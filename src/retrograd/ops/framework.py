@@ -17,6 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 Rule = Callable[..., Any]
+# What an op computes in: given the common type of its operands and the type of each, the type, or an exception.
+Domain = Callable[[np.dtype[Any], list[np.dtype[Any]]], np.dtype[Any]]
 Step = tuple[int, Rule, tuple[int, ...]]
 
 
@@ -37,10 +39,10 @@ class Op:
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
     __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "kernel", "kind", "name", "node_name", "outputs",
-                 "rules", "saves", "steps", "uses", "variadic", "view")
+                 "rules", "saved_arrays", "saves", "steps", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
-                 kind: str, domain: str = "as given", node: str | None = None, outputs: str = "out", differentiable: str | None = None,
+                 kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out", differentiable: str | None = None,
                  tensors: int | None = None, holomorphic: bool = True, view: bool = False,
                  variadic: bool = False) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
@@ -59,16 +61,17 @@ class Op:
             uses[index] = frozenset(positions)
         self.steps: tuple[Step, ...] = tuple(steps)
         self.uses: dict[int, frozenset[int]] = uses
-        if isinstance(kernel, np.ufunc):
-            Op.by_kernel.setdefault(kernel, self)
+        self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
+        Op.by_kernel.setdefault(kernel, self)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
     @property
     def is_ufunc(self) -> bool:
-        """Whether the recorded call is the short one: a ufunc of one or two tensors and no options."""
-        return isinstance(self.kernel, np.ufunc) and len(self.arguments) == self.arity <= 2
+        """Whether the recorded call is the short one: a ufunc of one or two tensors, or a kernel called as one."""
+        as_ufunc = isinstance(self.kernel, np.ufunc) or "out" in (getattr(self.kernel, "__kwdefaults__", None) or ())
+        return as_ufunc and len(self.arguments) == self.arity <= 2
 
     def _initial_saves(self) -> list[Save]:
         """For the short calls a fixed layout, inputs then result; for others it grows as the rules ask."""
@@ -119,11 +122,13 @@ def backward_name(name: str, overload: int = 0) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + f"Backward{overload}"
 
 
-def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None, domain: str = "promote",
+def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None, domain: str | Domain = "promote",
               node: str | None = None, holomorphic: bool = True, tensors: int | None = None, **rules: Rule) -> Op:
     """An element-wise operator. Its rules multiply by a derivative, so each is the JVP too.
 
-    `domain` is 'promote' (the common type), 'float' (and then at least the default float) or 'as given'. Rules are
+    `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function that
+    chooses the type and refuses those the op is not defined for (`domains`). A kernel with a keyword `out=...` is called
+    as a ufunc is. Rules are
     complex-linear and free of conjugates; the engine makes the complex VJP as conj(rule(conj(g))). Where the op is
     not holomorphic, the rule is the VJP as it stands.
     """
@@ -134,20 +139,20 @@ def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = 
 
 
 def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, view: bool = False, outputs: str = "out",
-           variadic: bool = False, domain: str = "as given", **rules: Rule) -> Op:
+           variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None, **rules: Rule) -> Op:
     """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents."""
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
-              variadic=variadic, domain=domain)
+              variadic=variadic, domain=domain, tensors=tensors)
 
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
-             differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True, domain: str = "as given", **rules: Rule) -> Op:
+             differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True, domain: str | Domain = "as given", **rules: Rule) -> Op:
     """Any other operator: neither point-wise nor linear in all its arguments at once."""
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain)
 
 
-def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str = "as given") -> Op:
+def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given") -> Op:
     """An operator without a derivative: a comparison, a rounding to integers, a predicate."""
     names = arguments.split()
     return Op(name, kernel, arguments, {}, kind="constant", domain=domain, tensors=len(names))

@@ -1,24 +1,271 @@
-"""Making tensors: from data, filled, ranges, and like another."""
+"""Making tensors: from data, filled with a number, and like another.
+
+Ranges are in `ranges`, random numbers in `random`, the memory of others in `interop`.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..modes import local
+from ..ops import creation as ops
+from .data import array_of
+from .options import (
+    check_tensor,
+    contiguous_format,
+    element_type,
+    filled_type,
+    filling,
+    layout as Layout,
+    made,
+    memory_format as MemoryFormat,
+    number,
+    shape_of,
+    strided,
+)
+from .recording import recorded
 from .state import State, plain
 
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
-def _array(value: Any) -> Any:
-    return value._array if isinstance(value, State) else value
+Array = np.ndarray[Any, Any]
+
+_complex = recorded(ops.complex_)
+
+
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Tensor:
+    """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array, a tensor.
+
+    `dtype` is found from the data where it is not given: Python floats make the default type (float32), ints int64.
+    Raises ValueError for ragged sequences, TypeError or RuntimeError for what is no number, and RuntimeError where
+    `requires_grad` is asked of integers.
+
+    >>> tensor([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    if isinstance(data, State):
+        _warn_of_copy("torch.tensor")
+    return made(array_of(data, None if dtype is None else element_type("tensor", dtype)), device, requires_grad)
+
+
+def _warn_of_copy(function: str) -> None:
+    warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                  f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor).",
+                  UserWarning, stacklevel=3)
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+                  requires_grad: bool = False) -> Tensor:
+    """A tensor without dimensions that holds the number `s`, of the default floating type unless `dtype` is given."""
+    target = element_type("scalar_tensor", dtype)
+    return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target), target), device, requires_grad)
+
+
+def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
+          pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Zeros in the shape given, as `zeros(2, 3)` or `zeros((2, 3))`.
+
+    >>> zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    """
+    return made(np.zeros(shape_of("zeros", sizes, size), element_type("zeros", dtype)), device, requires_grad)
+
+
+def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
+         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Ones in the shape given, as `ones(2, 3)` or `ones((2, 3))`."""
+    return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
+
+
+def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
+          pin_memory: bool = False, requires_grad: bool = False,
+          memory_format: MemoryFormat | None = None) -> Tensor:
+    """Memory in the shape given, with whatever it holds."""
+    return made(np.empty(shape_of("empty", sizes, size), element_type("empty", dtype)), device, requires_grad)
+
+
+def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
+         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """The number `fill_value` all over, in its own type unless `dtype` is given.
+
+    >>> full((2,), 3)
+    tensor([3, 3])
+    """
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    value = number("full", "fill_value", 2, fill_value)
+    target = filled_type(dtype, value)
+    return made(np.full(shape_of("full", (size,)), filling(value, target), target), device, requires_grad)
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Ones on the diagonal of `n` rows and `m` columns (or `n`), zeros elsewhere."""
+    for name, count, position in (("n", n, 1), ("m", m, 2)):
+        if count is None and name == "m":
+            continue
+        if isinstance(count, float) or not hasattr(count, "__index__"):
+            raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
+        if count < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
+    return made(np.eye(n, m, dtype=element_type("eye", dtype)), device, requires_grad)
+
+
+# Like another
+
+def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | None = None) -> Array:
+    """New memory of the shape of `array`, its dimensions in the same order of strides unless a format says otherwise."""
+    if array.flags.c_contiguous or memory_format is contiguous_format:
+        return np.empty(array.shape, dtype)
+    if 0 not in array.strides:
+        return np.empty_like(array, dtype, "K")
+    order = _by_stride(array)
+    return np.empty([array.shape[axis] for axis in order], dtype).transpose(np.argsort(order))
+
+
+def _by_stride(array: Array) -> list[int]:
+    """The axes of an expanded array, the slowest first. One that is repeated keeps its place among the others."""
+    order = [*range(array.ndim)][::-1]
+    for i in range(1, array.ndim):
+        place = i
+        for j in range(i - 1, -1, -1):
+            a, b = order[j], order[place]
+            if array.strides[a] and array.strides[b]:
+                key_a, key_b = ((array.strides[x], array.shape[x]) for x in (a, b))
+                if key_a < key_b:
+                    break
+                if key_a > key_b:
+                    order[j], order[place], place = b, a, j
+    return order[::-1]
+
+
+def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:
+    check_tensor(name, input)
+    array = input._array
+    return array, array.dtype if dtype is None else element_type(name, dtype)
+
+
+def zeros_like(input: Tensor, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
+               pin_memory: bool = False, requires_grad: bool = False,
+               memory_format: MemoryFormat | None = None) -> Tensor:
+    """Zeros of the shape, type and order in memory of `input`."""
+    array, target = _like("zeros_like", input, dtype)
+    if array.flags.c_contiguous:
+        return made(np.zeros(array.shape, target), device, requires_grad)
+    out = empty_as(array, target, memory_format)
+    out.fill(0)
+    return made(out, device, requires_grad)
+
+
+def ones_like(input: Tensor, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
+              pin_memory: bool = False, requires_grad: bool = False,
+              memory_format: MemoryFormat | None = None) -> Tensor:
+    """Ones of the shape, type and order in memory of `input`."""
+    array, target = _like("ones_like", input, dtype)
+    out = empty_as(array, target, memory_format)
+    out.fill(1)
+    return made(out, device, requires_grad)
+
+
+def empty_like(input: Tensor, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
+               pin_memory: bool = False, requires_grad: bool = False,
+               memory_format: MemoryFormat | None = None) -> Tensor:
+    """Memory of the shape, type and order in memory of `input`, with whatever it holds."""
+    array, target = _like("empty_like", input, dtype)
+    return made(empty_as(array, target, memory_format), device, requires_grad)
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
+              pin_memory: bool = False, requires_grad: bool = False,
+              memory_format: MemoryFormat | None = None) -> Tensor:
+    """The number `fill_value` all over a tensor of the shape, type and order in memory of `input`."""
+    array, target = _like("full_like", input, dtype)
+    out = empty_as(array, target, memory_format)
+    out.fill(filling(number("full_like", "fill_value", 2, fill_value), target))
+    return made(out, device, requires_grad)
+
+
+# Of the type of another
+
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+               layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+    """`tensor(data)` in this tensor's type."""
+    if isinstance(data, State):
+        _warn_of_copy("tensor.new_tensor")
+    target = self._array.dtype if dtype is None else element_type("new_tensor", dtype)
+    return made(array_of(data, target), device, requires_grad)
+
+
+def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
+              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+    """Zeros in this tensor's type."""
+    target = self._array.dtype if dtype is None else element_type("new_zeros", dtype)
+    return made(np.zeros(shape_of("new_zeros", sizes, size), target), device, requires_grad)
+
+
+def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
+             requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+    """Ones in this tensor's type."""
+    target = self._array.dtype if dtype is None else element_type("new_ones", dtype)
+    return made(np.ones(shape_of("new_ones", sizes, size), target), device, requires_grad)
+
+
+def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
+              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+    """Memory for this tensor's type, with whatever it holds."""
+    target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
+    return made(np.empty(shape_of("new_empty", sizes, size), target), device, requires_grad)
+
+
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+             requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+    """The number `fill_value` all over, in this tensor's type."""
+    target = self._array.dtype if dtype is None else element_type("new_full", dtype)
+    value = filling(number("new_full", "fill_value", 2, fill_value), target)
+    return made(np.full(shape_of("new_full", (size,)), value, target), device, requires_grad)
+
+
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """The complex tensor of two real ones, of float32 or float64 both. Raises RuntimeError for other types."""
+    for position, (name, part) in enumerate((("real", real), ("imag", imag)), 1):
+        check_tensor("complex", part, name, position)
+    a, b = real.dtype, imag.dtype
+    if not (a.is_floating_point and b.is_floating_point):
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {a.legacy} and {b.legacy}")
+    if a is not b:
+        raise RuntimeError(f"Expected object of scalar type {a.legacy} but got scalar type {b.legacy} for second argument")
+    if a.itemsize == 2:
+        raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")
+    result: Tensor = _complex(real, imag)
+    return result
+
+
+class CreationMethods:
+    """New tensors of a tensor's type, as methods."""
+
+    __slots__ = ()
+
+    new_tensor = new_tensor
+    new_zeros = new_zeros
+    new_ones = new_ones
+    new_empty = new_empty
+    new_full = new_full
 
 
 def _np_like(function: Callable[..., Any]) -> Callable[..., Any]:
     """A NumPy function of the `*_like` kind for tensors: a constant, whatever the first argument requires."""
 
     def like(a: Any, *args: Any, **kwargs: Any) -> Any:
-        return plain(function(_array(a), *[_array(x) for x in args], **kwargs))
+        args = tuple([x._array if isinstance(x, State) else x for x in args])
+        return plain(local.here.quiet.run(function, a._array if isinstance(a, State) else a, *args, **kwargs))
 
     return like
 

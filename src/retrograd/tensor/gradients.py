@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..graph.engine import Pass
-from ..graph.node import Node, Output
+from ..graph.node import RELEASED, Node, Output
+from ..graph.versions import written
 from ..modes import local
 from .state import State, edge_of, plain, with_edge
 
@@ -24,10 +25,10 @@ class TensorRecorder:
 
     def saved(self, node: Any) -> tuple[Any, ...]:
         """Saved inputs with the edges they came by, saved results as made by the node itself."""
+        if node.saved is RELEASED:
+            return ()
         values: list[Any] = []
-        versions = node.versions
-        tracked = 0
-        for (kind, index), value in zip(node.saves, node.saved or (), strict=False):
+        for (kind, index), value in zip(node.saves, node.saved or (), strict=True):
             if value is None or kind not in ("input", "out"):
                 values.append(value)
                 continue
@@ -36,10 +37,7 @@ class TensorRecorder:
                 edge = None
             elif kind == "out" and node.outputs > 1:
                 edge = Output(node, index, node.shape[index], node.dtype[index])
-            tensor = with_edge(value, edge)
-            tensor._counter = versions[tracked]
-            tracked += 2
-            values.append(tensor)
+            values.append(with_edge(value, edge))
         return tuple(values)
 
     def dtype(self, value: Any) -> np.dtype[Any]:
@@ -64,10 +62,11 @@ def run_backward(roots: Sequence[Any], cotangents: Sequence[Any], *, retain_grap
     keep = create_graph if retain_graph is None else retain_graph
     pairs = [(root_edge(root, i), implicit(root, cotangent, i))
              for i, (root, cotangent) in enumerate(zip(roots, cotangents, strict=True))]
-    recorder = RECORDER if create_graph else None
-    if not create_graph:
-        pairs = [(edge, tensor._array) for edge, tensor in pairs]
     here = local.here
+    # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
+    recorder = RECORDER if create_graph or here.observer is not None else None
+    if recorder is None:
+        pairs = [(edge, tensor._array) for edge, tensor in pairs]
     grad, here.grad = here.grad, create_graph
     try:
         walk = Pass(pairs, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
@@ -136,6 +135,8 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
     aliases another.
     """
     meta = leaf._meta
+    if recorder is not None and not local.here.grad:    # a profiled pass: tensors, but nothing is recorded
+        g, recorder = g._array, None
     with _accumulation:
         held = meta.grad
         if recorder is not None:
@@ -144,7 +145,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
             meta.grad = plain(g if own else np.array(g, order="C"))
         else:
             np.add(held._array, g, out=held._array, casting="unsafe")
-            held._counter[0] += 1
+            written(held._array, None)
     hooks = meta.post_accumulate
     if hooks:
         for hook in [*hooks.values()]:

@@ -14,7 +14,9 @@ import numpy as np
 from ..dtypes import category, dtype as torch_dtype
 from ..errors import at, user_site
 from ..graph.faults import forward_name
-from ..graph.node import OtherNode, next_number
+from ..graph import versions
+from ..graph.node import OtherNode, plan_of
+from ..graph.versions import next_number
 from ..modes import local
 from ..ops.basic import clone
 from ..ops.framework import Op
@@ -39,9 +41,7 @@ _CREATED = {
 
 def written(tensor: Any) -> None:
     """Count a write to the tensor's memory, and remember the line that did it."""
-    version = tensor._counter
-    version[1] = user_site(3)
-    version[0] += 1
+    versions.written(tensor._array, user_site(3))
 
 
 def check_writable(x: Any, requires_grad: bool) -> None:
@@ -101,10 +101,12 @@ def write(op: Op, x: Any, args: tuple[Any, ...]) -> None:
     except (TypeError, ValueError) as error:
         raise explained(op, operands, error) from None
     _check_result(out, target)
-    node = _inner_node(op, operands, arrays, edges, args) if recording else None
+    node, after = _inner_node(op, operands, arrays, edges, args) if recording else (None, False)
     np.copyto(target, out, casting="unsafe")
     written(x)
     if node is not None:
+        if after:
+            node.number = next_number()
         rebase(x, node)
 
 
@@ -117,31 +119,32 @@ def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(out.shape)}")
 
 
-def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-    """The node of the write, with what is to be saved of the operands as they are before it."""
+def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],
+                args: tuple[Any, ...]) -> tuple[Any, bool]:
+    """The node of the write, with what it saves; and whether it saves the result, and so is to be numbered after it."""
     node = class_of(op)()
-    node.number, node.edges, node.hooks = next_number(), edges, None
+    node.number, node.edges, node.hooks, node.plan = next_number(), edges, None, plan_of(op)
     node.shape, node.dtype = operands[0]._array.shape, operands[0]._array.dtype
     needed: set[int] = set().union(*(op.uses[i] for i, e in enumerate(edges) if e is not None and i in op.uses))
+    target = operands[0]._array
+    after = any(op.saves[i].kind == "out" for i in needed)
     saved: list[Any] = [None] * len(op.saves)
-    versions: list[Any] = []
-    for i, (kind, index) in enumerate(op.saves):
-        if i not in needed:
-            continue
+    for i in needed:
+        kind, index = op.saves[i]
         if kind == "static":
             saved[i] = args[index - 1]
+        elif kind == "out":
+            saved[i] = target
+        elif arrays[index] is None:
+            continue
         elif kind in ("shape", "dtype"):
             saved[i] = getattr(arrays[index], kind)
-        elif kind == "input" and operands[index] is not None:
-            own = operands[index]._array is operands[0]._array or np.may_share_memory(arrays[index], operands[0]._array)
-            saved[i] = arrays[index].copy() if index == 0 and own else arrays[index]
-            version = [0, None] if index == 0 else operands[index]._counter
-            versions += (version, version[0])
-        elif kind == "out":
-            saved[i] = operands[0]._array
-            versions += (operands[0]._counter, operands[0]._counter[0] + 1)
-    node.saved = (*saved, *versions) if op.saves else None
-    return node
+        else:
+            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases.
+            lost = (index == 0 or after) and np.may_share_memory(arrays[index], target)
+            saved[i] = arrays[index].copy() if lost else arrays[index]
+    node.saved = tuple(saved) if op.saves else None
+    return node, after
 
 
 def rebase(x: Any, node: Any) -> None:

@@ -1,14 +1,305 @@
-"""Interop methods of tensors."""
+"""Out of tensors and into them: NumPy arrays, Python numbers and lists, copies, pickles, text; and out of the graph.
+
+Memory is shared wherever PyTorch shares it. Must not know how an operator is recorded.
+"""
 
 from __future__ import annotations
 
+import copy as copying
 from collections.abc import Callable
-from typing import Any
+from numbers import Number
+from typing import TYPE_CHECKING, Any
 
-NUMPY: dict[Any, Callable[..., Any]] = {}
+import numpy as np
+
+from ..dtypes import DIFFERENTIABLE
+from ..modes import local
+from .data import checked_array
+from .printing import repr_of
+from .state import State, edge_of, meta_of, plain
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+Array = np.ndarray[Any, Any]
+
+
+# To NumPy
+
+def array_for_reading(tensor: Any) -> Array:
+    """The array of a tensor, unless a gradient would be lost on the way. Raises RuntimeError then."""
+    if local.here.grad and edge_of(tensor) is not None:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    array: Array = tensor._array
+    return array
+
+
+def numpy(self: Tensor, *, force: bool = False) -> Array:
+    """The tensor as an array on the same memory. Raises RuntimeError where it requires grad, unless `force` is set."""
+    if type(force) is not bool:
+        raise TypeError(f"numpy(): argument 'force' must be bool, not {type(force).__name__}")
+    # A view: whoever gives the array another shape does not give it to the tensor.
+    return (self._array if force else array_for_reading(self)).view()
+
+
+def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
+    """NumPy's question for an array, from `np.asarray(tensor)` and its like."""
+    own = array_for_reading(self).view()
+    if dtype is None and not copy:
+        return own
+    return np.array(own, dtype=dtype, copy=copy)
+
+
+def dlpack(self: Tensor, **options: Any) -> Any:
+    """The memory, for another library. Raises BufferError where the tensor requires grad."""
+    if edge_of(self) is not None:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return self._array.__dlpack__(**options)
+
+
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """Where the memory is, as DLPack numbers it."""
+    return self._array.__dlpack_device__()
+
+
+# To Python
+
+def item(self: Tensor) -> Any:
+    """The one element as a Python number. Raises RuntimeError where there is another number of elements."""
+    if self._array.size != 1:
+        raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar. Its shape is "
+                           f"{list(self._array.shape)}; tolist() gives all elements.")
+    return self._array.item()
+
+
+def tolist(self: Tensor) -> Any:
+    """The elements as Python numbers in nested lists; a number where there are no dimensions."""
+    return self._array.tolist()
+
+
+def _only(self: Any) -> Any:
+    if self._array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars. This one has shape "
+                         f"{list(self._array.shape)}.")
+    return self._array.item()
+
+
+def _real(value: Any, kind: str) -> Any:
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {kind} without overflow: {value} is not real")
+        return value.real
+    return value
+
+
+def to_bool(self: Tensor) -> bool:
+    """Whether the one element is not zero."""
+    if self._array.size != 1:
+        how = "more than one value" if self._array.size else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {how} is ambiguous. Use .any() or .all(), or compare its shape "
+                           f"{list(self._array.shape)}.")
+    return bool(self._array.item())
+
+
+def to_int(self: Tensor) -> int:
+    """The one element, cut to an integer."""
+    return int(_real(_only(self), "int64_t"))
+
+
+def to_float(self: Tensor) -> float:
+    """The one element as a float."""
+    return float(_real(_only(self), "double"))
+
+
+def to_complex(self: Tensor) -> complex:
+    """The one element as a complex number."""
+    return complex(_only(self))
+
+
+def to_index(self: Tensor) -> int:
+    """The one element of an integer tensor, for use as an index."""
+    if self._array.size != 1 or self._array.dtype.kind not in "iub":
+        raise TypeError("only integer tensors of a single element can be converted to an index. This one is "
+                        f"{self.dtype!r} of shape {list(self._array.shape)}.")
+    return int(self._array.item())
+
+
+def length(self: Tensor) -> int:
+    """The size of the first dimension. Raises TypeError where there is none."""
+    if not self._array.ndim:
+        raise TypeError("len() of a 0-d tensor")
+    return len(self._array)
+
+
+def contains(self: Tensor, element: Any) -> bool:
+    """Whether some element equals the number, or some element equals that of a tensor at its place."""
+    if not isinstance(element, (State, Number)):
+        raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                           f"{type(element)}.")
+    hits: Any = self == element
+    return bool(hits._array.any())
+
+
+# To text
+
+def text_of(tensor: Any, *, prefix: str | None = None) -> str:
+    """The text of a tensor. It opens with the name of a subclass, or with `prefix`."""
+    name = None
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:                        # of a view of what was written over
+        name = "Invalid"
+    else:
+        if node is not None:
+            name = node.name()
+    if prefix is None:
+        kind = type(tensor)
+        prefix = "tensor(" if kind.__name__ == "Tensor" else f"{kind.__name__}("
+    return repr_of(tensor._array, requires_grad=name is None and tensor.requires_grad, grad_fn_name=name, prefix=prefix)
+
+
+def format_as(self: Tensor, spec: str) -> str:
+    """A tensor without dimensions is written as its number, any other as its text, which takes no format."""
+    if self._array.ndim == 0:
+        return format(self._array.item(), spec)
+    return object.__format__(self, spec)
+
+
+# Out of the graph
+
+def detach(input: Tensor) -> Tensor:
+    """The same memory without its history. A write through either shows in both, and a saved value is guarded."""
+    tensor: Tensor = plain(input._array)
+    return tensor
+
+
+def detach_(input: Tensor) -> Tensor:
+    """Forget the history of this tensor itself. Raises RuntimeError for a view."""
+    meta = input._meta
+    if meta is not None and meta.base is not None:
+        raise RuntimeError("Can't detach views in-place. Use detach() instead. The base would still be in the graph.")
+    if meta is not None:
+        meta.leaf = False
+    input._edge = None
+    return input
+
+
+def _data(self: Tensor) -> Tensor:
+    """The same memory without history, whose writes nobody counts. Assign to it to replace the memory."""
+    tensor: Tensor = plain(self._array)
+    return tensor
+
+
+def _set_data(self: Tensor, value: Any) -> None:
+    if not isinstance(value, State):
+        kind = type(value)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"Variable data has to be a tensor, but got {name}")
+    new = value._array
+    if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
+                           f"torch.{new.dtype.name}")
+    if new.shape != self._array.shape or new.dtype != self._array.dtype:
+        meta = self._meta
+        if meta is not None and "accumulator" in vars(meta):
+            del meta.accumulator                # it knows the old shape
+    self._array = new
+
+
+# Copies
+
+def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A copy of a leaf with its `.grad` and attributes; tensors on one memory stay on one. RuntimeError for others."""
+    if id(self) in memo:
+        known: Tensor = memo[id(self)]
+        return known
+    if not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+                           "the moment. Copy a computed tensor with .clone(), or .detach() it first.")
+    new: Tensor = _rebuilt(type(self), _copied_memory(self._array, memo), self.requires_grad, {})
+    memo[id(self)] = new
+    meta = self._meta
+    if meta is not None and meta.grad is not None:
+        meta_of(new).grad = deepcopy(meta.grad, memo)
+    for name, value in vars(self).items():
+        new.__dict__[name] = copying.deepcopy(value, memo)
+    return new
+
+
+def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy of the array on a copy of all the memory it is a part of, which other parts share through `memo`."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if root.base is not None or not root.size or not (root.flags.c_contiguous or root.flags.f_contiguous):
+        return np.array(array, order="K")
+    known = memo.get(id(root))
+    if known is None:
+        known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # with the root, so that its id lasts
+    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, known[1], offset, array.strides)
+
+
+def _rebuilt(kind: type[Any], array: Array, requires_grad: bool, attributes: dict[str, Any]) -> Any:
+    """A leaf over `array`, of a class and with attributes: what a pickle calls."""
+    tensor = object.__new__(kind)
+    tensor._array, tensor._edge, tensor._meta = checked_array(array), None, None
+    if requires_grad:
+        meta_of(tensor).leaf = True
+    tensor.__dict__.update(attributes)
+    return tensor
+
+
+def shallow_copy(self: Tensor) -> Tensor:
+    """A leaf on the same memory."""
+    new: Tensor = _rebuilt(type(self), self._array, self.requires_grad, vars(self))
+    return new
+
+
+def reduced(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    """What a pickle keeps: the elements, whether they require grad, and the attributes; no history, no `.grad`."""
+    return _rebuilt, (type(self), self._array, self.requires_grad, dict(vars(self)))
 
 
 class InteropMethods:
-    """Interop methods."""
+    """Conversion to what is no tensor, text, and leaving the graph, as methods."""
 
     __slots__ = ()
+
+    numpy = numpy
+    __array__ = array
+    __dlpack__ = dlpack
+    __dlpack_device__ = dlpack_device
+    item = item
+    tolist = tolist
+    __bool__ = to_bool
+    is_nonzero = to_bool
+    __int__ = to_int
+    __float__ = to_float
+    __complex__ = to_complex
+    __index__ = to_index
+    __len__ = length
+    __contains__ = contains
+    __repr__ = text_of
+    __format__ = format_as
+    detach = detach
+    detach_ = detach_
+    data = property(_data, _set_data)
+    __deepcopy__ = deepcopy
+    __copy__ = shallow_copy
+    __reduce_ex__ = reduced
+
+
+def _fact(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A NumPy function that asks for a fact about arrays, not for their elements; so no gradient is lost."""
+
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        return function(*[x._array if isinstance(x, State) else x for x in args], **kwargs)
+
+    return ask
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    function: _fact(function) for function in (
+        np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.may_share_memory,
+        np.shares_memory)}

@@ -1,14 +1,283 @@
-"""Matrix methods of tensors."""
+"""Products of vectors, matrices and stacks of matrices, as functions, methods and the operator `@`.
+
+A product of higher rank is composed as PyTorch composes it: folded into one product of two matrices where it can be,
+else of two stacks. Types are not promoted: operands of different dtypes are refused, as are bools.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-NUMPY: dict[Any, Callable[..., Any]] = {}
+import numpy as np
+
+from ..dtypes import BOOL_, dtype as torch_dtype
+from ..ops import matrix as ops, shape
+from .dims import array_of
+from .recording import recorded
+from .state import State, edge_of, plain
+
+_mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
+_trace, _first_row = recorded(ops.trace), recorded(ops.first_row)
+_expand, _unfolded = recorded(shape.expand), recorded(shape.unsafe_view)
+
+_C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int32": "int",
+            "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+REMEDY = "Matrix products do not promote: convert one with .to(dtype)."
+
+
+def legacy_name(array: Any) -> str:
+    return torch_dtype.of[array.dtype].legacy
+
+
+def _c_name(array: Any) -> str:
+    return _C_NAMES[array.dtype.name]
+
+
+def dimensions(array: Any) -> str:
+    return "x".join(map(str, array.shape))
+
+
+def _listed(shape: Sequence[int]) -> str:
+    return str([*shape])
+
+
+def refuse_bool(kernel: str, array: Any) -> None:
+    """Raises NotImplementedError: PyTorch has no products of bools."""
+    if array.dtype is BOOL_:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .to(torch.int64) or .float().")
+
+
+def matmul(input: Any, other: Any) -> Any:
+    """The matrix product; with a vector the product of matrix and vector, of two vectors their dot product.
+
+    Dimensions before the last two are a stack of matrices, and broadcast. Raises RuntimeError where the inner sizes
+    or the dtypes differ.
+
+    >>> import retrograd as torch
+    >>> torch.ones(5, 2, 3).matmul(torch.ones(3, 4)).shape
+    torch.Size([5, 2, 4])
+    """
+    try:
+        a, b = input._array, other._array
+    except AttributeError:
+        a, b = array_of("matmul", input), array_of("matmul", other, "other", 2)
+    left, right = a.ndim, b.ndim
+    if left == 2 and right == 2:
+        if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
+            refuse_matrices(a, b)
+        return _mm(input, other)
+    if 0 in (left, right):
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {left}D and {right}D")
+    if right == 1:
+        if left == 1:
+            return dot(input, other)
+        if left == 2:
+            return mv(input, other)
+    elif left == 1 and right == 2:
+        return _first_row(mm(input.unsqueeze(0), other))
+    return _product_of_stacks(input, other, a, b)
+
+
+def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
+    """matmul where at least one operand has more than two dimensions.
+
+    Expanding a matrix to the stack it meets would give the backward pass a stack of gradients to add up, so where the
+    matrix requires grad the stack is folded into one long matrix instead, even if that takes a copy.
+    """
+    if a.ndim == b.ndim == 3:
+        if b.shape[0] == 1 != a.shape[0] and edge_of(other) is not None:
+            return _folded(input, other.squeeze(0))
+        if a.shape[0] == 1 != b.shape[0] and edge_of(input) is not None:
+            return _folded_right(input.squeeze(0), other)
+    elif b.ndim <= 2:
+        if edge_of(other) is not None or _folds(a):
+            return _folded(input, other)
+    elif a.ndim <= 2 and (edge_of(input) is not None or (a.ndim == 1 and _folds(b.swapaxes(-1, -2)))):
+        return _folded_right(input, other)
+    return _stacked(input, other, a, b)
+
+
+def _folds(array: Any) -> bool:
+    """Whether all dimensions but the last are one in memory."""
+    strides, shape = array.strides, array.shape
+    return array.size == 0 or all([strides[i] == strides[i + 1] * shape[i + 1] for i in range(array.ndim - 2)])
+
+
+def _folded(stack: Any, other: Any) -> Any:
+    """A stack of matrices times a matrix or a vector, as one product."""
+    *outer, inner = stack._array.shape
+    rows = stack.reshape(math.prod(outer), inner)
+    if other._array.ndim == 1:
+        return _unfolded(mv(rows, other), tuple(outer))
+    return _unfolded(mm(rows, other), (*outer, other._array.shape[1]))
+
+
+def _folded_right(input: Any, stack: Any) -> Any:
+    """A matrix or a vector times a stack of matrices: the same, transposed."""
+    if input._array.ndim == 1:
+        return _folded(stack.transpose(-1, -2), input)
+    return _folded(stack.transpose(-1, -2), input.t()).transpose(-1, -2).contiguous()
+
+
+def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
+    """The product of two stacks of matrices, broadcast to each other."""
+    x = input if a.ndim > 1 else input.unsqueeze(0)
+    y = other if b.ndim > 1 else other.unsqueeze(1)
+    (*left, n, inner), (*right, rows, k) = x._array.shape, y._array.shape
+    stack = tuple(left) if left == right else broadcast_sizes(left, right)
+    product = bmm(_expand(x, (*stack, n, inner)).reshape(math.prod(stack), n, inner),
+                  _expand(y, (*stack, rows, k)).reshape(math.prod(stack), rows, k))
+    if b.ndim == 1:
+        return _unfolded(product.squeeze(-1), (*stack, n))
+    return _unfolded(product, (*stack, n, k) if a.ndim > 1 else (*stack, k))
+
+
+def broadcast_sizes(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
+    """The common sizes of two stacks. Raises RuntimeError where they do not broadcast."""
+    try:
+        return np.broadcast_shapes(tuple(left), tuple(right))
+    except ValueError:
+        longest = max(len(left), len(right))
+        for back in range(1, min(len(left), len(right)) + 1):
+            m, n = left[-back], right[-back]
+            if m != n and 1 not in (m, n):
+                raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
+                                   f"dimension {longest - back} (matmul of stacks {_listed(left)} and {_listed(right)})"
+                                   ) from None
+        raise
+
+
+# The products of fixed rank
+
+
+def refuse_matrices(a: Any, b: Any) -> None:
+    """Raises where two matrices cannot be multiplied."""
+    if a.ndim != 2:
+        raise RuntimeError(f"self must be a matrix, but it has {a.ndim} dimensions")
+    if b.ndim != 2:
+        raise RuntimeError(f"mat2 must be a matrix, but it has {b.ndim} dimensions")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the columns of the first "
+                           "must be as many as the rows of the second")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(a)} != {_c_name(b)}. "
+                           f"{REMEDY}")
+    refuse_bool("addmm_impl_cpu_", a)
+
+
+def mm(input: Any, mat2: Any) -> Any:
+    """The product of two matrices. Raises RuntimeError unless both are matrices that fit, of one dtype."""
+    a, b = array_of("mm", input), array_of("mm", mat2, "mat2", 2)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
+        refuse_matrices(a, b)
+    return _mm(input, mat2)
+
+
+def check_stacks(a: Any, b: Any) -> None:
+    """Raises RuntimeError where two stacks of matrices cannot be multiplied one by one."""
+    for i, array in enumerate((a, b), 1):
+        if array.ndim != 3:
+            raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] "
+                           f"but got: [{b.shape[0]}, {b.shape[1]}].")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected scalar type {legacy_name(a)} but found {legacy_name(b)}. {REMEDY}")
+    refuse_bool("bmm", a)
+
+
+def bmm(input: Any, mat2: Any) -> Any:
+    """The products of two stacks of matrices, of shapes (b, n, m) and (b, m, k)."""
+    check_stacks(array_of("bmm", input), array_of("bmm", mat2, "mat2", 2))
+    return _bmm(input, mat2)
+
+
+def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
+    """Raises RuntimeError where x + mat @ vec cannot be."""
+    if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {x.ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.shape[1] != vec.shape[0] or (x.ndim and x.shape[0] not in (1, mat.shape[0])):
+        raise RuntimeError(f"size mismatch, got input ({x.shape[0] if x.ndim else 1}), mat ({dimensions(mat)}), "
+                           f"vec ({vec.shape[0]})")
+    if not x.dtype == mat.dtype == vec.dtype:
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy_name(x)}, {legacy_name(mat)}, and "
+                           f"{legacy_name(vec)}. {REMEDY}")
+    refuse_bool("addmv_impl_cpu", mat)
+
+
+def mv(input: Any, vec: Any) -> Any:
+    """The product of a matrix and a vector."""
+    a, b = array_of("mv", input), array_of("mv", vec, "vec", 2)
+    if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
+        check_matrix_vector(np.empty(a.shape[:1], b.dtype), a, b)
+    return _mv(input, vec)
+
+
+def _vector_product(name: str, call: Callable[..., Any], parameter: str) -> Callable[..., Any]:
+    """dot or vdot."""
+
+    def function(input: Any, other: Any) -> Any:
+        a, b = array_of(name, input), array_of(name, other, parameter, 2)
+        if a.ndim != 1 or b.ndim != 1:
+            raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+        if a.dtype is not b.dtype:
+            raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy_name(a)} and {legacy_name(b)}. "
+                               f"{REMEDY}")
+        if a.shape != b.shape:
+            raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same "
+                               f"number of elements, but got {a.size} and {b.size} elements respectively")
+        refuse_bool(name, a)
+        return call(input, other)
+
+    function.__name__ = function.__qualname__ = name
+    conjugated = ", the first of them conjugated" if name == "vdot" else ""
+    function.__doc__ = f"The sum of the products of the elements of two vectors{conjugated}."
+    return function
+
+
+dot, vdot = _vector_product("dot", _dot, "tensor"), _vector_product("vdot", _vdot, "other")
+
+
+def outer(input: Any, vec2: Any) -> Any:
+    """The products of each element of one vector with each of another."""
+    for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
+        if vector.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    return input.reshape(len(input._array), 1) * vec2
+
+
+def trace(input: Any) -> Any:
+    """The sum of the diagonal of a matrix. Raises RuntimeError unless it is one."""
+    array = array_of("trace", input)
+    if array.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {array.ndim}")
+    if array.dtype is BOOL_:
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
+    return _trace(input)
+
+
+def operator_matmul(self: Any, other: Any) -> Any:
+    """`self @ other`."""
+    if isinstance(other, State):
+        return matmul(self, other)
+    return matmul(self, plain(other)) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def operator_rmatmul(self: Any, other: Any) -> Any:
+    """`other @ self`, where other is an array."""
+    return matmul(plain(other), self) if isinstance(other, np.ndarray) else NotImplemented
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.matmul: matmul, np.vdot: vdot, np.trace: trace, np.outer: outer}
 
 
 class MatrixMethods:
-    """Matrix methods."""
+    """Products of matrices, as methods and as Python's operator."""
 
     __slots__ = ()
+
+    matmul, mm, bmm, mv, dot, vdot, outer, ger, trace = matmul, mm, bmm, mv, dot, vdot, outer, outer, trace
+    __matmul__, __rmatmul__ = operator_matmul, operator_rmatmul

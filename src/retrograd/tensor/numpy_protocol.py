@@ -14,16 +14,33 @@ import numpy as np
 from ..dtypes import dtype
 from ..modes import local
 from ..ops.framework import Op
-from . import arithmetic, comparison, creation, elementary, indexing, interop, matrix, reductions, shape
+from . import (
+    arithmetic,
+    comparison,
+    contraction,
+    creation,
+    elementary,
+    indexing,
+    interop,
+    joining,
+    matrix,
+    reductions,
+    shape,
+    sorting,
+)
 from .recording import recorded
 from .state import State, edge_of, plain
 
-FAMILIES = (arithmetic, comparison, creation, elementary, indexing, interop, matrix, reductions, shape)
+FAMILIES = (arithmetic, comparison, contraction, creation, elementary, indexing, interop, joining, matrix,
+            reductions, shape, sorting)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # What `np.add.reduce` and its like are, as functions that have an entry above.
 REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
                               np.logical_and: np.all, np.logical_or: np.any}
+# A NumPy scalar to the left of a tensor is a Python number there.
+REFLECTED: dict[Any, str] = {np.add: "__radd__", np.subtract: "__rsub__", np.multiply: "__rmul__",
+                             np.divide: "__rtruediv__", np.power: "__rpow__"}
 OPERANDS = (State, np.ndarray, np.generic, int, float, complex)
 
 
@@ -42,6 +59,8 @@ class NumpyProtocol:
         if method == "__call__" and (not options or options == {"out": ...}):
             op = Op.by_kernel.get(ufunc)
             if op is not None and all([isinstance(x, OPERANDS) for x in inputs]):
+                if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
+                    return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 return recorded(op)(*inputs)
         if _foreign((*inputs, *options.get("out", ())) if isinstance(options.get("out"), tuple) else inputs):
             return NotImplemented

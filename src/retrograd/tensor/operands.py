@@ -73,8 +73,11 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
         dtype = first
     else:
         dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
-    if op.domain == "float" and category(dtype) < FLOATING:
-        dtype = default_floating()
+    if op.domain == "float":
+        if category(dtype) < FLOATING:
+            dtype = default_floating()
+    elif callable(op.domain):
+        dtype = op.domain(dtype, [a.dtype for a in present])
     return [a if a is None or a.dtype is dtype else a.astype(dtype) for a in arrays]
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DIFFERENTIABLE, F32, F64
-from ..graph.node import OpNode, Output, next_number, node_class
+from ..graph.node import OpNode, Output, node_class, plan_of
+from ..graph.versions import next_number
 from ..modes import local
-from ..ops.framework import Op
+from ..ops.framework import Op, Save
 from .operands import common, explained, operand
 from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta_of, plain
 
@@ -32,7 +33,10 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
     """
     call = _calls.get((op, dunder))
     if call is None:
-        make = _general if not op.is_ufunc else _unary if op.arity == 1 else _binary
+        if op.is_ufunc:
+            make = _unary if op.arity == 1 else _binary
+        else:
+            make = _optioned if op.arity == 1 and not op.variadic and op.outputs == ("out",) else _general
         call = make(op, NotImplemented if dunder else None)
         call.__name__ = call.__qualname__ = op.name
         call.__doc__ = f"`{op.name}`, element by element." if op.is_ufunc else op.kernel.__doc__
@@ -54,8 +58,10 @@ def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
 
 
 def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
-    kernel, node_type, to_float, constant = op.kernel, class_of(op), op.domain == "float", not op.steps
+    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
+    chosen, constant = op.domain not in ("promote", "as given"), not op.steps
     keep_x, keep_out = _kept(op, 1) or (False, False)
+    saves = keep_x or keep_out
 
     def call(x: Any) -> Any:
         tensor = Results.tensor
@@ -63,7 +69,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             x = operand(op, 0, x, None, otherwise)
         array = x._array
         dtype = array.dtype
-        if to_float and dtype is not F32 and dtype is not F64:
+        if chosen and dtype is not F32 and dtype is not F64:
             array = common(op, (x,))[0]
         here = local.here
         try:
@@ -72,9 +78,13 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             raise explained(op, (x,), error) from None
         result = _new(tensor)
         result._array = out
-        result._counter = version = [0, None]
         result._meta = result._edge = None
-        edge = x._edge if x._meta is None else edge_of(x)
+        meta = x._meta
+        if meta is None:
+            edge = x._edge
+        else:
+            hold = meta.accumulator
+            edge = (hold and hold()) or edge_of(x)
         if edge is None or constant or not here.grad:
             if here.inference:
                 meta_of(result).inference = True
@@ -83,13 +93,10 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         node.number = next_number()
         node.edges = (edge,)
         node.shape = out.shape
-        node.dtype = out.dtype
+        node.dtype = out.dtype                      # of abs, a real one where x is complex
         node.hooks = None
-        if keep_x:
-            read = x._counter
-            node.saved = (array, out, read, read[0], version, 0) if keep_out else (array, None, read, read[0])
-        else:
-            node.saved = (None, out, version, 0) if keep_out else None
+        node.plan = plan
+        node.saved = (array if keep_x else None, out if keep_out else None) if saves else None
         result._edge = node
         return result
 
@@ -97,9 +104,9 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
-    kernel, node_type, to_float, constant = op.kernel, class_of(op), op.domain == "float", not op.steps
+    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
+    chosen, constant = op.domain not in ("promote", "as given"), not op.steps
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
-    both = keep_both if keep_both == (True, True, False) else ()
 
     def call(x: Any, y: Any) -> Any:
         tensor = Results.tensor
@@ -111,8 +118,9 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
                 return y
         a, b = x._array, y._array
         dtype = a.dtype
-        if dtype is not b.dtype or (to_float and dtype is not F32 and dtype is not F64):
+        if dtype is not b.dtype or (chosen and dtype is not F32 and dtype is not F64):
             a, b = common(op, (x, y))
+            dtype = a.dtype
         here = local.here
         try:
             out = here.run(kernel, a, b, out=...)
@@ -120,10 +128,19 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             raise explained(op, (x, y), error) from None
         result = _new(tensor)
         result._array = out
-        result._counter = version = [0, None]
         result._meta = result._edge = None
-        left = x._edge if x._meta is None else edge_of(x)
-        right = y._edge if y._meta is None else edge_of(y)
+        meta = x._meta
+        if meta is None:
+            left = x._edge
+        else:
+            hold = meta.accumulator
+            left = (hold and hold()) or edge_of(x)
+        meta = y._meta
+        if meta is None:
+            right = y._edge
+        else:
+            hold = meta.accumulator
+            right = (hold and hold()) or edge_of(y)
         if constant or (left is None and right is None) or not here.grad:
             if here.inference:
                 meta_of(result).inference = True
@@ -132,30 +149,77 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         node.number = next_number()
         node.edges = (left, right)
         node.shape = out.shape
-        node.dtype = out.dtype
+        node.dtype = dtype
         node.hooks = None
+        node.plan = plan
         keep = keep_right if left is None else keep_left if right is None else keep_both
         if keep is None:
             node.saved = None
-        elif keep is both:
-            vx, vy = x._counter, y._counter
-            node.saved = (a, b, None, vx, vx[0], vy, vy[0])
         else:
-            node.saved = _saved_of_two(keep, x, y, a, b, result)
+            keep_x, keep_y, keep_out = keep
+            node.saved = (a if keep_x else None, b if keep_y else None, out if keep_out else None)
         result._edge = node
         return result
 
     return call
 
 
-def _saved_of_two(keep: tuple[bool, ...], x: Any, y: Any, a: Any, b: Any, result: Any) -> tuple[Any, ...]:
-    """What a binary node saves where it is not simply both operands."""
-    keep_x, keep_y, keep_out = keep
-    saved: tuple[Any, ...] = (a if keep_x else None, b if keep_y else None, result._array if keep_out else None)
-    for kept, tensor in ((keep_x, x), (keep_y, y), (keep_out, result)):
-        if kept:
-            saved = (*saved, tensor._counter, tensor._counter[0])
-    return saved
+def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
+    """One tensor and options, one result: reductions, views, powers to a number."""
+    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
+    promote, view = op.domain != "as given", op.view
+    kept = [save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)]
+
+    def call(x: Any, *options: Any) -> Any:
+        tensor = Results.tensor
+        if type(x) is not tensor:
+            x = operand(op, 0, x, None, otherwise)
+        array = common(op, (x,))[0] if promote else x._array
+        here = local.here
+        try:
+            out = here.run(kernel, array, *options)
+        except (TypeError, ValueError) as error:
+            raise explained(op, (x,), error) from None
+        if type(out) is not np.ndarray:
+            out = np.asarray(out)
+        result = _new(tensor)
+        result._array = out
+        result._meta = result._edge = None
+        edge = x._edge if x._meta is None else edge_of(x)
+        if edge is not None and here.grad and out.dtype in DIFFERENTIABLE and node_type.steps:
+            node = node_type()
+            node.number = next_number()
+            node.edges = (edge,)
+            node.shape = out.shape
+            node.dtype = out.dtype
+            node.hooks = None
+            node.plan = plan
+            node.saved = _saved_of_one(kept, array, out, options) if kept else None
+            result._edge = node
+        elif here.inference:
+            meta_of(result).inference = True
+        if view:
+            make_view(result, x, partial(_replay, op, options, None), ORDINARY)
+        return result
+
+    return call
+
+
+def _saved_of_one(kept: list[Save], array: Any, out: Any, options: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the node of one tensor and options saves."""
+    saved: list[Any] = []
+    for kind, index in kept:
+        if kind == "static":
+            saved.append(options[index - 1])
+        elif kind == "shape":
+            saved.append(array.shape)
+        elif kind == "input":
+            saved.append(array)
+        elif kind == "out":
+            saved.append(out)
+        else:
+            saved.append(array.dtype if kind == "dtype" else None)
+    return tuple(saved)
 
 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
@@ -194,7 +258,6 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     """The tensor over the one output of a general op."""
     result = _new(Results.tensor)
     result._array = out if isinstance(out, np.ndarray) else np.asarray(out)
-    result._counter = [0, None]
     result._meta = result._edge = None
     if any(edges) and op.steps and out.dtype in DIFFERENTIABLE:
         result._edge = node = _node(op, operands, arrays, edges, args, (result,))
@@ -212,7 +275,7 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges) and op.steps:
         node = _node(op, operands, arrays, edges, args, results)
-        if count == 1:
+        if count == 1 and op.outputs != ("*",):
             node.shape, node.dtype = outs[0].shape, outs[0].dtype
             results[0]._edge = node
         else:
@@ -234,14 +297,13 @@ def _replay(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> An
 
 def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
     """Tie `result` to the memory of `x`: one version, one base, and how the view is taken again of that base."""
-    result._counter = version = x._counter
     result._meta = meta = Meta()
     origin = x._meta
     if origin is None or origin.base is None:
         meta.base, meta.replay = x, replay
     else:
         meta.base, meta.replay = origin.base, _Chain(origin.replay, replay)
-    meta.seen = version[0]
+    meta.seen = next_number()
     meta.creation = max(creation if local.here.grad else NO_GRAD, ORDINARY if origin is None else origin.creation)
     meta.inference = local.here.inference
 
@@ -264,6 +326,7 @@ def _node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tupl
     node.number = next_number()
     node.edges = edges
     node.hooks = None
+    node.plan = plan_of(op)
     if not op.saves:
         node.saved = None
         return node
@@ -272,26 +335,18 @@ def _node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tupl
         if op.variadic or edges[i] is not None:
             needed |= positions
     saved: list[Any] = []
-    versions: list[Any] = []
     for i, (kind, index) in enumerate(op.saves):
         if i not in needed:
             saved.append(None)
         elif kind == "static":
             saved.append(args[index])
         elif kind == "input":
-            if operands[index] is None:
-                saved.append(None)
-                continue
             saved.append(arrays[index])
-            version = operands[index]._counter
-            versions += (version, version[0])
         elif kind == "out":
             saved.append(results[index]._array)
-            version = results[index]._counter
-            versions += (version, version[0])
         elif op.variadic:
             saved.append([getattr(a, kind) for a in arrays])
         else:
             saved.append(getattr(arrays[index], kind))
-    node.saved = (*saved, *versions)
+    node.saved = tuple(saved)
     return node

@@ -1,6 +1,6 @@
 """What a tensor holds, and how its edge is found. The least that recording and in-place writes have to know.
 
-A tensor has an array, a version (shared by all views of the memory), the edge to what made it, and, for the few
+A tensor has an array, the edge to what made it, and, for the few
 that need more (leaves that require grad, views, anything with a `.grad` or hooks), a `Meta`. This module must not
 know operators or methods.
 """
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..graph.hooks import Hooks
-from ..graph.node import AccumulateGrad, OtherNode, Version
+from ..graph.node import AccumulateGrad, OtherNode
+from ..graph.versions import next_number, written_since
 from ..modes import local
 
 # How a view came to be, as far as in-place writes through it are concerned.
@@ -25,10 +26,15 @@ class Meta:
     """What only some tensors need.
 
     Of a leaf: `leaf` (it requires grad), a weak reference to its AccumulateGrad, hooks. Of a view: its `base`,
-    `replay` (which takes the same view of any array of the base's shape), the version at which its edge was last
+    `replay` (which takes the same view of any array of the base's shape), the number at which its edge was last
     right, and the circumstances it was created in. Of anything: `grad`. Defaults stand on the class: making one is
     on the way of every view.
     """
+
+    __slots__ = ("__dict__", "accumulator")
+
+    # Of a leaf, a weak reference to its AccumulateGrad, once something has asked for it.
+    accumulator: Callable[[], AccumulateGrad | None] | None
 
     leaf = False
     grad: Any = None
@@ -41,9 +47,8 @@ class Meta:
     inference = False
     name: str | None = None
 
-    @staticmethod
-    def accumulator() -> AccumulateGrad | None:
-        """The AccumulateGrad of a leaf while something holds it; a weak reference takes this function's place."""
+    def __init__(self) -> None:
+        self.accumulator = None
 
     @staticmethod
     def replay(array: Any) -> Any:
@@ -54,9 +59,8 @@ class Meta:
 class State:
     """The slots of a tensor. `_edge` is right as it stands where `_meta` is None; else ask `edge_of`."""
 
-    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_meta", "_counter")
+    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_meta")
     _array: np.ndarray[Any, Any]
-    _counter: Version
     _edge: Any
     _meta: Meta | None
 
@@ -64,7 +68,7 @@ class State:
 class Results:
     """Which class results are made of. Named once, by the Tensor class itself, when it is defined."""
 
-    tensor: type[Any]
+    tensor: type[Any] = State
 
 
 def meta_of(tensor: Any) -> Meta:
@@ -81,9 +85,8 @@ def edge_of(tensor: Any) -> Any:
     if meta is None:
         return tensor._edge
     if meta.leaf:
-        accumulator = meta.accumulator()
-        return accumulator_of(tensor) if accumulator is None else accumulator
-    if meta.base is not None and meta.seen != tensor._counter[0]:
+        return accumulator_of(tensor)
+    if meta.base is not None and written_since(tensor._array, meta.seen):
         renew(tensor)
     return tensor._edge
 
@@ -91,7 +94,7 @@ def edge_of(tensor: Any) -> Any:
 def accumulator_of(leaf: Any) -> AccumulateGrad:
     """The AccumulateGrad of a leaf, made if nothing holds one at present."""
     meta = leaf._meta
-    accumulator: AccumulateGrad | None = meta.accumulator()
+    accumulator: AccumulateGrad | None = None if meta.accumulator is None else meta.accumulator()
     if accumulator is None:
         accumulator = AccumulateGrad(leaf, leaf._array.shape, leaf._array.dtype)
         accumulator.hooks = meta.hooks
@@ -105,7 +108,7 @@ def renew(view: Any) -> None:
     base_edge = edge_of(meta.base)
     if base_edge is not None:
         view._edge = StridedView(meta.base, meta.replay, view, base_edge)
-    meta.seen = view._counter[0]
+    meta.seen = next_number()
 
 
 class StridedView(OtherNode):
@@ -130,7 +133,7 @@ StridedView.__name__ = "AsStridedBackward0"
 def plain(array: np.ndarray[Any, Any]) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(Results.tensor)
-    tensor._array, tensor._counter, tensor._edge, tensor._meta = array, [0, None], None, None
+    tensor._array, tensor._edge, tensor._meta = array, None, None
     if local.here.inference:
         meta_of(tensor).inference = True
     return tensor
@@ -139,5 +142,5 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
 def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
     """A tensor over `array` that `edge` made; a constant where edge is None."""
     tensor = object.__new__(Results.tensor)
-    tensor._array, tensor._counter, tensor._edge, tensor._meta = array, [0, None], edge, None
+    tensor._array, tensor._edge, tensor._meta = array, edge, None
     return tensor

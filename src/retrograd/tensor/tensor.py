@@ -13,24 +13,34 @@ from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
 from ..graph.hooks import Hooks, RemovableHandle, register
 from ..graph.node import Node
+from ..graph.versions import count
+from .accumulating import AccumulatingMethods
 from .arithmetic import ArithmeticMethods
 from .comparison import ComparisonMethods
+from .contraction import ContractionMethods
+from .conversion import ConversionMethods
+from .creation import CreationMethods
 from .elementary import ElementaryMethods
 from .gradients import accumulate, as_tensor, check_grad, input_edge, run_backward
 from .indexing import IndexingMethods
 from .interop import InteropMethods
+from .joining import JoiningMethods
 from .matrix import MatrixMethods
+from .normalizing import NormalizingMethods
 from .numpy_protocol import NumpyProtocol
+from .random import RandomMethods
 from .reductions import ReductionMethods
 from .shape import ShapeMethods
 from .size import Size
+from .sorting import SortingMethods
 from .state import Results, State, edge_of, meta_of
 
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 
-class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, MatrixMethods, ShapeMethods,
-             IndexingMethods, InteropMethods, NumpyProtocol, State):
+class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, NormalizingMethods,
+             SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods, JoiningMethods,
+             IndexingMethods, InteropMethods, ConversionMethods, CreationMethods, RandomMethods, NumpyProtocol, State):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it
@@ -81,7 +91,10 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients. "
                                f"This one is {self.dtype!r}: convert it with .float() first.")
         if value or self._meta is not None:
-            meta_of(self).leaf = value
+            meta = meta_of(self)
+            meta.leaf = value
+            if not value:
+                meta.accumulator = None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself."""
@@ -150,8 +163,7 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
     @property
     def _version(self) -> int:
         """How often the memory was written in place, counted over all views of it."""
-        count: int = self._counter[0]
-        return count
+        return count(self._array)
 
     def is_inference(self) -> bool:
         """Whether it was made under `inference_mode`."""

@@ -1,0 +1,177 @@
+"""Two Jacobians of a function compared: from its backward passes, and from finite differences. And what is said where
+they differ: PyTorch's sentence, then the element where they differ most, and by how much.
+
+This module must not know how either is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.random import uniform
+from ..kernels.twister import Twister
+from ..tensor.state import State, edge_of, plain
+from .backward import grad
+from .differences import Array, as_tuple, directional, is_float, matrices
+
+
+class GradcheckError(RuntimeError):
+    """A derivative is wrong, or a function cannot be checked. Raised by `gradcheck` and `gradgradcheck`."""
+
+
+class Check(NamedTuple):
+    """A function to be checked, its inputs, how, and which part of its complex outputs is looked at."""
+
+    func: Callable
+    inputs: tuple[Any, ...]
+    eps: float
+    atol: float
+    rtol: float
+    nondet_tol: float
+    fast: bool
+    part: str = ""
+    complex_outputs: frozenset[int] = frozenset()
+
+    @property
+    def differentiable(self) -> list[Any]:
+        """The inputs that require grad."""
+        return [x for x in self.inputs if requires_grad(x)]
+
+    def outputs(self) -> tuple[Any, ...]:
+        """What the function returns, as a tuple."""
+        return as_tuple(self.func(*self.inputs))
+
+
+def requires_grad(value: Any) -> bool:
+    """Whether it is a tensor that requires grad."""
+    return isinstance(value, State) and edge_of(value) is not None
+
+
+def compare(check: Check) -> None:
+    """Hold the gradients of every output by every input to finite differences."""
+    returned = check.outputs()
+    outputs = [o for o in returned if requires_grad(o)]
+    # Finite differences are of all floating-point outputs; compared are those that require grad.
+    places = [i for i, o in enumerate(filter(is_float, returned)) if requires_grad(o)]
+    if check.fast and outputs:
+        _compare_projections(check, outputs, places)
+        return
+    numerical = [matrices(check.func, check.inputs, x, check.eps) for x in check.differentiable]
+    if not outputs:
+        if any(np.any(matrix != 0) for by_output in numerical for matrix in by_output):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
+        return
+    for i, out in enumerate(outputs):
+        analytical = _analytical(check, out)
+        for j, a in enumerate(analytical):
+            n = numerical[j][places[i]]
+            if not _close(a, n, check.rtol, check.atol):
+                raise GradcheckError(_mismatch(check, a, n, i, j)
+                                     + _worst(check, a, n, out._array.shape, check.differentiable[j]._array.shape))
+
+
+def _analytical(check: Check, out: Any) -> list[Array]:
+    """The Jacobian of one output by every input from backward passes; rows as in `matrices`. All is done twice."""
+    xs = check.differentiable
+    passes = []
+    for _ in range(2):
+        blocks = [np.zeros((x._array.size, out._array.size), x._array.dtype) for x in xs]
+        for column in range(out._array.size):
+            cotangent = np.zeros(out._array.shape, out._array.dtype)
+            cotangent.reshape(-1)[column] = 1
+            for block, g in zip(blocks, _pulled_back(out, xs, cotangent)):
+                block[:, column] = g
+        passes.append(blocks)
+    _check_repeats(check, *passes)
+    return passes[0]
+
+
+def _pulled_back(out: Any, xs: list[Any], cotangent: Array) -> list[Any]:
+    """The product of a cotangent of one output with its Jacobian, by every input, in a row; 0 where it has none."""
+    found = grad(out, xs, plain(cotangent), retain_graph=True, allow_unused=True)
+    return [0 if g is None else g._array.reshape(-1) for g in found]
+
+
+def _check_repeats(check: Check, first: list[Array], second: list[Array]) -> None:
+    """Refuse a backward that gives different gradients for the same cotangent."""
+    for a, b in zip(first, second):
+        if a.size and not np.max(np.abs(a - b)) <= check.nondet_tol:
+            raise GradcheckError(
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+                "different values, although analytical gradient matches numerical gradient. The tolerance for "
+                f"nondeterminism was {check.nondet_tol}; the largest difference was {np.max(np.abs(a - b))}.")
+
+
+def _close(a: Any, n: Any, rtol: float, atol: float) -> bool:
+    """Whether every element of `a` is within tolerance of `n`; nan never is."""
+    with np.errstate(all="ignore"):
+        return bool(np.all((a == n) | (np.abs(a - n) <= atol + rtol * np.abs(n))))
+
+
+def _mismatch(check: Check, a: Any, n: Any, i: int, j: int) -> str:
+    """PyTorch's words for the Jacobians of output i by input j, counted among those that have derivatives."""
+    part = f"While considering the {check.part} part of complex outputs only, " if i in check.complex_outputs else ""
+    return (f"{part}Jacobian mismatch for output {i} with respect to input {j},\n"
+            f"numerical:{plain(np.asarray(n))}\nanalytical:{plain(np.asarray(a))}\n")
+
+
+def _worst(check: Check, a: Array, n: Array, out_shape: tuple[int, ...], x_shape: tuple[int, ...]) -> str:
+    """Where two Jacobians differ most, measured by what is allowed there, and by how much."""
+    with np.errstate(all="ignore"):
+        difference = np.abs(a - n)
+        allowed = check.atol + check.rtol * np.abs(n)
+        excess = np.where(a == n, -np.inf, difference - allowed)
+    place = int(np.argmax(np.where(np.isnan(excess), np.inf, excess)))
+    x_place, out_place = divmod(place, a.shape[1])
+    of_x, of_out = ([int(k) for k in np.unravel_index(at, shape)]
+                    for at, shape in ((x_place, x_shape), (out_place, out_shape)))
+    there = x_place, out_place
+    return (f"They differ most in the derivative of the output's element {of_out} by the input's element {of_x}: "
+            f"{n[there]:.6g} numerically and {a[there]:.6g} analytically, {difference[there]:.3g} apart where "
+            f"{allowed[there]:.3g} is allowed.")
+
+
+# Projections on random vectors, in place of all elements
+
+
+def _compare_projections(check: Check, outputs: list[Any], places: list[int]) -> None:
+    """Hold v . J u, with J from backward passes, to the same from finite differences."""
+    stream = Twister()
+    xs = check.differentiable
+    directions = [(_unit_vector(stream, x), _unit_vector(stream, x) if x._array.dtype.kind == "c" else None) for x in xs]
+    weights = [_unit_vector(stream, out) for out in outputs]
+    numerical = [directional(check.func, check.inputs, x, direction, check.eps) for x, direction in zip(xs, directions)]
+    for i, (out, v) in enumerate(zip(outputs, weights)):
+        twice = [_pulled_back(out, xs, v.reshape(out._array.shape)) for _ in range(2)]
+        _check_repeats(check, *[[np.asarray(row) for row in rows] for rows in twice])
+        for j, ((u, across), row) in enumerate(zip(directions, twice[0])):
+            n, a = np.dot(v, numerical[j][places[i]]), np.sum(row * u.reshape(-1)).real
+            total = np.sum(u)
+            if across is not None:
+                a = np.sum(np.real(row) * u.reshape(-1)) + 1j * np.sum(np.imag(row) * across.reshape(-1))
+                total = total + np.sum(across)
+            if not _close(a, n, check.rtol, check.atol * total * np.sum(v)):
+                raise GradcheckError(_mismatch(check, a, n, i, j) + _in_full(check, out, xs[j], places[i]))
+
+
+def _unit_vector(stream: Twister, like: Any) -> Array:
+    """A random vector of length 1 with as many elements as `like`, of its real dtype and its shape."""
+    array = like._array
+    vector = uniform(stream, (array.size,), np.float32).astype(array.real.dtype)
+    return (vector / (np.linalg.norm(vector) or 1)).reshape(array.shape)
+
+
+def _in_full(check: Check, out: Any, x: Any, place: int) -> str:
+    """Both Jacobians of one output by one input, for a message on projections that differ."""
+    numerical = matrices(check.func, check.inputs, x, check.eps)[place]
+    xs = check.differentiable
+    analytical = _analytical(check, out)[next(j for j, other in enumerate(xs) if other is x)]
+    text = ("\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode, from random "
+            f"projections. Element by element they are\nNumerical:\n {plain(numerical)}\nAnalytical:\n{plain(analytical)}\n\n"
+            f"The max per-element difference (slow mode) is: {np.max(np.abs(numerical - analytical))}.\n")
+    if _close(analytical, numerical, check.rtol, check.atol):
+        return text + "Fast gradcheck failed but element-wise differences are small. With fast_mode=False it passes."
+    return text + _worst(check, analytical, numerical, out._array.shape, x._array.shape)

@@ -1,0 +1,79 @@
+"""Finite differences of a Python function of tensors: what gradcheck compares with.
+
+Central differences, taken by writing to the inputs' memory and putting it back; no version moves. This module must
+not know how a gradient is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tensor.state import State
+
+Array = np.ndarray[Any, Any]
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """A tuple or list as a tuple; anything else as a tuple of one."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def is_float(tensor: Any) -> bool:
+    """Whether it is a tensor of floating-point or complex numbers."""
+    return isinstance(tensor, State) and tensor._array.dtype.kind in "fc"
+
+
+def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[Array]:
+    """The Jacobian of each floating-point output by the input `x`, one row for each element of x.
+
+    For a complex x, and real outputs, it is d/d(real part) + i d/d(imaginary part), as a gradient is.
+    """
+    rows = []
+    for index in np.ndindex(x._array.shape):
+        entry = x._array[(*index, ...)]
+        columns = _slopes(func, inputs, entry, eps, eps, f"on index {index} ")
+        if x._array.dtype.kind == "c":
+            imaginary = _slopes(func, inputs, entry, eps * 1j, eps, f"on index {index} ")
+            columns = [real + 1j * imag for real, imag in zip(columns, imaginary)]
+        rows.append(columns)
+    if rows:
+        return [np.stack([row[i] for row in rows]) for i in range(len(rows[0]))]
+    outputs = [o._array for o in as_tuple(func(*inputs)) if is_float(o)]
+    return [np.zeros((0, o.size), o.dtype) for o in outputs]
+
+
+def directional(func: Callable, inputs: Sequence[Any], x: Any, direction: Any, eps: float) -> list[Array]:
+    """The derivative of each floating-point output along a direction in x: an array like x, or for a complex x two
+    real ones, the second taken along the imaginary axis."""
+    if x._array.dtype.kind != "c":
+        return _slopes(func, inputs, x._array, direction * eps, eps, "")
+    real, imaginary = direction
+    along, across = (_slopes(func, inputs, x._array, step * eps, eps, "") for step in (real, imaginary * 1j))
+    return [a + 1j * b for a, b in zip(along, across)]
+
+
+def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, length: float, where: str) -> list[Array]:
+    """How fast each output changes, in a row, as `entry` (a part of an input's memory) moves along `step`."""
+    before = entry.copy()
+    try:
+        entry[...] = before - step
+        low = _outputs(func, inputs)
+        entry[...] = before + step
+        high = _outputs(func, inputs)
+    finally:
+        entry[...] = before
+    for a, b in zip(low, high):
+        for what, of_a, of_b in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
+            if of_a != of_b:
+                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed "
+                                     f"{where}by {length}, but got: {what}s {of_a} and {of_b}.")
+    with np.errstate(all="ignore"):
+        return [((b - a) / (2 * length)).reshape(-1) for a, b in zip(low, high)]
+
+
+def _outputs(func: Callable, inputs: Sequence[Any]) -> list[Array]:
+    """Copies of the floating-point outputs: a function may return what it was given, or a view of it."""
+    return [o._array.copy() for o in as_tuple(func(*inputs)) if is_float(o)]

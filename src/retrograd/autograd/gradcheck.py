@@ -1,0 +1,165 @@
+"""gradcheck and gradgradcheck: is a derivative right? Compared with finite differences of the function itself.
+
+This module knows the order of the checks and what a function's inputs must be. How two Jacobians are compared, and
+what a backward pass must not do, stand in `comparison` and `backward_checks`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kernels.random import uniform
+from ..tensor.state import plain
+from .backward import grad
+from .backward_checks import check_batched_pass, check_linear, check_undefined
+from .comparison import Check, GradcheckError, compare, requires_grad
+from .differences import as_tuple, is_float
+
+__all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
+
+
+def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+              raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+              check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+              check_batched_forward_grad: bool = False, check_forward_ad: bool = False,
+              check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None) -> bool:
+    """Compare the gradients of `func(*inputs)` with central differences of step `eps`; True where they agree.
+
+    Each input that requires grad should be of double precision: others give a warning, since they will hardly pass.
+    Where they differ by more than `atol + rtol * |numerical|`, raises GradcheckError, or returns False where
+    `raise_exception` is off. A complex output is checked by its real and its imaginary part. `nondet_tol` is how
+    much two backward passes may differ; `check_undefined_grad` also runs backward with absent cotangents.
+    `fast_mode` compares one random projection in place of every element. Every gradient that autograd gives has
+    its input's dtype, so `check_grad_dtypes` finds nothing, and `masked` is for sparse tensors.
+
+    >>> import retrograd as torch
+    >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(lambda x: x * x, (x,))
+    True
+    """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    for name, given, needs, met in (
+            ("check_batched_grad", check_batched_grad, "check_backward_ad", check_backward_ad),
+            ("check_batched_forward_grad", check_batched_forward_grad, "check_forward_ad", check_forward_ad)):
+        if given and not met:
+            raise AssertionError(f"Setting {name}=True requires {needs} to be True")
+    if check_forward_ad:
+        raise NotImplementedError("gradcheck with check_forward_ad=True: forward mode is not checked here")
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, fast_mode)
+    try:
+        _run(check, check_undefined_grad, check_batched_grad)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
+                  rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True,
+                  nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool = False,
+                  check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
+                  check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
+    """Compare the second derivatives of `func` with central differences of its first ones; True where they agree.
+
+    The first derivatives are checked as a function of the inputs and of the cotangents `grad_outputs`, which are
+    random where they are not given. The options are those of `gradcheck`.
+
+    >>> import retrograd as torch
+    >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradgradcheck(lambda x: x * x * x, (x,))
+    True
+    """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    for name, given in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
+        if given and not check_rev_over_rev:
+            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
+    xs = as_tuple(inputs)
+    if grad_outputs is None:
+        outputs = [o for o in as_tuple(func(*xs)) if requires_grad(o)]
+        cotangents = tuple([_random_cotangent(o, gen_non_contig_grad_outputs) for o in outputs])
+    else:
+        cotangents = as_tuple(grad_outputs)
+    count = len(cotangents)
+    wanted = [i for i, x in enumerate(xs) if requires_grad(x)]
+
+    def first_order(*args: Any) -> tuple[Any, ...]:
+        split = len(args) - count
+        outputs = [o for o in as_tuple(func(*args[:split])) if requires_grad(o)]
+        found = grad(outputs, [args[i] for i in wanted], args[split:], create_graph=True, allow_unused=True)
+        return tuple([g for g in found if g is not None])
+
+    return gradcheck(
+        first_order, xs + cotangents, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev, fast_mode=fast_mode, masked=masked)
+
+
+def _random_cotangent(like: Any, strided: bool) -> Any:
+    """Numbers from -1 to 1 that require grad; with `strided` every other one of a memory twice as long."""
+    shape = like._array.shape
+    array = uniform(DEFAULT, shape, like._array.dtype, -1.0, 1.0)
+    if strided and array.ndim:
+        array = np.repeat(array, 2, axis=-1)[..., ::2]
+    cotangent = plain(array)
+    cotangent.requires_grad = True
+    return cotangent
+
+
+# The steps of a check
+
+
+def _run(check: Check, undefined: bool, batched: bool) -> None:
+    _check_inputs(check.inputs)
+    returned = check.outputs()
+    outputs = [o for o in returned if requires_grad(o)]
+    if any(o._array.dtype.kind == "c" for o in returned if isinstance(o, State)):
+        where = frozenset(i for i, o in enumerate(outputs) if o._array.dtype.kind == "c")
+        for part in ("imaginary", "real"):
+            compare(check._replace(func=_part_of(check.func, part), part=part, complex_outputs=where))
+    else:
+        compare(check)
+    if outputs:
+        if batched:
+            for i, out in enumerate(outputs):
+                check_batched_pass(check, out, i)
+        check_linear(check, outputs)
+        if undefined:
+            check_undefined(check, len(outputs))
+
+
+def _check_inputs(inputs: Sequence[Any]) -> None:
+    """Refuse inputs whose elements cannot be moved one by one; warn of single precision."""
+    for i, x in enumerate(inputs):
+        if not requires_grad(x):
+            continue
+        array = x._array
+        if array.dtype not in (np.float64, np.complex128):
+            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
+                          "check will likely fail if all the inputs are not of double precision floating point or "
+                          "complex. ", stacklevel=5)
+        if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
+                "on the input before passing it to gradcheck.")
+    if not any(map(requires_grad, inputs)):
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have "
+                         "requires_grad=True.")
+
+
+def _part_of(func: Callable, part: str) -> Callable:
+    """`func` with the real or imaginary part in place of each complex output."""
+
+    def of_part(*inputs: Any) -> tuple[Any, ...]:
+        return tuple([(o.real if part == "real" else o.imag) if is_float(o) and o._array.dtype.kind == "c" else o
+                      for o in as_tuple(func(*inputs))])
+
+    return of_part

@@ -1,0 +1,109 @@
+"""What `autograd.functional` refuses, in PyTorch's words: outputs that do not fit, and in strict mode independence.
+
+In strict mode a zero that only stands for "does not depend on it" is an error. This module must not compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tensor.state import edge_of, plain
+
+_FORBIDDEN = "This is not allowed in strict mode"
+
+
+class Stage(NamedTuple):
+    """A pass, by what it says of an absent gradient, and whose dependence is lost where the graph is to go on."""
+
+    absent: str
+    object: str
+
+
+BACK = Stage("The output of the user-provided function is independent of input {}. " + _FORBIDDEN + ".", "jacobian")
+BACK_TRICK = Stage("The gradient with respect to the input is independent of entry {} in the grad_outputs when using the "
+                   "double backward trick to compute forward mode gradients. " + _FORBIDDEN + ".", "jacobian")
+DOUBLE_BACK = Stage("The jacobian of the user-provided function is independent of input {}. " + _FORBIDDEN + ".", "hessian")
+DOUBLE_BACK_TRICK = Stage(
+    "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. " + _FORBIDDEN +
+    " as it prevents from using the double backward trick to replace forward mode AD.", "hessian")
+
+
+def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_graph: bool, stage: Stage) -> tuple[Any, ...]:
+    """The gradients, with zeros for absent ones. In strict mode RuntimeError for those, and for constants."""
+    if strict:
+        for i, g in enumerate(gradients):
+            if g is None:
+                raise RuntimeError(stage.absent.format(i))
+            if create_graph and edge_of(g) is None:
+                raise constant(stage.object, i)
+    return tuple([zeros_like(t) if g is None else g for g, t in zip(gradients, like)])
+
+
+def zeros_like(tensor: Any) -> Any:
+    """A constant of zeros."""
+    return plain(np.zeros(tensor._array.shape, tensor._array.dtype))
+
+
+def constant(what: str, i: int) -> RuntimeError:
+    """A derivative is to be differentiated again and does not depend on the inputs."""
+    return RuntimeError(f"The {what} of the user-provided function is independent of input {i}. {_FORBIDDEN} when "
+                        "create_graph=True.")
+
+
+def independent(output: int, i: int) -> RuntimeError:
+    """An output does not depend on an input."""
+    return RuntimeError(f"Output {output} of the user-provided function is independent of input {i}. {_FORBIDDEN}.")
+
+
+def require_outputs(outputs: Sequence[Any]) -> None:
+    """Refuse outputs that require no grad."""
+    for i, out in enumerate(outputs):
+        if edge_of(out) is None:
+            raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs must be "
+                               "computed in a differentiable manner from the input when running in strict mode.")
+
+
+def require_dependence(gradients: Sequence[Any]) -> None:
+    """Refuse gradients that are absent, or do not depend on their cotangent."""
+    for i, g in enumerate(gradients):
+        _require_present(g, i)
+        if edge_of(g) is None:
+            raise RuntimeError(f"The gradient with respect to input {i} is independent of the inputs of the user-provided "
+                               f"function. {_FORBIDDEN}.")
+
+
+def require_second_order(gradients: Sequence[Any]) -> None:
+    """Refuse gradients that cannot be differentiated by the inputs: of what is linear in one of them."""
+    for i, g in enumerate(gradients):
+        _require_present(g, i)
+        if edge_of(g) is None:
+            raise RuntimeError(
+                "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+                f"input {i} is independent of the input. {_FORBIDDEN}. You should ensure that your function is twice "
+                "differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
+                "function for example).")
+
+
+def _require_present(g: Any, i: int) -> None:
+    if g is None:
+        raise RuntimeError(f"The output of the user-provided function is independent of input {i}. {_FORBIDDEN}.")
+
+
+def require_real(outputs: Sequence[Any]) -> None:
+    """Refuse complex outputs, whose rows are no gradients of real numbers."""
+    for out in outputs:
+        if out._array.dtype.kind == "c" and out._array.size and edge_of(out) is not None:
+            raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
+                               f"{out.dtype}. With vectorize=True the derivatives are taken along the real axis.")
+
+
+def require_single(several: bool, outputs: Sequence[Any], name: str) -> None:
+    """Refuse anything but one number, where `name` is about Hessians."""
+    if several:
+        raise RuntimeError(f"The function given to {name} should return a single Tensor")
+    if outputs[0]._array.size != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element. It has "
+                           f"shape {list(outputs[0].shape)}.")

@@ -1,0 +1,68 @@
+"""What all draws share: uniform numbers from the unit interval, casts as C++ makes them, and refusing a dtype.
+
+It must not know the distributions, which are in ``random`` and ``sampling``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrograd import dtypes
+from retrograd.kernels.twister import Twister
+
+__all__ = ["C_NAMES", "require", "rounded", "unit32", "unit64"]
+
+Array = NDArray[Any]
+
+_LOW_24_BITS, _TO_UNIT_24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
+_LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
+
+# The names that PyTorch's messages use for a dtype where they do not say Half, Float, Long and so on.
+C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
+    words = generator.random32(count)
+    words &= _LOW_24_BITS
+    # Converted where they are, since fresh memory costs as much as the draw; from signed numbers, since that is faster.
+    unit = words.view(np.float32)
+    unit[...] = words.view(np.int32)
+    unit *= _TO_UNIT_24
+    return unit
+
+
+def unit64(generator: Twister, count: int) -> NDArray[np.float64]:
+    numbers = generator.random64(count)
+    numbers &= _LOW_53_BITS
+    unit = numbers.view(np.float64)
+    unit[...] = numbers.view(np.int64)
+    unit *= _TO_UNIT_53
+    return unit
+
+
+def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
+    """To `dtype` as C++ casts; PyTorch has no conversion from float64 to float16 other than through float32."""
+    if values.dtype == dtype:
+        return values
+    with np.errstate(all="ignore"):
+        return (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
+
+
+def require(implemented: bool, kernel: str, dtype: np.dtype[Any]) -> None:
+    if not implemented:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.dtype.of[dtype].legacy}'")

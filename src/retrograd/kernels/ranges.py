@@ -1,0 +1,98 @@
+"""Evenly spaced numbers, rounded where PyTorch rounds them. Arrays out; must not know tensors or default types.
+
+PyTorch's loops over a range take a vector of the AVX2 width at a time, two vectors a turn: each starts from a product
+of its own, rounded to the result's type, and what is left over at the end is computed number by number. Products and
+sums fuse. The numbers below follow that, so they have the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .fma import multiply_add, multiply_add_arrays
+
+Array = np.ndarray[Any, Any]
+
+_VECTOR_BYTES = 32
+
+
+def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -> int:
+    """How many numbers a range has. Raises RuntimeError for a step of zero, or one that leads away from the end."""
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: from {start} to {end} by {step}")
+    if dtype == np.int64:
+        if int(step) == 0:
+            raise ValueError(f"step must be nonzero: {step} is 0 as an int64")
+        return len(range(int(start), int(end), int(step)))
+    return max(0, math.ceil((end - start) / step))
+
+
+def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array:
+    """`count` numbers from `start` in steps of `step`. Up to 32768 of them have PyTorch's bits on any number of threads."""
+    if dtype.kind in "iu":
+        return (np.arange(count) * int(step) + int(start)).astype(dtype)
+    if dtype == np.float16:
+        start, step = float(np.float32(start)), float(np.float32(step))
+    values = multiply_add(np.arange(count, dtype=np.float64), step, start)
+    width = _VECTOR_BYTES // dtype.itemsize
+    body = count - count % (2 * width)
+    if body and not (float(start).is_integer() and float(step).is_integer()):
+        bases = _rounded(values[:body:width], dtype).astype(np.float64)
+        lanes = [multiply_add_arrays(np.full(bases.shape, float(lane)), step, bases) for lane in range(width)]
+        values[:body] = np.stack(lanes, axis=1).ravel()
+    return _rounded(values, dtype)
+
+
+def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
+    """float64 to `dtype`, to float16 by way of float32 as PyTorch computes."""
+    return (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
+
+
+def linspace(start: Any, end: Any, count: int, dtype: np.dtype[Any]) -> Array:
+    """`count` numbers from `start` to `end`, both included, each counted from the end that is nearer."""
+    if count < 2:
+        return np.full(count, start).astype(dtype)
+    half = count // 2
+    up, down = np.arange(half), np.arange(count - 1 - half, -1, -1)
+    if dtype.kind in "iu":
+        step = (float(int(end)) - float(int(start))) / (count - 1)
+        ends = multiply_add(up.astype(float), step, int(start)), multiply_add(down.astype(float), -step, int(end))
+        return np.concatenate(ends).astype(dtype)
+    scalar: Any = dtype.type
+    low, high = scalar(start), scalar(end)
+    step = (high - low) / scalar(count - 1)
+    if dtype == np.float32 or dtype == np.float64:
+        return np.concatenate([multiply_add(up.astype(dtype), float(step), float(low)),
+                               multiply_add(down.astype(dtype), -float(step), float(high))])
+    return np.concatenate([low + step * up.astype(dtype), high - step * down.astype(dtype)])
+
+
+def logspace(start: Any, end: Any, count: int, base: Any, dtype: np.dtype[Any]) -> Array:
+    """`base` to the powers of evenly spaced numbers, which are computed in float64 between ends rounded to `dtype`."""
+    if dtype.kind == "c":
+        return np.power(dtype.type(base), linspace(start, end, count, dtype), out=...)
+    scalar: Any = int if dtype.kind in "iu" else dtype.type
+    low, high = scalar(start), scalar(end)
+    step = float(high - low) / max(count - 1, 1)
+    half = count // 2
+    up, down = np.arange(half), np.arange(count - 1 - half, -1, -1)
+    exponents = np.concatenate([float(low) + step * up, float(high) - step * down])
+    if count == 1:
+        exponents[:] = float(start)          # of one number PyTorch does not round the exponent
+    powers = np.array([_power(float(base), exponent) for exponent in exponents.tolist()])
+    return _rounded(powers, dtype)
+
+
+def _power(base: float, exponent: float) -> float:
+    """The C library's power, which answers where Python's raises."""
+    try:
+        return math.pow(base, exponent)
+    except (OverflowError, ValueError):
+        return float(np.power(base, exponent))

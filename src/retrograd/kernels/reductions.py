@@ -1,0 +1,241 @@
+"""Sums, means, products, extremes, norms and softmax over axes. Arrays in, arrays out; must not know ops.
+
+`axes` is a tuple of non-negative axes. Half precision is summed in single, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype
+
+_add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
+
+
+def spread(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> Any:
+    """The view of `x` that repeats it along the axes which a reduction of `shape` took away. It cannot be written to.
+
+    `np.broadcast_to` does the same, at ten times the cost for a small array: this is on the way of every sum's gradient.
+    """
+    if type(x) is not np.ndarray:
+        x = np.asarray(x)
+    if x.ndim == 0:
+        view: Any = np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
+    elif x.flags.c_contiguous and x.size:
+        strides = [*x.strides]
+        for axis in axes:
+            if keepdim:
+                strides[axis] = 0
+            else:
+                strides.insert(axis, 0)
+        view = np.ndarray(shape, x.dtype, x, 0, strides)
+    else:
+        return np.broadcast_to(x if keepdim else np.expand_dims(x, axes), shape)
+    view.flags.writeable = False
+    return view
+
+
+def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    """How many elements a reduction of `shape` over `axes` brings together."""
+    return math.prod([shape[axis] for axis in axes])
+
+
+def sum_all(x: Any, dtype: Any) -> Any:
+    """The sum of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
+    d = x.dtype
+    if dtype is None and (d is F32 or d is F64):
+        return _add(x, axis=None, out=...)
+    return total(_add, x, None, False, dtype)
+
+
+def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+    """The sums over `axes`; of bools and ints in int64, unless `dtype` says otherwise."""
+    d = x.dtype
+    if dtype is None and (d is F32 or d is F64):
+        return _add(x, axis=axes, keepdims=keepdim, out=...)
+    return total(_add, x, axes, keepdim, dtype)
+
+
+def total(reduce: Any, x: Any, axes: Any, keepdim: bool, dtype: Any) -> Any:
+    """A sum or product in the type that PyTorch gives it, and accumulated in a type that is wide enough."""
+    if dtype is None:
+        dtype = I64 if x.dtype.kind in "biu" else x.dtype
+    if dtype.kind != "c" and x.dtype.kind == "c":
+        x = x.real
+    result = reduce(x, axis=axes, keepdims=keepdim, dtype=F32 if dtype == F16 else dtype, out=...)
+    return result if result.dtype == dtype else result.astype(dtype)
+
+
+def mean_all(x: Any, dtype: Any) -> Any:
+    """The mean of all elements."""
+    return mean_dim(x, tuple(range(x.ndim)), False, dtype)
+
+
+def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+    """The means over `axes`."""
+    final = x.dtype if dtype is None else dtype
+    if final.kind not in "fc":
+        which = "Input" if dtype is None else "Optional"
+        raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex "
+                           f"dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float(), or pass dtype=.")
+    sums = _add(x, axis=axes, keepdims=keepdim, dtype=F32 if final == F16 else final, out=...)
+    means = np.divide(sums, count(x.shape, axes), out=sums)
+    return means if means.dtype == final else means.astype(final)
+
+
+def nansum(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
+    """The sums over `axes` of what is not nan."""
+    if x.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    if x.dtype.kind == "f":
+        x = np.where(np.isnan(x), np.zeros((), x.dtype), x)
+    return total(_add, x, axes, keepdim, dtype)
+
+
+def prod_all(x: Any, dtype: Any) -> Any:
+    """The product of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
+    return total(_multiply, x, None, False, dtype)
+
+
+def prod_dim(x: Any, dim: int, keepdim: bool, dtype: Any) -> Any:
+    """The products along `dim`."""
+    return total(_multiply, x, dim, keepdim, dtype)
+
+
+def has_zero(x: Any) -> Any:
+    """Whether an element is 0."""
+    return np.asarray(np.count_nonzero(x) != x.size)
+
+
+def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
+    """`x` moved by one place along `dim` (up for step 1, down for -1); `fill` comes in at the end."""
+    result = np.empty_like(x)
+    head, tail = [slice(None)] * x.ndim, [slice(None)] * x.ndim
+    head[dim], tail[dim] = slice(None, -1), slice(1, None)
+    edge = [slice(None)] * x.ndim
+    if step > 0:
+        edge[dim] = slice(None, 1)
+        result[tuple(tail)] = x[tuple(head)]
+    else:
+        edge[dim] = slice(-1, None)
+        result[tuple(head)] = x[tuple(tail)]
+    result[tuple(edge)] = fill
+    return result
+
+
+def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any, Any]:
+    """Variance and mean, and the type they are to have. Computed in two passes, half precision in single."""
+    if x.dtype.kind not in "fc":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    wide = x.astype(F32) if x.dtype == F16 else x
+    means = _add(wide, axis=axes, keepdims=True) / wide.dtype.type(count(x.shape, axes))
+    off = np.subtract(wide, means)
+    squares = np.square(off, out=off) if off.dtype.kind == "f" else np.square(off.real) + np.square(off.imag)
+    variance = _add(squares, axis=axes, keepdims=keepdim, out=...)
+    np.divide(variance, max(count(x.shape, axes) - correction, 0), out=variance)
+    return variance, means if keepdim else np.squeeze(means, axes), x.dtype
+
+
+def _as_real(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype, copy=False) if dtype.kind == "f" else x
+
+
+def var(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+    """The variances over `axes`, divided by the count less `correction`."""
+    variance, _, dtype = _deviations(x, axes, keepdim, correction)
+    return _as_real(variance, dtype)
+
+
+def std(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+    """The standard deviations over `axes`."""
+    variance, _, dtype = _deviations(x, axes, keepdim, correction)
+    return _as_real(np.sqrt(variance, out=variance), dtype)
+
+
+def var_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
+    """Variances and means."""
+    variance, means, dtype = _deviations(x, axes, keepdim, correction)
+    return _as_real(variance, dtype), np.asarray(means).astype(dtype, copy=False)
+
+
+def std_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
+    """Standard deviations and means."""
+    variance, means, dtype = _deviations(x, axes, keepdim, correction)
+    return _as_real(np.sqrt(variance, out=variance), dtype), np.asarray(means).astype(dtype, copy=False)
+
+
+def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:
+    """PyTorch's refusal of a dtype that a kernel was not written for."""
+    if d.kind in kinds:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{torch_dtype.of[d].legacy}'")
+
+
+def nonempty(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """Raises IndexError for a reduction without an identity over an axis of size 0."""
+    for axis in axes:
+        if shape and shape[axis] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+
+
+def extreme(x: Any, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Any:
+    """The largest or smallest elements over `axes`; nan where there is one."""
+    refuse(x.dtype, "max_values_cpu" if largest else "min_values_cpu")
+    return (_maximum if largest else _minimum)(x, axis=axes, keepdims=keepdim, out=...)
+
+
+def extreme_all(x: Any, largest: bool) -> Any:
+    """The largest or smallest element of all."""
+    refuse(x.dtype, "max_all" if largest else "min_all")
+    return (_maximum if largest else _minimum)(x, axis=None, out=...)
+
+
+def extreme_dim(x: Any, dim: int, keepdim: bool, largest: bool) -> tuple[Any, Any]:
+    """The largest or smallest elements along `dim`, and the index of the first of them."""
+    if x.dtype.kind == "c":
+        raise RuntimeError(f"{'max' if largest else 'min'}(): does not support complex input")
+    values = (_maximum if largest else _minimum)(x, axis=dim, keepdims=keepdim, out=...)
+    return values, argextreme(x, dim, keepdim, largest)
+
+
+def aminmax(x: Any, axes: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
+    """The smallest and the largest elements over `axes`."""
+    refuse(x.dtype, "aminmax_cpu")
+    return extreme(x, axes, keepdim, False), extreme(x, axes, keepdim, True)
+
+
+def argextreme(x: Any, dim: int | None, keepdim: bool, largest: bool) -> Any:
+    """The index of the first largest or smallest element along `dim`, or in the flattened array."""
+    return np.asarray((np.argmax if largest else np.argmin)(x, axis=dim if x.ndim else None, keepdims=keepdim))
+
+
+def tied(x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, nans_are_equal: bool) -> Any:
+    """What to divide a gradient by: how many elements equal the extreme `out`, and infinity for those that do not.
+
+    Where none equals it, since it is nan, that is nan.
+    """
+    out = spread(out, x.shape, axes, keepdim)
+    equal = np.equal(x, out)
+    if nans_are_equal:
+        equal |= np.isnan(x) & np.isnan(out)
+    how_many = np.count_nonzero(equal, axis=axes, keepdims=True)
+    return np.where(equal, how_many, np.where(how_many == 0, math.nan, math.inf)).astype(x.dtype)
+
+
+def any_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """Whether an element over `axes` is not zero. uint8 answers in its own type."""
+    result = np.logical_or.reduce(x, axis=axes, keepdims=keepdim, out=...)
+    return result if x.dtype != np.uint8 else result.astype(np.uint8)
+
+
+def all_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """Whether no element over `axes` is zero. uint8 answers in its own type."""
+    result = np.logical_and.reduce(x, axis=axes, keepdims=keepdim, out=...)
+    return result if x.dtype != np.uint8 else result.astype(np.uint8)
+
+
+def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
+    """How many elements over `axes` are not zero."""
+    return np.asarray(np.count_nonzero(x, axis=axes), I64)

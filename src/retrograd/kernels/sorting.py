@@ -1,0 +1,141 @@
+"""Order: sorting, the k-th smallest, the most frequent, and picking elements by index along a dimension.
+
+nan counts as the largest value, and equal elements keep their order. Arrays in, arrays out; must not know ops.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F32, I64
+from .reductions import nonempty, refuse
+
+
+def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """The elements of `x` at `indices` along `dim`. Without `keepdim` the indices lack that axis, and so does the result."""
+    if x.ndim == 0:
+        return x.copy()
+    if keepdim:
+        return np.take_along_axis(x, indices, dim)
+    return np.take_along_axis(x, np.expand_dims(indices, dim), dim).squeeze(dim)
+
+
+def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
+    """Zeros of `shape`, with `x` added in at `indices` along `dim`: the transpose of `picked`."""
+    result = np.zeros(shape, x.dtype)
+    if not shape:
+        result[...] = x.reshape(())
+        return result
+    if not keepdim:
+        indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
+    where = [np.arange(n).reshape([-1 if i == axis else 1 for i in range(len(shape))]) for axis, n in enumerate(x.shape)]
+    where[dim] = indices
+    np.add.at(result, tuple(where), x)
+    return result
+
+
+def _order(x: Any, dim: int, descending: bool = False) -> Any:
+    """The indices that sort `x`, equal elements in the order they stand."""
+    if x.ndim == 0:
+        return np.zeros((), I64)
+    if not descending:
+        return np.argsort(x, dim, kind="stable")
+    return x.shape[dim] - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+
+
+def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    """The elements in order along `dim`, and where each stood."""
+    if x.dtype.kind == "c":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    order = _order(x, dim, descending)
+    return picked(order, x, dim, True), order
+
+
+def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """The k largest or smallest elements in order, and where each stood."""
+    if x.dtype.kind in "bc":
+        kind = "bool" if x.dtype.kind == "b" else "complex"
+        raise RuntimeError(f"{' ' if kind == 'complex' else ''}topk does not support {kind} dtypes on CPU")
+    order = _order(x, dim, largest)
+    if x.ndim:
+        order = np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
+    return picked(order, x, dim, True), order
+
+
+def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The element of this rank (an int, or one for each place along `dim`) and its index."""
+    order = _order(x, dim)
+    if x.ndim == 0:
+        return x.copy(), order
+    rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
+    index = np.take_along_axis(order, rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
+    values = np.take_along_axis(x, index, dim) if x.shape[dim] else np.zeros(rank.shape, x.dtype)
+    return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
+
+
+def kthvalue(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The k-th smallest elements along `dim`, counted from 1, and their indices."""
+    refuse(x.dtype, "kthvalue_cpu", "bc")
+    return _at_rank(x, k - 1, dim, keepdim)
+
+
+def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
+    """The medians along `dim` (the lower of two) and their indices; nan where there is one, unless it is ignored."""
+    refuse(x.dtype, "median_out", "bc")
+    nonempty("median", x.shape, (dim,))
+    n = x.shape[dim] if x.ndim else 1
+    if x.dtype.kind != "f" or not x.ndim:
+        return _at_rank(x, (n - 1) // 2, dim, keepdim)
+    nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
+    if ignore_nan:
+        return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
+    return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
+
+
+def median(x: Any, ignore_nan: bool) -> Any:
+    """The median of all elements; nan of none."""
+    refuse(x.dtype, "median_cpu", "bc")
+    if not x.size:
+        return np.full((), np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min, x.dtype)
+    return median_dim(x.reshape(-1), 0, False, ignore_nan)[0]
+
+
+def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The most frequent elements along `dim`, the smallest of several, and the last index of each."""
+    refuse(x.dtype, "mode_cpu")
+    nonempty("mode", x.shape, (dim,))
+    if x.ndim == 0:
+        return x.copy(), np.zeros((), I64)
+    order = _order(x, dim)
+    ordered = np.take_along_axis(x, order, dim)
+    place = np.arange(x.shape[dim]).reshape(-1, *[1] * (x.ndim - 1 - dim))
+    first = np.concatenate([np.zeros_like(place[:1]), place[1:]])
+    changed = np.ones(x.shape, bool)
+    rest = (slice(None),) * dim
+    changed[(*rest, slice(1, None))] = ordered[(*rest, slice(1, None))] != ordered[(*rest, slice(None, -1))]
+    run = place - np.maximum.accumulate(np.where(changed, first, 0), dim)
+    index = np.take_along_axis(order, np.argmax(run, axis=dim, keepdims=True), dim)
+    values = np.take_along_axis(x, index, dim)
+    return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
+
+
+def nonzero(x: Any) -> Any:
+    """The indices of the elements that are not zero, one a row."""
+    return np.argwhere(x).astype(I64, copy=False)
+
+
+def bincount(x: Any, weights: Any, minlength: int) -> Any:
+    """How often each of 0, 1, 2 … stands in `x`, or the sum of its weights."""
+    refuse(x.dtype, "bincount_cpu", "fcb")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if x.ndim != 1 or (x.size and x.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return np.bincount(x.astype(I64), minlength=minlength).astype(I64)
+    if weights.shape != x.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    counts = np.bincount(x.astype(I64), weights, minlength)
+    return counts.astype(F32) if weights.dtype == F32 else counts

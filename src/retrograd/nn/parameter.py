@@ -1,0 +1,99 @@
+"""Parameters: the tensors that a module owns and an optimiser changes. Must not know modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import default_floating
+from ..tensor import printing
+from ..tensor.state import State, plain
+from ..tensor.tensor import Tensor
+
+__all__ = ["Buffer", "Parameter"]
+
+
+def _over(cls: type[Any], data: Any) -> Any:
+    """A leaf of class `cls` over the memory, and with the version, of the tensor `data`; empty where it is None."""
+    if data is None:
+        data = plain(np.empty(0, default_floating()))
+    elif not isinstance(data, State):
+        raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': {cls.__name__} takes a tensor. "
+                             "Make one with torch.tensor(...).")
+    leaf = object.__new__(cls)
+    leaf._array, leaf._edge, leaf._meta = data._array, None, None
+    return leaf
+
+
+class Parameter(Tensor):
+    """A tensor that registers itself when it is assigned to an attribute of a `Module`, and requires grad by default.
+
+    It is a leaf over the memory of `data` (a tensor of any shape). What is computed from it is an ordinary tensor.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Parameter(torch.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+
+    Raises RuntimeError where `data` is of an integer or bool dtype and `requires_grad` is true.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
+        parameter: Parameter = _over(cls, data)
+        if requires_grad:
+            parameter.requires_grad = True
+        return parameter
+
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        """All is done by `__new__`; this takes the place of the constructor that makes a tensor from data."""
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return printing.parameter_text(super().__repr__())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(plain(self._array.copy(order="K")), self.requires_grad)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.detach(), self.requires_grad, dict(self.__dict__))
+
+
+class Buffer(Tensor):
+    """A tensor that registers itself as a buffer when it is assigned to an attribute of a `Module`.
+
+    With `persistent=False` it is left out of the module's `state_dict`.
+    """
+
+    __slots__ = ()
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
+        buffer: Buffer = _over(cls, data)
+        buffer.persistent = persistent
+        return buffer
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        """All is done by `__new__`."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(plain(self._array.copy(order="K")), persistent=self.persistent)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _rebuilt_buffer, (type(self), self.detach(), self.persistent)
+
+
+def _rebuilt(cls: type[Parameter], data: Any, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
+    """A pickled parameter again."""
+    parameter = cls(data, requires_grad)
+    parameter.__dict__.update(attributes)
+    return parameter
+
+
+def _rebuilt_buffer(cls: type[Buffer], data: Any, persistent: bool) -> Buffer:
+    return cls(data, persistent=persistent)

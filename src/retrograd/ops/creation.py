@@ -1,0 +1,56 @@
+"""What makes a tensor out of others' values without computing with them: a complex number of its parts, a random fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .basic import real
+from .framework import Op, backward_name, linear, pointwise
+
+def _complex(x: Any, y: Any) -> Any:
+    """x + y * 1j, of two real arrays of one type."""
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
+    out.real, out.imag = x, y
+    return out
+
+
+complex_ = linear("complex", _complex, x=lambda g: real(g), y=lambda g: real(g * -1j))
+complex_.holomorphic = False
+
+
+def _drawn(x: Any, draw: Callable[..., Any]) -> Any:
+    """Random numbers in the place of `x`, which says no more than their shape and type."""
+    return draw(x)
+
+
+def _drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
+    """Random numbers for `x`, with `y` for the distribution."""
+    return draw(x, y)
+
+
+def _nothing(g: Any) -> Any:
+    """What is drawn does not follow what it is drawn from, as far as a gradient can tell."""
+    return np.zeros_like(g)
+
+
+def random_fill(name: str, overload: int = 0) -> Op:
+    """The op of a random distribution: its kernel calls the function it is given, and its gradient is zero."""
+    return pointwise(name, _drawn, domain="as given", node=backward_name(name, overload), tensors=1, x=_nothing)
+
+
+def random_beside(name: str, overload: int) -> Op:
+    """The op of a random distribution with two tensors."""
+    return pointwise(name, _drawn_beside, domain="as given", node=backward_name(name, overload), tensors=2, x=_nothing,
+                     y=_nothing)
+
+
+uniform, normal, exponential, geometric, log_normal, cauchy = map(
+    random_fill, ("uniform", "normal", "exponential", "geometric", "log_normal", "cauchy"))
+random_between, random_below, random = (random_fill("random", overload) for overload in range(3))
+bernoulli, bernoulli_by_number = random_fill("bernoulli", 0), random_fill("bernoulli", 2)
+bernoulli_by_tensor = random_beside("bernoulli", 1)
+normal_around, normal_wide = random_fill("normal", 1), random_fill("normal", 2)
+normal_around_wide = random_beside("normal", 3)

@@ -1,0 +1,69 @@
+"""The types that operators compute in, and PyTorch's words on the types that they are not defined for.
+
+A domain is what an op's `domain` may be instead of a word: given the common type of the operands and the type of
+each, it returns the type to compute in, or raises. Must not know single operators.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import FLOATING, I64, category, default_floating, dtype as torch_dtype
+from .framework import Domain
+
+_KIND = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
+# "{}" in a message stands for PyTorch's old name of the refused type.
+Message = str | RuntimeError
+
+
+def refused(message: Message, dtype: np.dtype[Any]) -> RuntimeError:
+    """The exception for a type: NotImplementedError with the text, or a RuntimeError where the message is one."""
+    text = str(message).format(f"'{torch_dtype.of[dtype].legacy}'")
+    return RuntimeError(text) if isinstance(message, RuntimeError) else NotImplementedError(text)
+
+
+def promoted(**messages: Message) -> Domain:
+    """The common type, refused where `messages` has an entry for its kind: b(ool), i(nteger), f(loat), c(omplex)."""
+
+    def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+        message = messages.get(_KIND[dtype.kind])
+        if message is not None:
+            raise refused(message, dtype)
+        return dtype
+
+    return domain
+
+
+def floating(**messages: Message) -> Domain:
+    """The common type, but at least the default float; refused as in `promoted`."""
+
+    def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+        message = messages.get(_KIND[dtype.kind])
+        if message is not None:
+            raise refused(message, dtype)
+        return default_floating() if category(dtype) < FLOATING else dtype
+
+    return domain
+
+
+def without(name: str, kinds: str) -> dict[str, Message]:
+    """PyTorch's usual message for the types of these kinds, by the name it has for the kernel."""
+    return {kind: f'"{name}" not implemented for {{}}' for kind in kinds}
+
+
+def counted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+    """The common type, where bools count as integers."""
+    return I64 if dtype.kind == "b" else dtype
+
+
+def subtracted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+    """The common type of a difference, where no operand may be bool."""
+    if all(d.kind == "b" for d in dtypes):
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                           "`logical_xor()` operator instead.")
+    if any(d.kind == "b" for d in dtypes):
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+                           "invert a mask, use the `~` or `logical_not()` operator instead.")
+    return dtype

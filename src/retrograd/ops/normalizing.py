@@ -1,0 +1,57 @@
+"""Norms, log-sum-exp and softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..kernels import normalizing as kernels
+from .framework import operator
+from .reductions import spread, sum_dim, tied
+
+
+def _logsumexp(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
+    return spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))
+
+
+def _softmax(g: Any, out: Any, dim: Any) -> Any:
+    axes = (dim,) if out.ndim else ()
+    return (g - sum_dim(g * out, axes, True, None)) * out
+
+
+def _log_softmax(g: Any, out: Any, dim: Any) -> Any:
+    axes = (dim,) if out.ndim else ()
+    return g - np.exp(out) * sum_dim(g, axes, True, None)
+
+
+logsumexp = operator("logsumexp", kernels.logsumexp, domain="float", x=_logsumexp)
+softmax = operator("softmax", kernels.softmax, x=_softmax)
+log_softmax = operator("log_softmax", kernels.log_softmax, x=_log_softmax)
+
+
+def _norm(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
+    """The gradient of a p-norm. Where the norm is 0 the subgradient is 0; extremes that tie share it evenly."""
+    if p == 0:
+        return np.zeros_like(x)
+    if p == 2:
+        return x * _spread_over(g, out, out, x.shape, axes, keepdim)
+    size, sign = np.abs(x), np.sign(x)
+    if p == 1:
+        return sign * spread(g, x.shape, axes, keepdim)
+    if p in (math.inf, -math.inf):
+        return sign * (spread(g, x.shape, axes, keepdim) / tied(size, out, axes, keepdim, True))
+    if p < 1:
+        scaled = np.where(x == 0.0, np.zeros_like(x), sign * size ** (p - 1))
+        return scaled * spread(g * out ** (1 - p), x.shape, axes, keepdim)
+    scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
+    return scaled * _spread_over(g, out, out ** (p - 1), x.shape, axes, keepdim)
+
+
+def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim: Any) -> Any:
+    """g / divisor over the axes of the norm, and 0 where the norm `out` is 0."""
+    return spread(np.where(out == 0.0, np.zeros_like(g), g / divisor), shape, axes, keepdim)
+
+
+norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=_norm)

@@ -1,0 +1,104 @@
+"""Reductions: sums, means, products, variances, extremes. Each drops axes, or keeps them at size 1.
+
+`axes` is a tuple of non-negative axes, `dim` one of them, `dtype` a NumPy dtype or None. Their gradient is the
+cotangent repeated over the axes that are gone, which `spread` does and `sum_dim` undoes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..kernels import reductions as kernels
+from ..kernels.reductions import count
+from .framework import backward_name, linear, operator
+
+spread = linear("expand", kernels.spread, view=True,
+                x=lambda g, axes, keepdim: sum_dim(g, axes, keepdim, None))
+
+# Sums and means
+
+sum_all = linear("sum", kernels.sum_all, x=lambda g, x_shape: spread(g, x_shape, (), False))
+sum_dim = linear("sum", kernels.sum_dim, node=backward_name("sum", 1),
+                 x=lambda g, x_shape, axes, keepdim: spread(g, x_shape, axes, keepdim))
+mean_all = linear("mean", kernels.mean_all,
+                  x=lambda g, x_shape: spread(g / math.prod(x_shape), x_shape, (), False))
+
+
+def _mean_dim(g: Any, x_shape: Any, axes: Any, keepdim: Any) -> Any:
+    return spread(g / count(x_shape, axes), x_shape, axes, keepdim)
+
+
+mean_dim = linear("mean", kernels.mean_dim, node=backward_name("mean", 1), x=_mean_dim)
+
+
+def _nansum(g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
+    return np.where(np.isnan(x), np.zeros_like(x), spread(g, x.shape, axes, keepdim))
+
+
+nansum = operator("nansum", kernels.nansum, x=_nansum)
+
+# Variance. The mean of a complex array is taken off, and the variance is real: not holomorphic.
+
+
+def _var(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+    freedom = count(x.shape, axes) - correction
+    off = x - mean_dim(x, axes, True, None)
+    g = spread(g, x.shape, axes, keepdim)
+    if freedom <= 0 and len(axes) == x.ndim:
+        return g * np.where(off == 0.0, math.nan, math.inf)
+    return (2.0 / freedom if freedom else math.inf) * g * off
+
+
+def _std(g: Any, x: Any, out: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+    """The subgradient at a deviation of 0 is 0."""
+    g = np.where(out == 0.0, np.zeros_like(g), g / (out * 2.0))
+    return _var(g, x, axes, keepdim, correction)
+
+
+def _var_mean(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+    return _var(g[0], x, axes, keepdim, correction) + _mean_dim(g[1], x.shape, axes, keepdim)
+
+
+def _std_mean(g: Any, x: Any, std: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+    return _std(g[0], x, std, axes, keepdim, correction) + _mean_dim(g[1], x.shape, axes, keepdim)
+
+
+var = operator("var", kernels.var, holomorphic=False, x=_var)
+std = operator("std", kernels.std, holomorphic=False, x=_std)
+var_mean = operator("var_mean", kernels.var_mean, outputs="var mean", holomorphic=False, x=_var_mean)
+std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", holomorphic=False, x=_std_mean)
+
+# Extremes: without a dim, and for amax and amin, ties share the gradient evenly; with a dim the first gets it.
+
+tied = operator("tied", kernels.tied, tensors=2)
+
+
+def _extreme_all(g: Any, x: Any, out: Any) -> Any:
+    axes = tuple(range(x.ndim))
+    return spread(g, x.shape, (), False) / tied(x, out, axes, False, True)
+
+
+def _extreme(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
+    return spread(g, x.shape, axes, keepdim) / tied(x, out, axes, keepdim, False)
+
+
+def _aminmax(g: Any, x: Any, min: Any, max: Any, axes: Any, keepdim: Any) -> Any:
+    return _extreme(g[0], x, min, axes, keepdim) + _extreme(g[1], x, max, axes, keepdim)
+
+
+max_all = operator("max", kernels.extreme_all, node=backward_name("max", 1), x=_extreme_all)
+min_all = operator("min", kernels.extreme_all, node=backward_name("min", 1), x=_extreme_all)
+amax = operator("amax", kernels.extreme, x=_extreme)
+amin = operator("amin", kernels.extreme, x=_extreme)
+aminmax = operator("aminmax", kernels.aminmax, outputs="min max", x=_aminmax)
+
+# Questions without a derivative
+
+argmax = operator("argmax", kernels.argextreme, tensors=1)
+argmin = operator("argmin", kernels.argextreme, tensors=1)
+any_of = operator("any", kernels.any_of, tensors=1)
+all_of = operator("all", kernels.all_of, tensors=1)
+count_nonzero = operator("count_nonzero", kernels.count_nonzero, tensors=1)

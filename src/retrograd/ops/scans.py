@@ -1,0 +1,74 @@
+"""Products, and running sums, products and extremes along a dimension.
+
+Where an element is 0 the product of the others is not the product divided by it, so it is computed as such.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import reductions, scans as kernels
+from .framework import backward_name, linear, operator
+from .reductions import spread
+from .sorting import placed
+
+any_zero = operator("any_zero", reductions.has_zero, tensors=1)
+shift = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))
+reverse = linear("flip", kernels.reverse, x=lambda g, dim: reverse(g, dim))
+cumsum = linear("cumsum", kernels.cumsum, x=lambda g, dim: reverse(cumsum(reverse(g, dim), dim, None), dim))
+
+
+def product_of_others(x: Any, dim: int) -> Any:
+    """For each element the product of the others along `dim`: of those before it, and of those after it."""
+    after = cumprod(reverse(shift(x, dim, -1, 1.0), dim), dim, None)
+    return cumprod(shift(x, dim, 1, 1.0), dim, None) * reverse(after, dim)
+
+
+def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    if not x.ndim:
+        return g
+    if any_zero(x):
+        return _cumprod_by_pairs(g, x, dim)
+    return reverse(cumsum(reverse(g * out, dim), dim, None), dim) / x
+
+
+def _cumprod_by_pairs(g: Any, x: Any, dim: int) -> Any:
+    """Where an element is 0: the derivative of each product by each element is the product of the others up to there."""
+    n, beyond = x.shape[dim], (1,) * (x.ndim - 1 - dim)
+    element, upto = np.arange(n).reshape((n, 1, *beyond)), np.arange(n).reshape((1, n, *beyond))
+    factors = np.expand_dims(x, dim)
+    products = cumprod(np.where(element == upto, np.ones_like(factors), factors), dim + 1, None)
+    return np.sum(np.where(upto >= element, products * np.expand_dims(g, dim), np.zeros_like(products)), axis=dim + 1)
+
+
+cumprod = operator("cumprod", kernels.cumprod, x=_cumprod)
+
+
+def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
+    axes = (dim,) if x.ndim else ()
+    g = spread(g, x.shape, axes, keepdim)
+    if not x.ndim:
+        return g
+    if any_zero(x):
+        return g * product_of_others(x, dim)
+    return g * spread(out, x.shape, axes, keepdim) / x
+
+
+def _prod_all(g: Any, x: Any, out: Any) -> Any:
+    if any_zero(x):
+        return np.reshape(_prod_dim(g, np.reshape(x, (-1,)), out, 0, False), x.shape)
+    return spread(g, x.shape, (), False) * out / x
+
+
+prod_all = operator("prod", reductions.prod_all, x=_prod_all)
+prod_dim = operator("prod", reductions.prod_dim, node=backward_name("prod", 1), x=_prod_dim)
+
+
+def _picked_extreme(g: Any, x_shape: Any, indices: Any, dim: Any) -> Any:
+    return placed(indices, g, x_shape, dim, True)
+
+
+cummax = operator("cummax", kernels.cumextreme, outputs="values indices", differentiable="values", x=_picked_extreme)
+cummin = operator("cummin", kernels.cumextreme, outputs="values indices", differentiable="values", x=_picked_extreme)

@@ -1,0 +1,158 @@
+"""Adam and AdamW: steps scaled by running means of the gradient and of its square. Must not know other optimisers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F64, default_floating
+from ..tensor.state import State, plain
+from .optimizer import Optimizer
+from .stepping import (
+    Scratch,
+    as_float,
+    blocks,
+    calling_line,
+    check_learning_rate,
+    check_modes,
+    check_number,
+    count_write,
+    gradient,
+    numbers,
+    quietly_run,
+)
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Optimizer):
+    """`p -= lr * m / (sqrt(v) + eps)`, with m and v the running means of g and g * g, corrected for their start at 0.
+
+    `betas` are the weights of the past in the two means. `weight_decay` adds that multiple of p to g, or, with
+    `decoupled_weight_decay`, shrinks p itself (as AdamW does). `amsgrad` keeps the largest v there has been;
+    `maximize` climbs. `foreach` and `fused` make no difference.
+
+    Raises ValueError for an option out of range and for what `Optimizer` refuses; NotImplementedError for
+    `capturable` and `differentiable`.
+    """
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,
+                 capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
+                 decoupled_weight_decay: bool = False) -> None:
+        if isinstance(lr, State) and foreach:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_learning_rate(lr)
+        check_number(eps, "epsilon value")
+        for i, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        check_number(weight_decay, "weight_decay value")
+        check_modes(foreach, fused, differentiable, capturable)
+        self._scratch = Scratch()
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._scratch = Scratch()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
+        loss = self._evaluated(closure)
+        quietly_run(self._update, calling_line())
+        return loss
+
+    def _update(self, line: Any) -> None:
+        for group in self.param_groups:
+            lr, betas, eps = as_float(group["lr"]), [as_float(beta) for beta in group["betas"]], group["eps"]
+            decay = group["weight_decay"]
+            for parameter in group["params"]:
+                g = gradient(parameter)
+                if g is None:
+                    continue
+                state = self.state[parameter]
+                if not state:
+                    _start(state, parameter._array, group["amsgrad"])
+                step = state["step"]._array
+                step += 1
+                scale = _Scale(parameter._array.real.dtype, step.item(), lr, betas, eps, decay)
+                arrays = (parameter._array, g, state["exp_avg"]._array, state["exp_avg_sq"]._array)
+                if group["amsgrad"]:
+                    arrays = (*arrays, state["max_exp_avg_sq"]._array)
+                for block in blocks(arrays):
+                    _step(block, group, scale, self._scratch)
+                count_write(parameter, line)
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameters, `p *= 1 - lr * weight_decay`, and leaves the gradient alone."""
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
+                 foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
+                 fused: bool | None = None) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+                         capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True)
+
+
+def _start(state: dict[str, Any], p: Any, amsgrad: bool) -> None:
+    """The state of a parameter before its first step."""
+    state["step"] = plain(np.zeros((), F64 if default_floating() is F64 else np.float32))
+    state["exp_avg"] = plain(np.zeros_like(p))
+    state["exp_avg_sq"] = plain(np.zeros_like(p))
+    if amsgrad:
+        state["max_exp_avg_sq"] = plain(np.zeros_like(p))
+
+
+class _Scale:
+    """The numbers of one step, as arrays of the parameter's dtype."""
+
+    __slots__ = ("decay", "eps", "new_first", "new_second", "old_first", "old_second", "rate", "shrink", "slow")
+
+    def __init__(self, dtype: np.dtype[Any], step: float, lr: float, betas: list[float], eps: float,
+                 decay: float) -> None:
+        first, second = betas
+        # Both corrections in one factor: m / c1 / (sqrt(v / c2) + eps) is m / (sqrt(v) + eps * sqrt(c2)) * sqrt(c2) / c1.
+        correction = math.sqrt(1 - second**step)
+        self.slow = 1 - first < 0.5
+        (self.old_first, self.new_first, self.old_second, self.new_second, self.eps, self.rate, self.decay,
+         self.shrink) = numbers(dtype, first, 1 - first, second, 1 - second, eps * correction,
+                                lr * correction / (1 - first**step), decay, 1 - lr * decay)
+
+
+def _step(block: tuple[Any, ...], group: dict[str, Any], scale: _Scale, scratch: Scratch) -> None:
+    """The step of a block of elements: parameter, gradient, both means and, for AMSGrad, the largest second."""
+    p, g, first, second, *largest = block
+    work = scratch.like(p)
+    if group["maximize"]:
+        g = np.negative(g, out=scratch.like(p, 1))
+    if group["weight_decay"]:
+        if group["decoupled_weight_decay"]:
+            np.multiply(p, scale.shrink, out=p)
+        else:
+            np.multiply(p, scale.decay, out=work)
+            g = np.add(g, work, out=scratch.like(p, 1))
+    np.subtract(g, first, out=work)
+    if scale.slow:
+        np.multiply(work, scale.new_first, out=work)
+        np.add(first, work, out=first)
+    else:
+        np.multiply(work, scale.old_first, out=work)
+        np.subtract(g, work, out=first)
+    np.multiply(second, scale.old_second, out=second)
+    np.multiply(g, g, out=work)
+    np.multiply(work, scale.new_second, out=work)
+    np.add(second, work, out=second)
+    if largest:
+        second = np.maximum(largest[0], second, out=largest[0])
+    np.sqrt(second, out=work)
+    np.add(work, scale.eps, out=work)
+    np.divide(first, work, out=work)
+    np.multiply(work, scale.rate, out=work)
+    np.subtract(p, work, out=p)

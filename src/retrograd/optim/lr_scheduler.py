@@ -1,0 +1,149 @@
+"""Schedules: how the learning rates of an optimiser change from epoch to epoch. Must not know how steps are computed."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..names import missing
+from .optimizer import Optimizer
+
+__all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "MultiStepLR", "StepLR"]
+
+
+class LRScheduler:
+    """The base class of schedules: `step()` after each epoch sets the learning rates that `get_lr()` computes.
+
+    A subclass defines `get_lr`, from `self.last_epoch` and either `self.base_lrs` or the groups' present rates.
+    """
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with "
+                               "last_epoch >= 0: load the optimizer's state first.")
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._step_count = 0
+        self._advance()
+
+    def get_lr(self) -> list[Any]:
+        """The learning rate of each group at `last_epoch`. To be overridden."""
+        raise NotImplementedError
+
+    def get_last_lr(self) -> list[Any]:
+        """The learning rates that the last step set."""
+        return self._last_lr
+
+    def step(self) -> None:
+        """Go on to the next epoch."""
+        if self._step_count == 1 and not self.optimizer._opt_called:
+            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+                          "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  "
+                          "Failure to do this will result in PyTorch skipping the first value of the learning rate "
+                          "schedule.", UserWarning, stacklevel=2)
+        self._advance()
+
+    def _advance(self) -> None:
+        self._step_count += 1
+        self.last_epoch += 1
+        self._last_lr = self.get_lr()
+        for group, lr in zip(self.optimizer.param_groups, self._last_lr):
+            group["lr"] = lr
+
+    def _scaled(self, factor: float) -> list[Any]:
+        """The present rates times a factor."""
+        return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the schedule holds, besides the optimiser."""
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave."""
+        self.__dict__.update(state_dict)
+
+
+class StepLR(LRScheduler):
+    """Multiplies the learning rates by `gamma` every `step_size` epochs."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        due = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
+        return self._scaled(self.gamma if due else 1)
+
+
+class MultiStepLR(LRScheduler):
+    """Multiplies the learning rates by `gamma` at each of the epochs in `milestones`."""
+
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
+                 last_epoch: int = -1) -> None:
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        return self._scaled(self.gamma ** self.milestones[self.last_epoch])
+
+
+class ExponentialLR(LRScheduler):
+    """Multiplies the learning rates by `gamma` every epoch."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        return self._scaled(self.gamma if self.last_epoch > 0 else 1)
+
+
+class LambdaLR(LRScheduler):
+    """Multiplies the initial learning rates by `lr_lambda(epoch)`; or those of each group by a function of its own.
+
+    Raises ValueError where there are not as many functions as groups.
+    """
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
+                 last_epoch: int = -1) -> None:
+        groups = len(optimizer.param_groups) if isinstance(optimizer, Optimizer) else 1
+        self.lr_lambdas = [*lr_lambda] if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * groups
+        if len(self.lr_lambdas) != groups:
+            raise ValueError(f"Expected {groups} lr_lambdas, but got {len(self.lr_lambdas)}")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        return [base * factor(self.last_epoch) for base, factor in zip(self.base_lrs, self.lr_lambdas)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the schedule holds, besides the optimiser and the functions, which need not be fit to be saved."""
+        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave; the functions stay those of this schedule."""
+        super().load_state_dict({**state_dict, "lr_lambdas": self.lr_lambdas})
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Takes the learning rates from their initial values to `eta_min` in `T_max` epochs, along half a cosine, and back."""
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,0 +1,233 @@
+"""What every optimiser is: groups of parameters with their options, a state for each, saving and loading, hooks.
+
+This module must not know how a step is computed.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from itertools import chain
+from typing import Any
+
+from ..autograd.grad_mode import enable_grad
+from ..graph.hooks import RemovableHandle, register
+from ..nn.module import clear_grad
+from ..tensor.state import State, plain
+
+__all__ = ["Optimizer", "required"]
+
+Closure = Callable[[], Any]
+Hook = Callable[..., Any]
+
+
+class _Required:
+    """Stands for an option that has no default."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A `step` with the hooks of the optimiser around it, which a scheduler can see to have been called."""
+
+    @functools.wraps(step)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True
+        if not self._step_pre_hooks and not self._step_post_hooks:
+            return step(self, *args, **kwargs)
+        arguments: tuple[Any, ...] = (self, *args)
+        for hook in [*self._step_pre_hooks.values()]:
+            changed = hook(self, arguments, kwargs)
+            if changed is not None:
+                if not (isinstance(changed, tuple) and len(changed) == 2):
+                    raise RuntimeError(f"{step.__qualname__} must return None or a tuple of (new_args, new_kwargs), but got "
+                                       f"{changed}.")
+                arguments, kwargs = changed
+        loss = step(*arguments, **kwargs)
+        for hook in [*self._step_post_hooks.values()]:
+            hook(self, arguments, kwargs)
+        return loss
+
+    return wrapped
+
+
+class Optimizer:
+    """The base class of optimisers.
+
+    `params` are tensors, pairs of name and tensor, or dictionaries (a group with options of its own under
+    "params"); `defaults` are the options of a group that does not say otherwise. A subclass defines `step`.
+
+    Raises ValueError for an empty list and for a tensor that is no leaf, TypeError for what is no tensor.
+    """
+
+    _opt_called = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _hooked(cls.__dict__["step"])                    # type: ignore[method-assign]
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if isinstance(params, State):
+            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                            f"{params.type()}: pass [tensor]")          # type: ignore[attr-defined]
+        self._step_pre_hooks: dict[int, Hook] = {}
+        self._step_post_hooks: dict[int, Hook] = {}
+        self.defaults = defaults
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = [*params]
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list: are the parameters registered in the module, or was "
+                             "a generator used up?")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with options of their own: `{"params": [...], "lr": 0.01}`. Raises as the constructor does."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        group = dict(param_group)
+        params = group["params"]
+        if isinstance(params, State):
+            params = [params]
+        elif isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
+                            "in sets will change between runs. Please use a list instead.")
+        names, tensors = _unzipped([*params])
+        for tensor in tensors:
+            _check_parameter(tensor, bool(self.defaults.get("differentiable")))
+        group["params"] = tensors
+        if names:
+            group["param_names"] = names
+        for name, default in self.defaults.items():
+            if default is required and name not in group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            group.setdefault(name, default)
+        if len({id(tensor) for tensor in tensors}) != len(tensors):
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
+                          "error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+        known = {id(tensor) for other in self.param_groups for tensor in other["params"]}
+        if not known.isdisjoint(map(id, tensors)):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(group)
+
+    def step(self, closure: Closure | None = None) -> Any:
+        """Change the parameters by their gradients. To be overridden."""
+        raise NotImplementedError
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters; or, where `set_to_none` is false, fill them with zeros."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if not set_to_none:
+                    clear_grad(parameter, False)
+                elif parameter._meta is not None:
+                    parameter._meta.grad = None
+
+    def _evaluated(self, closure: Closure | None) -> Any:
+        """The loss that a closure computes, with recording on; None without one."""
+        if closure is None:
+            return None
+        with enable_grad():
+            return closure()
+
+    # Hooks
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before every step; it may return new arguments."""
+        return register(self._step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after every step."""
+        return register(self._step_post_hooks, hook)
+
+    # Saving and loading
+
+    def state_dict(self) -> dict[str, Any]:
+        """The options of the groups, with numbers for parameters, and the state by those numbers."""
+        numbers: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                numbers.setdefault(id(parameter), len(numbers))
+            packed = {key: value for key, value in group.items() if key != "params"}
+            groups.append({**packed, "params": [numbers[id(parameter)] for parameter in group["params"]]})
+        state = {numbers[id(key)] if isinstance(key, State) else key: value for key, value in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave, for parameters in the same order.
+
+        Raises ValueError where the groups or their sizes differ.
+        """
+        groups, saved_groups = self.param_groups, deepcopy(state_dict["param_groups"])
+        if len(groups) != len(saved_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(group["params"]) != len(saved["params"]) for group, saved in zip(groups, saved_groups)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's "
+                             "group")
+        parameters = dict(zip(chain.from_iterable(saved["params"] for saved in saved_groups),
+                              chain.from_iterable(group["params"] for group in groups)))
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in parameters:
+                state[parameters[key]] = _fitted(parameters[key], value, "")
+            else:
+                state[key] = value
+        for group, saved in zip(groups, saved_groups):
+            saved["params"] = group["params"]
+            if "param_names" in group:
+                saved.setdefault("param_names", group["param_names"])
+        self.state, self.param_groups = state, saved_groups
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._step_pre_hooks, self._step_post_hooks = {}, {}
+
+    def __repr__(self) -> str:
+        lines = []
+        for i, group in enumerate(self.param_groups):
+            lines += [f"Parameter Group {i}", *(f"    {key}: {group[key]}" for key in sorted(group) if key != "params")]
+        return "\n".join([f"{type(self).__name__} (", *lines, ")"])
+
+
+def _unzipped(params: list[Any]) -> tuple[list[str], list[Any]]:
+    """The names and the tensors of what may be tensors or pairs of name and tensor."""
+    named = [isinstance(p, tuple) for p in params]
+    if not any(named):
+        return [], params
+    if not all(named):
+        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+    return [name for name, _ in params], [tensor for _, tensor in params]
+
+
+def _check_parameter(tensor: Any, differentiable: bool) -> None:
+    if not isinstance(tensor, State):
+        raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(tensor).__name__}")
+    if not differentiable and not tensor.is_leaf and not tensor.retains_grad:       # type: ignore[attr-defined]
+        raise ValueError("can't optimize a non-leaf Tensor: this one was computed by "
+                         f"{tensor.grad_fn.name()}; detach() it, or optimise what it was computed from")  # type: ignore[attr-defined]
+
+
+def _fitted(parameter: Any, value: Any, key: str) -> Any:
+    """A loaded state, with the tensors in it copied, and in the parameter's dtype unless they count steps."""
+    if isinstance(value, State):
+        array = value._array
+        floating = parameter._array.dtype.kind in "fc" and key != "step"
+        return plain(array.astype(parameter._array.dtype) if floating else array.copy())
+    if isinstance(value, dict):
+        return {k: _fitted(parameter, v, k) for k, v in value.items()}
+    return type(value)(_fitted(parameter, v, key) for v in value) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,133 @@
+"""Stochastic gradient descent, with momentum as PyTorch defines it. Must not know other optimisers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..tensor.state import plain
+from .optimizer import Optimizer
+from .stepping import (
+    Scratch,
+    as_float,
+    blocks,
+    calling_line,
+    check_learning_rate,
+    check_modes,
+    check_number,
+    count_write,
+    gradient,
+    numbers,
+    quietly_run,
+)
+
+__all__ = ["SGD"]
+
+
+class SGD(Optimizer):
+    """`p -= lr * g`; with momentum `b = momentum * b + (1 - dampening) * g` and `p -= lr * b`.
+
+    With `nesterov`, `p -= lr * (g + momentum * b)`. `weight_decay` adds that multiple of p to g; `maximize` climbs.
+    `foreach` and `fused` make no difference.
+
+    >>> import retrograd as torch
+    >>> w = torch.nn.Parameter(torch.tensor([1., 2.]))
+    >>> optimizer = torch.optim.SGD([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    Parameter containing:
+    tensor([0., 0.], requires_grad=True)
+
+    Raises ValueError for a negative option, for Nesterov's momentum without momentum or with dampening, and for what
+    `Optimizer` refuses; NotImplementedError for `differentiable`.
+    """
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
+                 weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,
+                 differentiable: bool = False, fused: bool | None = None) -> None:
+        check_learning_rate(lr)
+        check_number(momentum, "momentum value")
+        check_number(weight_decay, "weight_decay value")
+        check_modes(foreach, fused, differentiable)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        self._scratch = Scratch()
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._scratch = Scratch()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
+        loss = self._evaluated(closure)
+        quietly_run(self._update, calling_line())
+        return loss
+
+    def _update(self, line: Any) -> None:
+        scratch = self._scratch
+        for group in self.param_groups:
+            momentum, decay = group["momentum"], as_float(group["weight_decay"])
+            lr, dampening = as_float(group["lr"]), group["dampening"]
+            simple = not (momentum or decay or group["maximize"])
+            for parameter in group["params"]:
+                g = gradient(parameter)
+                if g is None:
+                    continue
+                p = parameter._array
+                rate, *others = numbers(p.real.dtype, lr, momentum, 1 - dampening, decay)
+                if simple:
+                    for p_block, g_block in blocks((p, g)):
+                        change = scratch.like(p_block)
+                        np.multiply(g_block, rate, out=change)
+                        np.subtract(p_block, change, out=p_block)
+                else:
+                    self._general(parameter, p, g, group, rate, others)
+                count_write(parameter, line)
+
+    def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rate: Any, others: list[Any]) -> None:
+        """The step of one parameter with momentum, weight decay, or uphill."""
+        arrays, first = (p, g), False
+        if group["momentum"]:
+            state = self.state[parameter]
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                first, buffer = True, plain(np.empty_like(p))
+                state["momentum_buffer"] = buffer
+            arrays = (p, g, buffer._array)
+        for block in blocks(arrays):
+            _step(block, group, rate, others, first, self._scratch)
+
+
+def _step(block: tuple[Any, ...], group: dict[str, Any], rate: Any, others: list[Any], first: bool,
+          scratch: Scratch) -> None:
+    """The step of a block of elements: parameter, gradient and, with momentum, buffer."""
+    p, direction, *buffers = block
+    momentum, undamped, decay = others
+    spare, change = scratch.like(p, 1), scratch.like(p)
+    if group["maximize"]:
+        direction = np.negative(direction, out=spare)
+    if group["weight_decay"]:
+        np.multiply(p, decay, out=change)
+        direction = np.add(direction, change, out=spare)
+    if buffers:
+        buffer = buffers[0]
+        if first:
+            np.copyto(buffer, direction)
+        else:
+            np.multiply(buffer, momentum, out=buffer)
+            if group["dampening"]:
+                np.add(buffer, np.multiply(direction, undamped, out=change), out=buffer)
+            else:
+                np.add(buffer, direction, out=buffer)
+        if group["nesterov"]:
+            np.multiply(buffer, momentum, out=change)
+            direction = np.add(direction, change, out=change)
+        else:
+            direction = buffer
+    np.subtract(p, np.multiply(direction, rate, out=change), out=p)

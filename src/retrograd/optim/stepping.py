@@ -1,0 +1,115 @@
+"""What the steps of optimisers share: checks of options, raw gradients, memory to compute in, blocks, numbers as arrays.
+
+This module must not know any one optimiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import user_site
+from ..graph.versions import written
+from ..modes import local
+from ..tensor.state import State
+
+# How many elements are changed at a time: they and what belongs to them stay in the processor's cache from pass to
+# pass, and the memory to compute in is never larger. Below, cutting up costs more than it brings.
+BLOCK = 1 << 17
+
+
+def check_modes(foreach: Any, fused: Any, differentiable: bool, capturable: bool = False) -> None:
+    """Refuse the ways of computing a step that are not there. `foreach` and `fused` make no difference otherwise."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if differentiable:
+        raise NotImplementedError("differentiable=True is not available: the step writes into the parameters. Compute "
+                                  "w - lr * g with create_graph=True instead, and go on with the result.")
+    if capturable:
+        raise NotImplementedError("capturable=True is not available: there are no CUDA graphs to capture in.")
+
+
+def check_learning_rate(lr: Any) -> None:
+    """Refuse a learning rate that is negative, or a tensor of several elements."""
+    if isinstance(lr, State) and lr._array.size != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    check_number(lr, "learning rate")
+
+
+def check_number(value: Any, what: str) -> None:
+    """Refuse an option that is negative or not a number."""
+    if not value >= 0.0:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
+def as_float(value: Any) -> float:
+    """An option that may be a tensor of one element, as a number."""
+    return value._array.item() if isinstance(value, State) else value
+
+
+def gradient(parameter: Any) -> Any:
+    """The raw gradient of a parameter; None where it has none."""
+    meta = parameter._meta
+    if meta is None or meta.grad is None:
+        return None
+    return meta.grad._array
+
+
+@lru_cache(maxsize=256)
+def numbers(dtype: np.dtype[Any], *values: float) -> tuple[Any, ...]:
+    """Python numbers as 0-d arrays: NumPy takes longer to convert one than to multiply a small array by it."""
+    return tuple([np.array(value, dtype) for value in values])
+
+
+class Scratch:
+    """Memory to compute in, one array for each shape, dtype and purpose. It is used over and over."""
+
+    __slots__ = ("_arrays",)
+    _LIMIT = 512
+
+    def __init__(self) -> None:
+        self._arrays: dict[Any, Any] = {}
+
+    def like(self, array: Any, purpose: int = 0) -> Any:
+        """An array with the shape and dtype of another, and any contents."""
+        key = (array.shape, array.dtype, purpose)
+        held = self._arrays.get(key)
+        if held is None:
+            if len(self._arrays) >= self._LIMIT:
+                self._arrays.clear()
+            held = self._arrays[key] = np.empty_like(array)
+        return held
+
+
+def blocks(arrays: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
+    """Arrays of one shape, as they are where they are small or not row-major, else in blocks of their elements.
+
+    Complex numbers become pairs of reals.
+    """
+    first = arrays[0]
+    if first.dtype.kind == "c":
+        arrays = tuple([array.view(array.real.dtype) for array in arrays])
+    if first.size <= BLOCK or not all([array.flags.c_contiguous for array in arrays]):
+        return (arrays,)
+    flat = [array.reshape(-1) for array in arrays]
+    return [tuple([array[i : i + BLOCK] for array in flat]) for i in range(0, flat[0].size, BLOCK)]
+
+
+def quietly_run(update: Any, *args: Any) -> None:
+    """Run the computation of a step, silent on overflow and invalid values as PyTorch is."""
+    local.here.quiet.run(update, *args)
+
+
+def calling_line() -> Any:
+    """The user's line that asked for the step, for the versions of what it writes: errors will name it."""
+    return user_site(3)
+
+
+def count_write(parameter: Any, line: Any) -> None:
+    """Count the write of a step in the version of a parameter, which all views of it share."""
+    written(parameter._array, line)

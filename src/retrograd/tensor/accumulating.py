@@ -1,0 +1,144 @@
+"""Matrix products added to something: addmm and its kin, as functions and methods. Each is beta * input + alpha * product.
+
+Where beta is 0, input counts for nothing, not even a nan. Types are not promoted, except by addr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..dtypes import dtype as torch_dtype
+from ..ops import matrix as ops
+from .dims import array_of
+from .inplace import write
+from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, legacy_name, refuse_bool
+from .recording import recorded
+
+
+def _check_addend(x: Any, shape: tuple[int, ...]) -> None:
+    """Raises RuntimeError unless `x` can be expanded to the shape of the product."""
+    if x.ndim > len(shape):
+        raise RuntimeError(f"expand(torch.{legacy_name(x)}Tensor{{{[*x.shape]}}}, size={[*shape]}): the number of sizes "
+                           f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+                           f"({x.ndim})")
+    for back in range(1, x.ndim + 1):
+        if x.shape[-back] not in (1, shape[-back]):
+            raise RuntimeError(f"The expanded size of the tensor ({shape[-back]}) must match the existing size "
+                               f"({x.shape[-back]}) at non-singleton dimension {len(shape) - back}.  Target sizes: "
+                               f"{[*shape]}.  Tensor sizes: {[*x.shape]}")
+
+
+def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
+    if x.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
+        which, other = ("self", x) if x.dtype is not mat2.dtype else ("mat1", mat1)
+        raise RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy_name(other)} and "
+                           f"{legacy_name(mat2)}. {REMEDY}")
+    refuse_bool("addmm_impl_cpu_", mat2)
+
+
+def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
+    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
+        if matrix.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)})")
+    _check_addend(x, (mat1.shape[0], mat2.shape[1]))
+    _same_types(x, mat1, mat2)
+
+
+def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
+    check_stacks(batch1, batch2)
+    _check_addend(x, (*batch1.shape[:2], batch2.shape[2]))
+    if x.dtype is not batch1.dtype:
+        names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
+        raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}. "
+                           f"{REMEDY}")
+
+
+def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
+    for i, array in enumerate((batch1, batch2), 1):
+        if array.ndim != 3:
+            raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
+    if batch1.shape[0] != batch2.shape[0]:
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and "
+                           f"{batch2.shape[0]}")
+    if batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and "
+                           f"{batch2.shape[1]}x{batch2.shape[2]})")
+    _check_addend(x, (batch1.shape[1], batch2.shape[2]))
+    _same_types(x, batch1, batch2)
+
+
+def _check_addr(x: Any, vec1: Any, vec2: Any) -> None:
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    _check_addend(x, (vec1.size, vec2.size))
+
+
+_addmm, _addmv, _addbmm = recorded(ops.addmm), recorded(ops.addmv), recorded(ops.addbmm)
+_baddbmm, _addr = recorded(ops.baddbmm), recorded(ops.addr)
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta * input + alpha * mat1 @ mat2, for matrices; `input` broadcasts to the product.
+
+    >>> import retrograd as torch
+    >>> torch.addmm(torch.ones(2), torch.eye(2), torch.eye(2))
+    tensor([[2., 1.],
+            [1., 2.]])
+    """
+    _check_addmm(array_of("addmm", input), array_of("addmm", mat1, "mat1", 2), array_of("addmm", mat2, "mat2", 3))
+    return _addmm(input, mat1, mat2, beta, alpha)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta * input + alpha * the products of two stacks of matrices; `input` broadcasts to them."""
+    _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
+                   array_of("baddbmm", batch2, "batch2", 3))
+    return _baddbmm(input, batch1, batch2, beta, alpha)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta * input + alpha * the sum of the products of two stacks of matrices."""
+    _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
+                  array_of("addbmm", batch2, "batch2", 3))
+    return _addbmm(input, batch1, batch2, beta, alpha)
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta * input + alpha * mat @ vec, for a matrix and a vector."""
+    check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
+    return _addmv(input, mat, vec, beta, alpha)
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta * input + alpha * the outer product of two vectors, in their common type."""
+    _check_addr(array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3))
+    return _addr(input, vec1, vec2, beta, alpha)
+
+
+def _over_itself(op: Any, check: Callable[[Any, Any, Any], None]) -> Callable[..., Any]:
+    """The same, in place."""
+    name = f"{op.name}_"
+
+    def function(input: Any, first: Any, second: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+        check(array_of(name, input), array_of(name, first, "mat1", 2), array_of(name, second, "mat2", 3))
+        write(op, input, (first, second, beta, alpha))
+        return input
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return function
+
+
+class AccumulatingMethods:
+    """Matrix products added to the tensor, as methods."""
+
+    __slots__ = ()
+
+    addmm, addmv, addbmm, baddbmm, addr = addmm, addmv, addbmm, baddbmm, addr
+    addmm_, baddbmm_ = _over_itself(ops.addmm, _check_addmm), _over_itself(ops.baddbmm, _check_baddbmm)
+    addbmm_, addr_ = _over_itself(ops.addbmm, _check_addbmm), _over_itself(ops.addr, _check_addr)
+    addmv_ = _over_itself(ops.addmv, check_matrix_vector)

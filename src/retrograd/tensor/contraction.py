@@ -1,0 +1,240 @@
+"""einsum, tensordot, inner and chain_matmul: sums of products over chosen dimensions.
+
+Each is composed of permutations, reshapes and one product of (stacks of) matrices, as PyTorch composes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .dims import array_of, as_int, axis_of
+from .einsum_notation import Equation, parsed, spelled
+from .matrix import REMEDY, bmm, dot, mm
+
+
+def einsum(*args: Any) -> Any:
+    """The sum of products that an equation in Einstein's notation describes.
+
+    `einsum("ij,jk->ik", a, b)`, or with numbered subscripts `einsum(a, [0, 1], b, [1, 2], [0, 2])`. A subscript that the
+    output lacks is summed over, one repeated within an operand takes the diagonal, `...` stands for any dimensions, which
+    broadcast. Without `->` the output has those that occur once, in order. Raises RuntimeError where an equation is wrong
+    or does not fit the shapes.
+
+    >>> import retrograd as torch
+    >>> torch.einsum("ii", torch.eye(3))
+    tensor(3.)
+    """
+    if len(args) < 2:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand "
+                         "and its subscripts list")
+    notation, operands = (args[0], [*args[1:]]) if isinstance(args[0], str) else spelled(args)
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = [*operands[0]]
+    shapes = [array_of("einsum", operand, "operands", i).shape for i, operand in enumerate(operands, 2)]
+    equation = parsed(notation, [*map(len, shapes)])
+    _check_sizes(equation, shapes)
+    labels, kept = equation.labels, len(equation.output)
+    aligned = [_aligned(operand, own, labels) for operand, own in zip(operands, equation.inputs, strict=True)]
+    if len(aligned) == 1:
+        return aligned[0].sum(tuple(range(kept, len(labels)))) if len(labels) > kept else aligned[0]
+    ahead = [sum(operand._array.shape[dim] != 1 for operand in aligned) for dim in range(len(labels))]
+    result = aligned[0]
+    for operand in aligned[1:]:
+        result = _contracted(result, operand, kept, ahead)
+    return result.reshape(result._array.shape[:kept]) if len(labels) > kept else result
+
+
+def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raises RuntimeError where a subscript stands for different sizes."""
+    seen: dict[Any, int] = {}
+    for i, (labels, shape) in enumerate(zip(equation.inputs, shapes, strict=True)):
+        own: dict[Any, int] = {}
+        for label, size in zip(labels, shape, strict=True):
+            if own.setdefault(label, size) != size:
+                raise RuntimeError(f"einsum(): subscript {label} is repeated for operand {i} but the sizes don't match, "
+                                   f"{size} != {own[label]}")
+        for label, size in own.items():
+            if size != 1 and seen.setdefault(label, size) != size:
+                raise RuntimeError(f"einsum(): subscript {label} has size {size} for operand {i} which does not broadcast "
+                                   f"with previously seen size {seen[label]}")
+
+
+def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
+    """An operand with one dimension for each of `labels`, in their order, of size 1 where it has none."""
+    at: dict[Any, int] = {}
+    for label in own:
+        if label in at:
+            operand = operand.diagonal(0, at[label], len(at)).movedim(-1, at[label])
+        else:
+            at[label] = len(at)
+    for label in labels:
+        if label not in at:
+            operand = operand.unsqueeze(-1)
+            at[label] = len(at)
+    return operand.permute([at[label] for label in labels])
+
+
+def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
+    """The product of two aligned operands, summed over what no later one has; `ahead` counts who has a dimension."""
+    left, right = a._array.shape, b._array.shape
+    both, only_a, only_b = [], [], []
+    for dim in range(kept, len(left)):
+        if left[dim] != 1 and right[dim] != 1:
+            ahead[dim] -= 1
+            if ahead[dim] == 1:
+                both.append(dim)
+        elif ahead[dim] == 1 and (left[dim] != 1 or right[dim] != 1):
+            (only_a if left[dim] != 1 else only_b).append(dim)
+            ahead[dim] = 0
+    if only_a:
+        a = a.sum(only_a, True)
+    if only_b:
+        b = b.sum(only_b, True)
+    return _summed_product(a, b, both) if both else a * b
+
+
+def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
+    """The sum of a * b over dimensions, which stay at size 1, as one product of stacks of matrices.
+
+    What both have is the stack, what only one has are the rows of the left and the columns of the right matrix.
+    """
+    left, right = a._array.shape, b._array.shape
+    stack, rows, columns = [], [], []
+    for dim in range(len(left)):
+        if dim not in summed:
+            (columns if left[dim] == 1 else rows if right[dim] == 1 else stack).append(dim)
+    sizes = [math.prod([shape[dim] for dim in dims])
+             for shape, dims in ((left, stack), (left, rows), (left, summed), (right, columns))]
+    x = a.permute(stack + rows + summed + columns).reshape(sizes[0], sizes[1], sizes[2])
+    y = b.permute(stack + summed + columns + rows).reshape(sizes[0], sizes[2], sizes[3])
+    order = stack + rows + summed + columns
+    shape = [1 if dim in summed else max(left[dim], right[dim]) if 0 not in (left[dim], right[dim]) else 0 for dim in order]
+    return bmm(x, y).view(shape).permute([order.index(dim) for dim in range(len(order))])
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over two lists of them.
+
+    Raises RuntimeError where those dimensions differ in size (1 fits any), or the operands in dtype.
+    """
+    x, y = array_of("tensordot", a, "a"), array_of("tensordot", b, "b", 2)
+    dims_a, dims_b = _paired(x, y, dims)
+    if x.dtype is not y.dtype:
+        raise RuntimeError(f"both inputs should have same dtype. {REMEDY}")
+    for m, n in zip(dims_a, dims_b, strict=True):
+        first, second = (array.shape[axis_of("tensordot", dim, array.ndim)] for array, dim in ((x, m), (y, n)))
+        if first != second and 1 not in (first, second):
+            raise RuntimeError(f"contracted dimensions need to match, but first has size {first} in dim {m} and second "
+                               f"has size {second} in dim {n}")
+        if first != second:
+            a, b = (a, b.sum(n, True)) if first == 1 else (a.sum(m, True), b)
+    summed_a, summed_b = [d % x.ndim for d in dims_a], [d % y.ndim for d in dims_b]
+    for summed in (summed_a, summed_b):
+        if len({*summed}) < len(summed):
+            raise RuntimeError(f"dim {max(summed, key=summed.count)} appears multiple times in the list of dims")
+    return _as_matrices(a, b, summed_a, summed_b)
+
+
+def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
+    """The dimensions of each operand to sum over."""
+    if isinstance(dims, (tuple, list)):
+        first, second = ([*d] if isinstance(d, (tuple, list)) else [as_int("tensordot", d, "dims")] for d in dims)
+        if len(first) != len(second):
+            raise RuntimeError("both dimension lists should have same length")
+        return first, second
+    n = as_int("tensordot", dims, "dims")
+    if n < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={n}")
+    if n > min(x.ndim, y.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={n}")
+    return [*range(-n, 0)], [*range(n)]
+
+
+def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> Any:
+    """The contraction as a product of two matrices; as a dot product where nothing else is left."""
+    shape_a, shape_b = a._array.shape, b._array.shape
+    free_a = [dim for dim in range(len(shape_a)) if dim not in summed_a]
+    free_b = [dim for dim in range(len(shape_b)) if dim not in summed_b]
+    shape = [shape_a[dim] for dim in free_a] + [shape_b[dim] for dim in free_b]
+    inner = math.prod([shape_a[dim] for dim in summed_a])
+    x, y = a.permute(free_a + summed_a), b.permute(summed_b + free_b)
+    rows, columns = math.prod(shape[: len(free_a)]), math.prod(shape[len(free_a):])
+    if rows == columns == 1:
+        return dot(*[part if part._array.ndim == 1 else part.reshape(inner) for part in (x, y)]).view(shape)
+    return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)
+
+
+def inner(input: Any, other: Any) -> Any:
+    """The sum of products over the last dimension of each. Raises RuntimeError where those differ."""
+    a, b = array_of("inner", input), array_of("inner", other, "other", 2)
+    if not a.ndim or not b.ndim:
+        return input * other
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
+                           f"{[*a.shape]} and {[*b.shape]}")
+    return tensordot(input, other, ([-1], [-1]))
+
+
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of several matrices, multiplied in the order that takes the fewest multiplications."""
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    arrays = [array_of("chain_matmul", matrix, "matrices", i) for i, matrix in enumerate(matrices, 1)]
+    for i, array in enumerate(arrays):
+        if array.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {array.ndim}, expected 2 instead.")
+        if i and arrays[i - 1].shape[1] != array.shape[0]:
+            raise RuntimeError(f"multi_dot(): tensors {i - 1} and {i} with shapes {[*arrays[i - 1].shape]} and "
+                               f"{[*array.shape]} cannot be multiplied")
+    if len(matrices) == 1:
+        return matrices[0].clone()
+    product = _multiplied(matrices, _best_splits([a.shape[0] for a in arrays] + [arrays[-1].shape[1]]), 0, len(arrays))
+    return product.view(product._array.shape)
+
+
+def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """For each run of matrices where to split it, so that the multiplications are fewest."""
+    n = len(sizes) - 1
+    cost: dict[tuple[int, int], float] = {(i, i + 1): 0 for i in range(n)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length
+            costs = {k: cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j] for k in range(i + 1, j)}
+            split[i, j] = k = min(costs, key=costs.__getitem__)
+            cost[i, j] = costs[k]
+    return split
+
+
+def _multiplied(matrices: Sequence[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    if j - i == 1:
+        return matrices[i]
+    k = split[i, j]
+    return mm(_multiplied(matrices, split, i, k), _multiplied(matrices, split, k, j))
+
+
+def _np_einsum(*args: Any, optimize: Any = False) -> Any:
+    return einsum(*args)
+
+
+def _np_dot(a: Any, b: Any) -> Any:
+    """NumPy's dot: over the last dimension of a and the last but one of b."""
+    if not a.ndim or not b.ndim:
+        return a * b
+    return tensordot(a, b, ([-1], [max(b.ndim - 2, 0)]))
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.einsum: _np_einsum, np.tensordot: lambda a, b, axes=2: tensordot(a, b, axes), np.inner: inner, np.dot: _np_dot}
+
+
+class ContractionMethods:
+    """Contractions, as methods."""
+
+    __slots__ = ()
+
+    inner = inner

@@ -1,0 +1,63 @@
+"""What a caller may say for a dimension: an int or several, counted from either end; and PyTorch's word on all else."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+
+Dims = int | tuple[int, ...] | list[int]
+
+
+def array_of(name: str, value: Any, argument: str = "input", position: int = 1) -> np.ndarray[Any, Any]:
+    """The array of a tensor. Raises TypeError for anything else."""
+    try:
+        array: np.ndarray[Any, Any] = value._array
+    except AttributeError:
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+                        f"{type(value).__name__}. Make one with torch.tensor(...).") from None
+    return array
+
+
+def axis_of(name: str, dim: Any, ndim: int) -> int:
+    """`dim` counted from the front; a 0-d tensor has the dim 0. Raises TypeError or IndexError."""
+    if type(dim) is not int:
+        dim = as_int(name, dim, "dim")
+    span = ndim or 1
+    if not -span <= dim < span:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})")
+    axis: int = dim + span if dim < 0 else dim
+    return axis
+
+
+def as_int(name: str, value: Any, argument: str) -> int:
+    """An int, or what can stand for one. Raises TypeError."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}") from None
+
+
+def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
+    """The axes that `dim` names, ascending; None and the empty tuple name all. Raises TypeError, IndexError or
+    RuntimeError (one that is named twice)."""
+    if type(dim) is int:
+        axis = axis_of(name, dim, ndim)
+        return (axis,) if ndim else ()
+    if dim is None:
+        return tuple(range(ndim))
+    if not isinstance(dim, (tuple, list)):
+        try:
+            return axes_of(name, as_int(name, dim, "dim"), ndim)
+        except TypeError:
+            raise TypeError(f"{name}(): argument 'dim' must be tuple of ints, not {type(dim).__name__}") from None
+    if not dim:
+        return tuple(range(ndim))
+    axes = [axis_of(name, d, ndim) for d in dim]
+    if len({*axes}) < len(axes):
+        twice = next(axis for i, axis in enumerate(axes) if axis in axes[:i])
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return tuple(sorted(axes)) if ndim else ()

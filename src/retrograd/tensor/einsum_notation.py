@@ -1,0 +1,121 @@
+"""Reading an equation in Einstein's notation. It knows letters, dots and numbers of dimensions, and no tensors.
+
+A label is a letter, or an int for a dimension under an ellipsis, counted from its right end: -1, -2 …
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+LETTERS = string.ascii_uppercase + string.ascii_lowercase
+Label = str | int
+
+
+class Equation(NamedTuple):
+    """The labels of each operand's dimensions, and of the output's."""
+
+    inputs: list[list[Label]]
+    output: list[Label]
+
+    @property
+    def labels(self) -> list[Label]:
+        """All labels: those of the output in its order, then those to sum over."""
+        summed = {label for labels in self.inputs for label in labels}.difference(self.output)
+        return [*self.output, *sorted(summed, key=_in_order)]
+
+
+def _in_order(label: Label) -> tuple[bool, Label]:
+    return isinstance(label, str), label
+
+
+def spelled(operands_and_lists: Sequence[Any]) -> tuple[str, list[Any]]:
+    """Operands and their lists of numbered subscripts in turn, as an equation and the operands."""
+    lists = [*operands_and_lists[1::2]]
+    operands = [*operands_and_lists[: len(operands_and_lists) // 2 * 2 : 2]]
+    equation = ",".join(map(_letters, lists))
+    if len(operands_and_lists) % 2:
+        equation += "->" + _letters(operands_and_lists[-1])
+    return equation, operands
+
+
+def _letters(subscripts: Sequence[Any]) -> str:
+    text = ""
+    for subscript in subscripts:
+        if subscript is Ellipsis:
+            text += "..."
+        elif isinstance(subscript, int) and 0 <= subscript < len(LETTERS):
+            text += LETTERS[subscript]
+        else:
+            raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return text
+
+
+def parsed(equation: str, ranks: Sequence[int]) -> Equation:
+    """The labels that an equation gives operands of these ranks. Raises RuntimeError where it is wrong or does not fit."""
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ranks):
+        which = "more" if len(terms) < len(ranks) else "fewer"
+        raise RuntimeError(f"einsum(): {which} operands were provided than specified in the equation")
+    start, inputs = 0, []
+    for i, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
+        inputs.append(_operand_labels(_tokens(term, start, f"operand {i}"), rank, i))
+        start += len(term) + 1
+    widest = max([-label for labels in inputs for label in labels if isinstance(label, int)], default=0)
+    dots: list[Label] = [*range(-widest, 0)]
+    if not arrow:
+        seen = [label for labels in inputs for label in labels if isinstance(label, str)]
+        return Equation(inputs, dots + sorted([label for label in {*seen} if seen.count(label) == 1]))
+    output: list[Label] = []
+    for token in _tokens(right, len(left) + 2, "output"):
+        output += dots if token == "..." else [token]
+    _check_output(inputs, output)
+    return Equation(inputs, output)
+
+
+def _tokens(term: str, start: int, where: str) -> list[str]:
+    """The letters and ellipses of one term."""
+    tokens: list[str] = []
+    i = 0
+    while i < len(term):
+        c = term[i]
+        if c == ".":
+            if "..." in tokens:
+                already = "but an ellipsis (...)" if where == "output" else "for which an ellipsis"
+                raise RuntimeError(f"einsum(): found '.' for {where} {already} was already found")
+            if term[i : i + 3] != "...":
+                raise RuntimeError(f"einsum(): found '.' for {where} that is not part of any ellipsis (...)")
+            tokens.append("...")
+            i += 3
+            continue
+        if c != " ":
+            if c not in LETTERS:
+                raise RuntimeError(f"einsum(): invalid subscript given at index {start + i} in the equation string, "
+                                   "subscripts must be in [a-zA-Z]")
+            tokens.append(c)
+        i += 1
+    return tokens
+
+
+def _operand_labels(tokens: list[str], rank: int, i: int) -> list[Label]:
+    named = len(tokens) - ("..." in tokens)
+    if "..." not in tokens and named != rank:
+        raise RuntimeError(f"einsum(): the number of subscripts in the equation ({named}) does not match the number of "
+                           f"dimensions ({rank}) for operand {i} and no ellipsis was given")
+    if named > rank:
+        raise RuntimeError(f"einsum(): the number of subscripts in the equation ({named}) is more than the number of "
+                           f"dimensions ({rank}) for operand {i}")
+    labels: list[Label] = []
+    for token in tokens:
+        labels += [*range(named - rank, 0)] if token == "..." else [token]
+    return labels
+
+
+def _check_output(inputs: list[list[Label]], output: list[Label]) -> None:
+    for label in output:
+        if output.count(label) > 1:
+            raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
+        if isinstance(label, str) and not any(label in labels for labels in inputs):
+            raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")

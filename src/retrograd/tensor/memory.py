@@ -1,0 +1,113 @@
+"""Tensors over memory that is another's: a NumPy array's, a buffer's, that of another library."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ops.basic import clone
+from .conversion import to
+from .creation import tensor
+from .data import array_of, checked_array
+from .options import element_type, made
+from .recording import recorded
+from .state import State, plain
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_clone = recorded(clone)
+
+
+def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor on the memory of an array: a write through either shows in both.
+
+    Raises TypeError for what is no array and for types that tensors do not have, ValueError for negative strides and
+    foreign byte orders.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        kind = type(ndarray)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"expected np.ndarray (got {name})")
+    return _over(ndarray)
+
+
+def _over(ndarray: np.ndarray[Any, Any]) -> Tensor:
+    array = checked_array(ndarray)
+    if not array.flags.writeable:
+        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Writing "
+                      "to this tensor will fail: copy the array first if it is to be written to.", UserWarning,
+                      stacklevel=3)
+    result: Tensor = plain(array.view() if array is ndarray else array)
+    return result
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """`data` as a tensor: itself or its memory where it is a tensor or an array of that type, else a copy.
+
+    A conversion of a tensor is recorded.
+    """
+    if isinstance(data, np.ndarray):
+        data = _over(data)
+    if isinstance(data, State):
+        result: Tensor = data  # type: ignore[assignment]
+        return to(result, device=device, dtype=dtype)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+            requires_grad: bool = False) -> Tensor:
+    """`obj` as a tensor, on its own memory where it can be: a tensor's, an array's, a buffer's, another library's.
+
+    `copy` True always copies; False raises ValueError where a copy is needed.
+    """
+    shared = _shared(obj, dtype)
+    if shared is None:
+        if copy is False:
+            raise ValueError(f"can't alias arbitrary sequence into a tensor. It is a {type(obj).__name__}.")
+        target = None if dtype is None else element_type("asarray", dtype)
+        return made(array_of(obj, target), device, requires_grad)
+    result = to(shared, device=device, dtype=dtype)
+    if copy is False and result is not shared:
+        raise ValueError(f"can't alias tensor with dtype '{shared.dtype.legacy}' into dtype '{result.dtype.legacy}'.")
+    if copy and result is shared:
+        result = _clone(shared, "K")
+    if requires_grad and not result.requires_grad:
+        result.requires_grad_()
+    return result
+
+
+def _shared(obj: Any, dtype: Any) -> Tensor | None:
+    """A tensor on the memory of `obj`; None where it has none to share."""
+    if isinstance(obj, State):
+        result: Tensor = obj  # type: ignore[assignment]
+        return result
+    if isinstance(obj, np.ndarray):
+        return _over(obj)
+    if isinstance(obj, np.generic):
+        return None
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    if isinstance(obj, (bytes, bytearray, memoryview)):
+        return frombuffer(obj, dtype=dtype)
+    return None
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A one-dimensional tensor on the memory of a buffer: `count` elements from byte `offset`."""
+    target = element_type("frombuffer", dtype)
+    length = memoryview(buffer).nbytes
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if count < 0 and (length - offset) % target.itemsize:
+        raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+                         f"element size ({target.itemsize})")
+    return made(np.frombuffer(buffer, target, count, offset), None, requires_grad)
+
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A tensor on the memory of another library's array, which hands it over by DLPack."""
+    result: Tensor = plain(checked_array(np.from_dlpack(ext_tensor)))
+    return result

@@ -1,0 +1,183 @@
+"""The options that functions which make tensors share: size, element type, device, layout, whether to require grad.
+
+What is usual passes through here in a comparison or two; what is not gets PyTorch's message. Must not know how
+anything is made.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from ..devices import checked
+from ..dtypes import DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
+from .state import State, edge_of, meta_of, plain
+
+# Types of Python's own that PyTorch takes for element types.
+_BUILTIN: dict[Any, Any] = {float: float64.dtype, int: int64.dtype, bool: np.dtype(bool), complex: np.dtype("complex128")}
+
+
+class _Named:
+    """A constant that prints as its name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class layout(_Named):
+    """How a tensor lies in memory. There is one layout: `strided`."""
+
+    __slots__ = ()
+
+
+class memory_format(_Named):
+    """An order of the dimensions in memory: `contiguous_format` (row by row) or `preserve_format` (as it was)."""
+
+    __slots__ = ()
+
+
+strided = layout("strided")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+
+
+def shape_of(name: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """The shape given as `2, 3`, as one tuple, or as the keyword `size`. Raises TypeError, or RuntimeError for -1."""
+    if not sizes:
+        if size is None:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        sizes = (size,)
+    elif size is not None:
+        raise TypeError(f"{name}() got multiple values for argument 'size'")
+    if isinstance(sizes[0], (tuple, list)):
+        if len(sizes) > 1:
+            raise TypeError(f"{name}() takes 1 positional argument but {len(sizes)} were given")
+        sizes = tuple(sizes[0])
+        given = True
+    else:
+        given = False
+    for n in sizes:
+        if type(n) is not int or n < 0:
+            return _checked_shape(name, sizes, given)
+    return sizes
+
+
+def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[int, ...]:
+    shape = []
+    for i, n in enumerate(sizes):
+        try:
+            if isinstance(n, (bool, np.bool_)):
+                raise TypeError
+            shape.append(index(n))
+        except TypeError:
+            kind = type(n).__name__
+            wrong = f"but found element of type {kind} at pos {i}" if in_tuple or i else f"not {kind}"
+            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {wrong}") from None
+    for n in shape:
+        if n < 0:
+            raise RuntimeError("zeros: Dimension size must be non-negative." if name == "zeros" else
+                               f"Trying to create tensor with negative dimension {n}: {shape}")
+    return tuple(shape)
+
+
+def element_type(name: str, dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype of PyTorch's `dtype`; the default floating one for None. Raises TypeError for what is none."""
+    if dtype is None:
+        return default_floating()
+    if type(dtype) is torch_dtype:
+        return dtype.dtype
+    try:
+        found: np.dtype[Any] = _BUILTIN[dtype]
+    except (KeyError, TypeError):
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}. Name one as "
+                        "torch.float32, torch.int64 …") from None
+    return found
+
+
+def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Any:
+    """The new tensor over `array`, once `device` is found to be the CPU."""
+    if device is not None:
+        checked(device)
+    tensor = plain(array)
+    if requires_grad:
+        require_grad(tensor)
+    return tensor
+
+
+def require_grad(tensor: Any) -> None:
+    """Make a new tensor a leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
+    if tensor._array.dtype not in DIFFERENTIABLE:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. This one is "
+                           f"torch.{tensor._array.dtype.name}.")
+    meta_of(tensor).leaf = True
+
+
+def number(name: str, argument: str, position: int, value: Any) -> Any:
+    """A Python number from what PyTorch takes for one: also a NumPy scalar, and a 0-d tensor that requires no grad."""
+    kind = type(value)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return value.item()
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    if isinstance(value, State) and value._array.ndim == 0 and edge_of(value) is None:
+        return value._array.item()
+    raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
+
+
+# PyTorch's names of the types in its messages on what a number does not fit.
+_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "bool": "bool",
+            "float16": "c10::Half", "float32": "float", "float64": "double"}
+
+
+def fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a Python number can stand in a tensor of `dtype`; one that is unsigned takes -1 for its largest value."""
+    kind = dtype.kind
+    if kind in "cb":
+        return True
+    if isinstance(value, complex):
+        return value.imag == 0 and fits(value.real, dtype)
+    if kind == "f":
+        return not isinstance(value, float) or not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    limits = np.iinfo(dtype)
+    low = int(limits.min) if kind == "i" else -int(limits.max)
+    return bool(low <= value <= int(limits.max))
+
+
+def filling(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The number as one of `dtype`, to fill a tensor with. Raises RuntimeError where it does not fit."""
+    if isinstance(value, int) and not -2**63 <= value < 2**64:
+        raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
+    if not fits(value, dtype):
+        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow: {value!r}")
+    if isinstance(value, complex) and dtype.kind != "c":
+        value = value.real
+    if dtype.kind in "iu":
+        return np.array(int(value), np.int64).astype(dtype)
+    return value
+
+
+def filled_type(dtype: Any, value: Any) -> np.dtype[Any]:
+    """The element type of a tensor filled with a Python number, where `dtype` leaves it open."""
+    return of_scalar(value) if dtype is None else element_type("full", dtype)
+
+
+def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:
+    """Raises TypeError where `value` is no tensor."""
+    if not isinstance(value, State):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+                        f"{type(value).__name__}")

@@ -1,0 +1,113 @@
+"""Tensors of evenly spaced numbers and of indices: `arange`, `linspace`, `logspace`, `tril_indices`, `triu_indices`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import I64, default_complex, default_floating, dtype as torch_dtype
+from ..kernels import ranges as kernels
+from .options import element_type, layout as Layout, made, number, strided
+from .state import State
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
+           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """The numbers from `start` (0 if only one bound is given) up to but without `end`, by `step`.
+
+    int64 if all three are integers, else the default floating type, unless `dtype` is given. Raises RuntimeError for
+    a step of zero and for one that leads away from `end`.
+
+    >>> arange(1, 2.5, 0.5)
+    tensor([1.0000, 1.5000, 2.0000])
+    """
+    if end is None:
+        if start is None:
+            raise TypeError("arange() received an invalid combination of arguments - got (), but expected one of: "
+                            "(end), (start, end), (start, end, step)")
+        start, end = 0, start
+        names = "start", "end", "step"
+        positions = 0, 1, 2
+    else:
+        start = 0 if start is None else start
+        names, positions = ("start", "end", "step"), (1, 2, 3)
+    bounds = [number("arange", *facts) for facts in zip(names, positions, (start, end, step))]
+    if any(isinstance(bound, complex) for bound in bounds):
+        raise RuntimeError("value cannot be converted to type double without overflow: bounds of a range are real")
+    if dtype is not None:
+        target = element_type("arange", dtype)
+    else:
+        target = I64 if all(isinstance(bound, int) for bound in bounds) else default_floating()
+    if target.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{torch_dtype.of[target].legacy}'")
+    count = kernels.arange_length(*bounds, target)
+    return made(kernels.arange(bounds[0], bounds[2], count, target), device, requires_grad)
+
+
+def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, int, np.dtype[Any]]:
+    """What `linspace` and `logspace` are given, checked, and their element type."""
+    ends = []
+    for position, (which, bound) in enumerate((("start", start), ("end", end)), 1):
+        if isinstance(bound, State):
+            if bound._array.ndim:
+                raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
+                                   f"{bound._array.ndim} dimension(s).")
+            bound = bound._array.item()
+        ends.append(number(name, which, position, bound))
+    if isinstance(steps, float) or not hasattr(steps, "__index__"):
+        raise TypeError(f"{name}() received an invalid combination of arguments - steps must be int, not "
+                        f"{type(steps).__name__}")
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, not {steps}")
+    is_complex = any(isinstance(bound, complex) for bound in ends)
+    if dtype is None:
+        target = default_complex() if is_complex else default_floating()
+    else:
+        target = element_type(name, dtype)
+        if is_complex and target.kind != "c":
+            raise RuntimeError(f"{name}(): inferred dtype {torch_dtype.of[default_complex()].legacy} can't be safely cast "
+                               f"to passed dtype {torch_dtype.of[target].legacy}")
+    if target.kind == "b":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+    return ends[0], ends[1], int(steps), target
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
+             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """`steps` numbers, evenly spaced, the first `start` and the last `end`.
+
+    >>> linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, layout: Layout = strided,
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """`base` to the powers of `steps` evenly spaced numbers, from `base ** start` to `base ** end`."""
+    low, high, count, target = _ends("logspace", start, end, steps, dtype)
+    return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
+                 layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+    """Rows and columns, 2 by n, of the elements on and below a diagonal of a `row` by `col` matrix."""
+    return _indices(np.tril_indices, row, col, offset, dtype, device)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
+                 layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+    """Rows and columns, 2 by n, of the elements on and above a diagonal of a `row` by `col` matrix."""
+    return _indices(np.triu_indices, row, col, offset, dtype, device)
+
+
+def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: Any) -> Tensor:
+    for name, count in (("row", row), ("col", col)):
+        if count < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{count}")
+    target = I64 if dtype is None else element_type(indices.__name__, dtype)
+    return made(np.stack(indices(row, offset, col)).astype(target), device, False)

@@ -1,0 +1,250 @@
+"""Order: extremes and where they are, medians, sorting, running sums and products, counting, as functions and methods.
+
+What has values and indices returns them as a named tuple of `return_types`; indices are int64 and have no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kernels.reductions import nonempty
+from ..ops import reductions, scans, sorting as ops
+from . import return_types
+from .dims import array_of, as_int, axis_of
+from .inplace import write
+from .options import element_type
+from .recording import recorded
+from .reductions import flag
+from .state import State, plain
+
+_median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
+_mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
+_cumsum, _cumprod = recorded(scans.cumsum), recorded(scans.cumprod)
+_nonzero, _bincount = recorded(ops.nonzero), recorded(ops.bincount)
+
+
+def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bool) -> Callable[..., Any]:
+    """max or min."""
+    of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
+
+    def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None,
+                 keepdims: Any = None) -> Any:
+        array = array_of(name, input)
+        if isinstance(dim, State) or other is not None:
+            return pairwise(input, dim if other is None else other)
+        dim = dim if axis is None else axis
+        if dim is not None:
+            dim = axis_of(name, dim, array.ndim)
+            if array.size == 0:
+                nonempty(name, array.shape, (dim,))
+            return named(along(input, dim, flag(name, keepdim, keepdims), largest))
+        if keepdim or keepdims:
+            raise TypeError(f"{name}() received an invalid combination of arguments: keepdim needs a dim. For several "
+                            f"dims, or all of them, use a{name}().")
+        if array.size == 0:
+            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                               "reduction dim with the 'dim' argument.")
+        return of_all(input, largest)
+
+    word = "largest" if largest else "smallest"
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"The {word} element; with `dim` the {word} along it, as `(values, indices)`; with a tensor, element by element.\n\n"
+        "    Elements that tie share the gradient; with `dim` the first gets it, and is what `indices` says.")
+    return function
+
+
+max = _extreme("max", reductions.max_all, ops.max_dim, np.maximum, True)
+min = _extreme("min", reductions.min_all, ops.min_dim, np.minimum, False)
+
+
+def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool) -> Callable[..., Any]:
+    """median or nanmedian."""
+    along, named = recorded(along), getattr(return_types, name)
+
+    def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
+                 keepdims: Any = None) -> Any:
+        array = array_of(name, input)
+        dim = dim if axis is None else axis
+        if dim is None:
+            return of_all(input, ignore_nan)
+        return named(along(input, axis_of(name, dim, array.ndim), flag(name, keepdim, keepdims), ignore_nan))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        "The median of all elements; with `dim` the medians along it, as `(values, indices)`. Of an even number it is "
+        f"the lower of the two in the middle.\n\n    A nan is {'left out' if ignore_nan else 'the result'}.")
+    return function
+
+
+median = _middle("median", _median, ops.median_dim, False)
+nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
+
+
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
+    axis = axis_of("mode", dim, array_of("mode", input).ndim)
+    return return_types.mode(_mode(input, axis, flag("mode", keepdim)))
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`. Raises RuntimeError for no such k."""
+    array = array_of("kthvalue", input)
+    k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim, array.ndim)
+    if not 1 <= k <= (array.shape[axis] if array.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim)))
+
+
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Any:
+    """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([3., 1., 2.]).sort().indices
+    tensor([1, 2, 0])
+    """
+    axis = axis_of("sort", dim, array_of("sort", input).ndim)
+    return return_types.sort(_sort(input, axis, flag("sort", descending, argument="descending")))
+
+
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The indices that sort the tensor along `dim`."""
+    return sort(input, dim, descending)[1]
+
+
+def msort(input: Any) -> Any:
+    """The elements in order along the first dimension."""
+    return sort(input, 0)[0]
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`. Raises RuntimeError for no such k."""
+    array = array_of("topk", input)
+    k, axis = as_int("topk", k, "k"), axis_of("topk", dim, array.ndim)
+    if not 0 <= k <= (array.shape[axis] if array.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
+    axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
+    return _cumsum(input, axis, None if dtype is None else element_type("cumsum", dtype))
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The products of the elements so far along `dim`. Bools and ints are multiplied in int64."""
+    axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
+    return _cumprod(input, axis, None if dtype is None else element_type("cumprod", dtype))
+
+
+def _over_itself(op: Any) -> Callable[..., Any]:
+    """cumsum or cumprod, in place."""
+
+    def function(input: Any, dim: int, *, dtype: Any = None) -> Any:
+        axis = axis_of(op.name, dim, array_of(op.name, input).ndim)
+        write(op, input, (axis, input._array.dtype if dtype is None else element_type(op.name, dtype)))
+        return input
+
+    function.__name__ = function.__qualname__ = f"{op.name}_"
+    function.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return function
+
+
+def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
+    call, named = recorded(op), getattr(return_types, name)
+
+    def function(input: Any, dim: int) -> Any:
+        return named(call(input, axis_of(name, dim, array_of(name, input).ndim), largest))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as `(values, indices)`; "
+                        "of equal ones the last is meant.")
+    return function
+
+
+cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scans.cummin, False)
+
+
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero, one a row; or, `as_tuple`, one tensor a dimension to index with."""
+    array_of("nonzero", input)
+    found = _nonzero(input)
+    if not as_tuple:
+        return found
+    rows = found._array if input._array.ndim else np.zeros((len(found._array), 1), np.int64)
+    return tuple([plain(np.ascontiguousarray(column)) for column in rows.T])
+
+
+def argwhere(input: Any) -> Any:
+    """The indices of the elements that are not zero, one a row."""
+    return nonzero(input)
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each of 0, 1, 2 … stands in a 1-d tensor of ints, or the sum of its `weights`."""
+    array_of("bincount", input)
+    return _bincount(input, weights, as_int("bincount", minlength, "minlength"))
+
+
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: int | None = None) -> Any:
+    """The different elements in order, or the different slices along `dim`: constants, without a gradient.
+
+    With `return_inverse` also where each element went, with `return_counts` also how often each stood there.
+    """
+    array = array_of("unique", input)
+    axis = None if dim is None else axis_of("unique", dim, array.ndim)
+    found = np.unique(array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
+    values, inverse, counts = (plain(np.asarray(part)) for part in found)
+    inverse._array = inverse._array.reshape(array.shape if axis is None else -1)
+    wanted = (values, *[part for part, wanted in ((inverse, return_inverse), (counts, return_counts)) if wanted])
+    return wanted if len(wanted) > 1 else values
+
+
+def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None) -> Any:
+    """The elements (or slices along `dim`) without those that equal the one before them: constants."""
+    array = array_of("unique_consecutive", input)
+    lined = array.reshape(-1) if dim is None else np.moveaxis(array, axis_of("unique_consecutive", dim, array.ndim), 0)
+    rest = tuple(range(1, lined.ndim))
+    new = np.concatenate([np.ones(lined.shape[0] > 0, bool), np.any(lined[1:] != lined[:-1], axis=rest)])
+    values = lined[new] if dim is None else np.moveaxis(lined[new], 0, dim)
+    inverse = np.cumsum(new) - 1
+    counts = np.diff(np.flatnonzero(np.concatenate([new, [True]])))
+    parts = [np.ascontiguousarray(values)]
+    if return_inverse:
+        parts.append(inverse.reshape(array.shape) if dim is None else inverse)
+    if return_counts:
+        parts.append(counts)
+    return tuple(map(plain, parts)) if len(parts) > 1 else plain(parts[0])
+
+
+def _np_cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
+    def cumulative(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+        return function(a, axis, dtype=dtype) if axis is not None else function(np.reshape(a, (-1,)), 0, dtype=dtype)
+
+    return cumulative
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.cumsum: _np_cumulative(cumsum), np.cumprod: _np_cumulative(cumprod),
+    np.sort: lambda a, axis=-1: sort(a, axis)[0], np.argsort: lambda a, axis=-1: argsort(a, axis),
+    np.argwhere: argwhere, np.nonzero: lambda a: nonzero(a, as_tuple=True),
+}
+
+
+class SortingMethods:
+    """Order, running sums and counting, as methods."""
+
+    __slots__ = ()
+
+    max, min, median, nanmedian, mode, kthvalue = max, min, median, nanmedian, mode, kthvalue
+    sort, argsort, msort, topk = sort, argsort, msort, topk
+    cumsum, cumprod, cummax, cummin = cumsum, cumprod, cummax, cummin
+    nonzero, argwhere, bincount = nonzero, argwhere, bincount
+    unique, unique_consecutive = unique, unique_consecutive
+    cumsum_, cumprod_ = _over_itself(scans.cumsum), _over_itself(scans.cumprod)

@@ -1,0 +1,83 @@
+"""One expression, evaluated with real PyTorch and with retrograd, and what can be seen of the two outcomes.
+
+A tensor is its values, type, shape, strides, whether it requires grad, and the name of its grad_fn with those of the
+nodes that follow it; an error is its type and first sentence.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import warnings
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+class Outcome:
+    """What came of an expression: a description to compare, and the message where it was an error."""
+
+    def __init__(self, module: ModuleType, setup: str, expression: str) -> None:
+        names: dict[str, Any] = {"torch": module, "np": np, "copy": copy, "pickle": pickle, "math": math}
+        self.message = ""
+        module.manual_seed(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(setup, names)
+            try:
+                self.seen = described(module, eval(expression, names))
+            except Exception as error:
+                self.seen = ("error", type(error).__name__)
+                self.message = str(error)
+
+
+def described(module: ModuleType, value: Any) -> Any:
+    """`value` as built from plain objects that compare equal where the two libraries agree."""
+    if isinstance(value, module.Tensor):
+        node = value.grad_fn
+        following = () if node is None else tuple(type(after).__name__ for after, _ in node.next_functions)
+        array = value.detach().numpy()
+        return ("tensor", str(value.dtype), tuple(value.shape), _strides(array), value.requires_grad, value.is_leaf,
+                type(node).__name__, following, _values(array))
+    if isinstance(value, np.ndarray | np.generic):
+        return ("array", str(value.dtype), value.shape, _values(np.asarray(value)))
+    if isinstance(value, list | tuple):
+        return (type(value).__name__, *(described(module, item) for item in value))
+    if isinstance(value, dict):
+        return {key: described(module, item) for key, item in value.items()}
+    if isinstance(value, bool | int | float | complex | str | bytes | type(None)):
+        return (type(value).__name__, repr(value))
+    return (type(value).__name__, _without_address(repr(value)))
+
+
+def _values(array: np.ndarray[Any, Any]) -> Any:
+    if array.dtype.kind == "O":
+        return repr(array)
+    return np.where(array != array, 0, array).tolist(), (array != array).tolist()
+
+
+def _strides(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """The strides that mean something: of dimensions longer than 1."""
+    if not array.size:
+        return ()
+    return tuple(stride // array.itemsize for stride, size in zip(array.strides, array.shape) if size > 1)
+
+
+def _without_address(text: str) -> str:
+    return text.partition(" object at ")[0].rpartition(".")[2]
+
+
+def first_sentence(message: str) -> str:
+    """A message up to its first full stop, or the first line of it."""
+    line = message.partition("\n")[0]
+    head, stop, _ = line.partition(". ")
+    return head.rstrip(". ") if stop else line.rstrip(". ")
+
+
+def check(torch: ModuleType, ours: ModuleType, setup: str, expression: str) -> None:
+    """Fail where the two outcomes differ."""
+    theirs, mine = Outcome(torch, setup, expression), Outcome(ours, setup, expression)
+    assert mine.seen == theirs.seen, (mine.message, theirs.message)
+    assert mine.message.startswith(first_sentence(theirs.message)), (mine.message, theirs.message)

@@ -1,0 +1,233 @@
+"""The documentation tells the truth: its programs print what it says, and its commands, links and paths exist.
+
+A ```python block that begins with `import` is a program; blocks after it go on with it until the next such block.
+The ```text block that comes next says what a block prints and, where it fails, the error it ends with. A block
+without one prints nothing. A ```console block holds commands behind a dollar sign.
+"""
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+import tomllib
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import retrograd
+from retrograd.command import cli
+
+from test_layers import LAYERS
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md",
+         *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = "program.py"  # what the programs are called where a message names a line
+
+
+class Block(NamedTuple):
+    """A piece of a program, and what it prints."""
+
+    source: str
+    output: str
+    line: int
+
+
+class Program(NamedTuple):
+    """Blocks that share their names."""
+
+    page: str
+    blocks: list[Block]
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.blocks[0].line}"
+
+
+def programs(page: str, text: str) -> Iterator[Program]:
+    """The programs of a page."""
+    fences = [(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in FENCE.finditer(text)]
+    found: list[Program] = []
+    for (kind, source, line), (next_kind, output, _) in zip(fences, [*fences[1:], ("", "", 0)]):
+        if kind == "python":
+            if source.startswith("import ") or not found:
+                found.append(Program(page, []))
+            found[-1].blocks.append(Block(source, output if next_kind == "text" else "", line))
+    return iter(found)
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def outside_blocks(page: Path) -> str:
+    return FENCE.sub("", text_of(page))
+
+
+ALL = [program for page in PAGES for program in programs(name_of(page), text_of(page))]
+
+
+def run(source: str, names: dict[str, Any]) -> tuple[str, bool]:
+    """What a block prints, with the error that ends it; and whether there was one."""
+    printed, failed = io.StringIO(), False
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(compile(source, FILE, "exec", dont_inherit=True), names)
+        except Exception as error:
+            failed = True
+            print("".join(traceback.format_exception_only(error)), end="")
+    return printed.getvalue(), failed
+
+
+@pytest.fixture
+def as_torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """`import torch` means retrograd, whatever has been imported already."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)
+    with retrograd.as_torch():
+        yield
+
+
+@pytest.mark.usefixtures("as_torch")
+@pytest.mark.parametrize("program", ALL, ids=str)
+def test_a_program_prints_what_the_page_says(program: Program) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in program.blocks:
+        printed, failed = run(block.source, names)
+        expected = block.output
+        if failed:  # a message is one long line, and a page breaks it where it likes
+            printed, expected = " ".join(printed.split()), " ".join(expected.split())
+        assert printed == expected, f"{program.page}:{block.line}"
+
+
+def extras() -> set[str]:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        return set(tomllib.load(file)["project"]["optional-dependencies"])
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^(\w+):", text_of(ROOT / "Makefile"), re.MULTILINE))
+
+
+def understood(command: str) -> bool:
+    """Whether a command that a page shows is one that works from the root of a checkout."""
+    match shlex.split(command, comments=True):
+        case ["make", target]:
+            return target in targets()
+        case ["pip", "install", what] | ["pip", "install", "-e", what]:
+            wanted = re.fullmatch(r"\.(?:\[([\w,]+)\])?", what)
+            return wanted is not None and set(filter(None, (wanted[1] or "").split(","))) <= extras()
+        case ["python", "-m", "retrograd", *arguments] | ["retrograd", *arguments]:
+            return accepted(arguments)
+        case ["python", "-m", "benchmarks", *_]:
+            return (ROOT / "benchmarks" / "__main__.py").exists()
+        case ["python", "-m", "pytest", *paths] | ["python", *paths]:
+            return all(here(path) for path in paths if not path.startswith("-"))
+    return False
+
+
+def accepted(arguments: list[str]) -> bool:
+    """Whether our command line takes these arguments."""
+    ours, _ = cli._split(arguments)
+    try:
+        options = cli._parser().parse_args(ours)
+    except SystemExit:
+        return False
+    return options.command != "run" or options.script is None or here(options.script)
+
+
+def here(path: str) -> bool:
+    """Whether a file exists; a bare name such as script.py stands for a file of the reader's."""
+    return "/" not in path or (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_commands_exist(page: Path) -> None:
+    shown = [line[2:] for kind, body in FENCE.findall(text_of(page)) if kind == "console"
+             for line in body.splitlines() if line.startswith("$ ")]
+    shown += re.findall(r"`((?:make|pip|python -m|retrograd) [^`]+)`", outside_blocks(page))
+    assert [command for command in shown if not understood(command)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_links_lead_to_files(page: Path) -> None:
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", outside_blocks(page))]
+    assert [link for link in links if link and "://" not in link and not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_paths_exist(page: Path) -> None:
+    """A path is meant from the root of the checkout or from that of the package."""
+    paths = re.findall(r"`([\w.]+/(?:[\w./]*)?|(?:[\w.]+/)*\w+\.py)`", outside_blocks(page))
+    roots = (ROOT, ROOT / "src" / "retrograd", page.parent)
+    assert [path for path in paths if path != "script.py" and not any((root / path).exists() for root in roots)] == []
+
+
+def test_the_table_of_layers_is_the_one_that_is_tested() -> None:
+    """As far as there is anything in them: a page describes what is, and the test's table what may be."""
+    rows = re.findall(r"^\| \d+ \| ([^|]+) \|", text_of(ROOT / "docs" / "architecture.md"), re.MULTILINE)
+    shown = [re.findall(r"`([\w.]+)`", modules) for modules in rows]
+    assert shown == [[name or "__init__" for name in layer if exists(name)] for layer in LAYERS]
+
+
+def exists(module: str) -> bool:
+    """Whether the package has this module; a folder counts where there is a module in it."""
+    path = ROOT.joinpath("src", "retrograd", *module.split("."))
+    return path.with_suffix(".py").exists() or any(path.glob("*.py"))
+
+
+# The reader of the pages, held to a page with planted faults: a check that finds nothing anywhere would pass as well.
+
+
+PLANTED = """
+```python
+import retrograd as torch
+print(1)
+```
+
+prints
+
+```text
+1
+```
+
+```python
+print(torch.__name__)
+```
+
+```python
+import math
+```
+
+```text
+math
+```
+"""
+
+
+def test_the_reader_pairs_programs_with_their_output() -> None:
+    first, second = programs("page.md", PLANTED)
+    assert [(block.output, block.line) for block in first.blocks] == [("1\n", 2), ("", 13)]
+    assert [(block.source, block.output) for block in second.blocks] == [("import math\n", "pi\n")]
+    assert str(second) == "page.md:17"
+
+
+def test_a_block_is_reported_with_its_error() -> None:
+    assert run("print(1)\n1 / 0", {}) == ("1\nZeroDivisionError: division by zero\n", True)
+    assert run("print(2)", {}) == ("2\n", False)
+
+
+def test_commands_that_do_not_exist_are_found() -> None:
+    assert understood("python -m retrograd run examples/digits.py --epochs 3  # all of it")
+    assert understood("pip install '.[plot]'")
+    wrong = ["make tests", "pip install '.[nothing]'", "pip install x", "rm -r .", "python -m retrograd jump",
+             "python -m retrograd run examples/none.py", "python -m pytest tests/nowhere"]
+    assert [command for command in wrong if understood(command)] == []
