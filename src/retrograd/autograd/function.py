@@ -35,6 +35,7 @@ class FunctionCtx(OtherNode):
     """The context of one call of a Function, and its node in the graph. Free attributes may be set on it."""
 
     __slots__ = ()
+    runs_always = True
     _forward_cls: ClassVar[type[Function]]
     needs_input_grad: tuple[bool, ...]
     materialize_grads = True
@@ -89,7 +90,7 @@ class FunctionCtx(OtherNode):
         return with_edge(saved.array, edge)
 
     def _edge_to(self, index: int) -> Any:
-        return self if self.outputs == 1 else Output(self, index, self.shape[index], self.dtype[index])
+        return self if self.outputs == 1 else Output(self, index)
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         """Run the user's backward on tensors."""

@@ -52,24 +52,33 @@ class Pass:
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
         self.captured: dict[Any, Any] = {}
-        self.capture = frozenset(inputs) if capture and inputs is not None else frozenset()
+        # Of a node of several outputs, the edges to them that were met.
+        self.addresses: dict[Any, list[Output]] = {}
+        # The nodes to capture gradients at, with the edges asked for; and the nodes that lead on to another such.
+        self.capture: dict[Any, list[Any]] = {}
+        self.leading: set[Any] = set()
         # Leaf -> edges that have yet to deliver to it. A leaf accumulates as soon as nothing is due, as in PyTorch.
         self.due: dict[AccumulateGrad, int] = {}
         for edge, cotangent in roots:
             self.give(edge, cotangent)
         self.order = self._collect()
-        self.wanted = None if inputs is None else self._leading_to(frozenset(inputs))
+        self.wanted: set[Any] | None = None
+        if inputs is not None:
+            self.wanted = self._leading_to([edge.node for edge in inputs])
+            if capture:
+                for edge in inputs:
+                    self.capture.setdefault(edge.node, []).append(edge)
 
     def _collect(self) -> list[Any]:
         """Every node that can be reached, newest first, leaves left out."""
         due = self.due
-        order = []
+        order: list[Any] = []
+        seen: set[Any] = set()
         for edge in self.buffers:
             if type(edge) is AccumulateGrad:
                 due[edge] = 0
             else:
-                order.append(edge)
-        seen = set(order)
+                self._meet(edge, seen, order)
         for node in order:
             for edge in node.edges:
                 if edge is None:
@@ -77,16 +86,32 @@ class Pass:
                 if type(edge) is AccumulateGrad:
                     due[edge] = due.get(edge, 0) + 1
                 elif edge not in seen:
-                    seen.add(edge)
-                    order.append(edge)
+                    self._meet(edge, seen, order)
         order.sort(key=_by_number, reverse=True)
         return order
 
-    def _leading_to(self, targets: frozenset[Any]) -> set[Any]:
+    def _meet(self, edge: Any, seen: set[Any], order: list[Any]) -> None:
+        """Note an edge that was not seen before, and the node behind it."""
+        seen.add(edge)
+        if type(edge) is Output:
+            self.addresses.setdefault(edge.node, []).append(edge)
+            edge = edge.node
+            if edge in seen:
+                return
+            seen.add(edge)
+        order.append(edge)
+
+    def _leading_to(self, targets: Iterable[Any]) -> set[Any]:
         """The edges from which a target can be reached: only their gradients are computed."""
         wanted = set(targets)
         for node in reversed(self.order):
-            if not wanted.isdisjoint(node.edges):
+            for edge in node.edges:
+                if edge in wanted:
+                    self.leading.add(node)
+                elif type(edge) is Output and edge.node in wanted:
+                    wanted.add(edge)
+                    self.leading.add(node)
+            if node in self.leading:
                 wanted.add(node)
         return wanted
 
@@ -112,11 +137,10 @@ class Pass:
             return self.captured
         wanted, pop = self.wanted, self.buffers.pop
         for node in self.order:
-            cotangent = pop(node, None)
-            if cotangent is None or (wanted is not None and node not in wanted):
+            if wanted is not None and node not in wanted:
                 self._delivered(node.edges)
             else:
-                self._full_step(node, cotangent)
+                self._full_step(node, pop(node, None))
         return self.captured
 
     def _run_plainly(self) -> None:
@@ -125,10 +149,8 @@ class Pass:
         for node in self.order:
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
-            if cotangent is None:
-                self._delivered(node.edges)
-                continue
-            if plan is None or node.hooks is not None or (dtype is not F32 and dtype is not F64 and dtype.kind == "c"):
+            if (cotangent is None or plan is None or node.hooks is not None
+                    or (dtype is not F32 and dtype is not F64 and dtype.kind == "c")):
                 self._full_step(node, cotangent)
                 continue
             saved = node.saved
@@ -174,25 +196,55 @@ class Pass:
             node.saved = RELEASED
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
-        """Any node, with hooks, an observer, a recorder or a choice of inputs."""
-        if node.hooks is not None:
-            cotangent = node.hooks.before(cotangent, self.recorder)
-        if node in self.capture:
-            self.captured[node] = cotangent
-        if type(node) is Output:
-            self._hand_over(node, cotangent)
+        """Any node, with several outputs, hooks, an observer, a recorder or a choice of inputs, reached or not."""
+        cotangents = [cotangent] if node.outputs == 1 else self._gathered(node)
+        hooks = node.hooks
+        captured = node in self.capture
+        if captured and node in self.leading:
+            self._capture(node, cotangents)         # what leads on is captured before its hooks, as in PyTorch
+            captured = False
+        if hooks is not None:
+            hooks.arrived(cotangents, self.recorder)
+        if captured:
+            self._capture(node, cotangents)
+            self._delivered(node.edges)
             return
-        observer = local.here.observer
-        if observer is None:
-            results = self.gradients(node, cotangent)
-        else:
-            results = observer.backward(node, self.gradients, cotangent)
-        if node.hooks is not None and node.hooks.post:
-            results = node.hooks.after(results, cotangent, self.recorder)
+        if hooks is not None:
+            cotangents = hooks.before(cotangents, self.recorder)
+        results = self._results(node, cotangents)
+        if hooks is not None and hooks.post:
+            results = hooks.after(results, cotangents, self.recorder)
         for edge, result in zip(node.edges, results, strict=True):
             if edge is not None and result is not None:
                 self.give(edge, self.fitted(result, edge.shape, edge.dtype))
         self._delivered(node.edges)
+
+    def _gathered(self, node: Any) -> list[Any]:
+        """The gradients of the outputs of a node of several; None for those without."""
+        cotangents: list[Any] = [None] * node.outputs
+        for edge in self.addresses[node]:
+            cotangent = self.buffers.pop(edge, None)
+            if cotangent is not None:
+                held = cotangents[edge.index]
+                cotangents[edge.index] = cotangent if held is None else held + cotangent
+        return cotangents
+
+    def _capture(self, node: Any, cotangents: list[Any]) -> None:
+        """Keep the gradients that were asked for at a node."""
+        for edge in self.capture[node]:
+            if cotangents[edge.index] is not None:
+                self.captured[edge] = cotangents[edge.index]
+
+    def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+        """Run a node, where there is something to run it on, and with the observer watching, where there is one."""
+        if not node.runs_always and not any([cotangent is not None for cotangent in cotangents]):
+            return [None] * len(node.edges)
+        observer = local.here.observer
+        cotangent = cotangents if node.outputs > 1 else cotangents[0]
+        if observer is None:
+            return self.gradients(node, cotangent)
+        watched: Sequence[Any] = observer.backward(node, self.gradients, cotangent)
+        return watched
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
         """The gradients of a node's inputs, in the order of its edges; None where there is none or nobody asks."""
@@ -238,15 +290,6 @@ class Pass:
         run = local.here.run if self.recorder is None else _call
         return run(fit, result, dtype, shape, to_dtype)
 
-    def _hand_over(self, output: Output, cotangent: Any) -> None:
-        """Put the gradient of one output among those of its node."""
-        parent = output.parent
-        parts = self.buffers.get(parent)
-        if parts is None:
-            parts = self.buffers[parent] = [None] * parent.outputs
-        held = parts[output.position]
-        parts[output.position] = cotangent if held is None else held + cotangent
-
     def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
         """Zeros for the outputs that no gradient came from."""
         zeros = np.zeros if self.recorder is None else self.recorder.zeros
@@ -265,12 +308,12 @@ class Pass:
     def _arrive(self, leaf: AccumulateGrad) -> None:
         """All gradients of a leaf are here: run its hooks, then capture or accumulate the sum."""
         cotangent = self.buffers.pop(leaf, None)
-        if cotangent is None or (self.wanted is not None and leaf not in self.wanted):
+        if self.wanted is not None and leaf not in self.wanted:
             return
         variable = leaf.variable
         cotangent = variable._before_accumulation(cotangent, self.recorder)
         if leaf in self.capture:
-            self.captured[leaf] = cotangent
+            self._capture(leaf, [cotangent])
         elif not self.capture:
             observer = local.here.observer
             if observer is None:

@@ -20,30 +20,43 @@ class Hooks:
     __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
-        self.tensor: dict[int, Hook] = {}
-        self.retain: dict[int, Hook] = {}
+        # On one gradient: which output it is of, and the hook.
+        self.tensor: dict[int, tuple[int, Hook]] = {}
+        self.retain: dict[int, tuple[int, Hook]] = {}
         self.pre: dict[int, Hook] = {}
         self.post: dict[int, Hook] = {}
         self.metadata: dict[Any, Any] = {}
 
-    def before(self, cotangent: Any, recorder: Any) -> Any:
-        """Run what comes before the node on the gradients of its outputs; what the hooks make of them."""
-        for hooks in (self.tensor, self.pre, self.retain):
-            for hook in [*hooks.values()]:
-                cotangent = hook(cotangent, recorder)
-        return cotangent
+    def arrived(self, cotangents: list[Any], recorder: Any) -> None:
+        """Let the hooks on tensors see, and replace, the gradients of the node's outputs; None is an absent one."""
+        for hooks in (self.tensor, self.retain):
+            for position, hook in [*hooks.values()]:
+                cotangents[position] = hook(cotangents[position], recorder)
 
-    def after(self, results: Any, cotangent: Any, recorder: Any) -> Any:
+    def before(self, cotangents: list[Any], recorder: Any) -> list[Any]:
+        """Run the pre-hooks, now that the node is to run; what they make of the gradients of its outputs."""
+        for hook in [*self.pre.values()]:
+            cotangents = hook(cotangents, recorder)
+        return cotangents
+
+    def after(self, results: Any, cotangents: list[Any], recorder: Any) -> Any:
         """Run the post-hooks on the gradients that the node computed."""
         for hook in [*self.post.values()]:
-            results = hook(results, cotangent, recorder)
+            results = hook(results, cotangents, recorder)
         return results
+
+
+class HookMakers:
+    """Make of a hook on a node, as users write it, one for the engine. Named once, by the layer that users see."""
+
+    before_node: Callable[[Any], Hook]
+    after_node: Callable[[Any, tuple[int, ...] | None], Hook]
 
 
 class RemovableHandle:
     """Takes a hook away again: `handle.remove()`, or at the end of a `with` block. Removing twice does no harm."""
 
-    def __init__(self, hooks: dict[int, Hook]) -> None:
+    def __init__(self, hooks: dict[int, Any]) -> None:
         self.id = _next_id()
         self._hooks = hooks
 
@@ -58,7 +71,7 @@ class RemovableHandle:
         self.remove()
 
 
-def register(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
+def register(hooks: dict[int, Any], hook: Any) -> RemovableHandle:
     """Add a hook and give the handle that removes it."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..ops.framework import Op, Save, Step
-from .hooks import Hooks
+from .hooks import HookMakers, Hooks, RemovableHandle, register
 from .versions import next_number
 
 
@@ -63,6 +63,7 @@ class Node:
     steps: ClassVar[tuple[Step, ...] | None] = None
     saves: ClassVar[list[Save]] = []
     holomorphic: ClassVar[bool] = True
+    runs_always: ClassVar[bool] = False    # also where no gradient reached it: what a user wrote does
     outputs: int = 1
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
@@ -81,9 +82,24 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes about this node."""
-        if self.hooks is None:
-            self.hooks = Hooks()
-        return self.hooks.metadata  # type: ignore[no-any-return]
+        return hooks_of(self).metadata
+
+    def register_prehook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs; the tuple that it returns, unless None, stands in for them.
+
+        The tuple holds the gradient of each output, None where there is none.
+        """
+        return register(hooks_of(self).pre, HookMakers.before_node(fn))
+
+    def register_hook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node ran; the tuple that it returns, unless None, stands in
+        for `grad_inputs`, which are the gradients that go along `next_functions`.
+        """
+        return register(hooks_of(self).post, HookMakers.after_node(fn, self._inputs()))
+
+    def _inputs(self) -> tuple[int, ...] | None:
+        """Which of the edges users see; None for all."""
+        return None
 
     # An edge that is a node itself stands for its only output.
     @property
@@ -107,8 +123,11 @@ class OpNode(Node):
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """As of any node, but without the arguments that have no derivative, such as an index."""
-        links = super().next_functions
-        return links if self.op.variadic else tuple([links[index] for index, *_ in self.op.steps])
+        links, inputs = super().next_functions, self._inputs()
+        return links if inputs is None else tuple([links[index] for index in inputs])
+
+    def _inputs(self) -> tuple[int, ...] | None:
+        return None if self.op.variadic else tuple([index for index, *_ in self.op.steps])
 
 
 class OtherNode(Node):
@@ -126,32 +145,47 @@ class OtherNode(Node):
         self.plan = None
 
 
-class Output(OtherNode):
-    """An edge to one of several outputs of a node. The engine hands its gradient to `parent`."""
+class Output:
+    """An edge to one of several outputs of a node: an address. Two of the same output are as good as one."""
 
-    __slots__ = ("parent", "position")
+    __slots__ = ("dtype", "index", "node", "shape")
 
-    def __init__(self, parent: Node, position: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        super().__init__((parent,), shape, dtype)
-        self.parent, self.position = parent, position
-
-    @property
-    def node(self) -> Node:
-        return self.parent
-
-    @property
-    def index(self) -> int:
-        return self.position
+    def __init__(self, node: Node, index: int) -> None:
+        self.node, self.index = node, index
+        self.shape: tuple[int, ...] = node.shape[index]
+        self.dtype: np.dtype[Any] = node.dtype[index]
 
 
 class AccumulateGrad(OtherNode):
-    """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly."""
+    """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly.
+
+    Its hooks are the leaf's, since it may come and go while the leaf lives.
+    """
 
     __slots__ = ("variable",)
 
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        super().__init__((), shape, dtype)
         self.variable = variable
+        self.number, self.edges, self.saved, self.plan = next_number(), (), None, None
+        self.shape, self.dtype = shape, dtype
+
+    @property
+    def hooks(self) -> Hooks | None:  # type: ignore[override]
+        """The hooks of the leaf."""
+        hooks: Hooks | None = self.variable._meta.hooks
+        return hooks
+
+    @hooks.setter
+    def hooks(self, hooks: Hooks | None) -> None:
+        self.variable._meta.hooks = hooks
+
+
+def hooks_of(node: Node) -> Hooks:
+    """The hooks of a node, made if there are none."""
+    if node.hooks is None:
+        node.hooks = Hooks()
+    hooks: Hooks = node.hooks
+    return hooks
 
 
 def node_class(op: Op) -> type[OpNode]:

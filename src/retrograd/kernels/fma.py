@@ -23,21 +23,22 @@ FloatT = TypeVar("FloatT", np.float32, np.float64)
 _CHUNK = 8192
 # Splits a double into two halves of 26 bits (Veltkamp).
 _SPLITTER = 2.0**27 + 1
+_LARGEST_FACTOR = 2.0**995
 # The bits of a double that a float32 of ordinary size has not, and the highest of them.
 _BELOW_FLOAT32 = 2**29 - 1
 _HALF_OF_FLOAT32 = 2**28
 
 
+@np.errstate(all="ignore")
 def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[FloatT]:
     """``x * scale + shift`` in place, for a 1-d float32 or float64 array. The numbers take on its dtype."""
     scalar = x.dtype.type
     factor, offset = scalar(scale), scalar(shift)
-    if offset == 0 or _is_exact(factor) or not np.isfinite(factor * offset):
+    if offset == 0 or _is_exact(factor) or not (abs(factor) < _LARGEST_FACTOR and math.isfinite(offset)):
         # One rounding is as good as two. Adding zero matters too: it turns -0 into 0.
-        with np.errstate(all="ignore"):
-            if factor != 1:
-                x *= factor
-            x += offset
+        if factor != 1:
+            x *= factor
+        x += offset
         return x
     fused = _float32_fused if x.dtype == np.float32 else _float64_fused
     for start in range(0, x.size, _CHUNK):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, I64
+from ..dtypes import F16, F32, I64, promote_types
 
 
 def dot(x: Any, y: Any) -> Any:
@@ -46,7 +46,9 @@ def addbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
 
 
 def addr(x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
-    """beta * x + alpha * the outer product of two vectors."""
+    """beta * x + alpha * the outer product of two vectors, in the type common to all."""
+    dtype = promote_types(promote_types(x.dtype, vec1.dtype), vec2.dtype)
+    x, vec1, vec2 = (array.astype(dtype, copy=False) for array in (x, vec1, vec2))
     return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, alpha)
 
 

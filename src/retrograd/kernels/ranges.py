@@ -35,7 +35,7 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
 
 
 def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array:
-    """`count` numbers from `start` in steps of `step`. Up to 32768 of them have PyTorch's bits on any number of threads."""
+    """`count` numbers from `start` in steps of `step`. Up to 32768 of them have PyTorch's bits on any machine."""
     if dtype.kind in "iu":
         return (np.arange(count) * int(step) + int(start)).astype(dtype)
     if dtype == np.float16:
@@ -52,7 +52,8 @@ def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array
 
 def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
     """float64 to `dtype`, to float16 by way of float32 as PyTorch computes."""
-    return (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
+    rounded: Array = (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
+    return rounded
 
 
 def linspace(start: Any, end: Any, count: int, dtype: np.dtype[Any]) -> Array:
@@ -77,7 +78,8 @@ def linspace(start: Any, end: Any, count: int, dtype: np.dtype[Any]) -> Array:
 def logspace(start: Any, end: Any, count: int, base: Any, dtype: np.dtype[Any]) -> Array:
     """`base` to the powers of evenly spaced numbers, which are computed in float64 between ends rounded to `dtype`."""
     if dtype.kind == "c":
-        return np.power(dtype.type(base), linspace(start, end, count, dtype), out=...)
+        powers_of_complex: Array = np.power(dtype.type(base), linspace(start, end, count, dtype), out=...)
+        return powers_of_complex
     scalar: Any = int if dtype.kind in "iu" else dtype.type
     low, high = scalar(start), scalar(end)
     step = float(high - low) / max(count - 1, 1)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ def total(reduce: Any, x: Any, axes: Any, keepdim: bool, dtype: Any) -> Any:
 
 def mean_all(x: Any, dtype: Any) -> Any:
     """The mean of all elements."""
+    d = x.dtype
+    if dtype is None and (d is F32 or d is F64):
+        return np.asarray(_add(x, axis=None) / x.size)
     return mean_dim(x, tuple(range(x.ndim)), False, dtype)
 
 
@@ -131,8 +135,8 @@ def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float)
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     wide = x.astype(F32) if x.dtype == F16 else x
-    means = _add(wide, axis=axes, keepdims=True) / wide.dtype.type(count(x.shape, axes))
-    off = np.subtract(wide, means)
+    means = np.divide(_add(wide, axis=axes, keepdims=True), count(x.shape, axes), out=...)
+    off = np.subtract(wide, means, out=...)
     squares = np.square(off, out=off) if off.dtype.kind == "f" else np.square(off.real) + np.square(off.imag)
     variance = _add(squares, axis=axes, keepdims=keepdim, out=...)
     np.divide(variance, max(count(x.shape, axes) - correction, 0), out=variance)
@@ -173,11 +177,11 @@ def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{torch_dtype.of[d].legacy}'")
 
 
-def nonempty(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+def nonempty(name: str, shape: tuple[int, ...], axes: Iterable[int]) -> None:
     """Raises IndexError for a reduction without an identity over an axis of size 0."""
     for axis in axes:
         if shape and shape[axis] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+            raise IndexError(f"{name}: Expected reduction dim {axis} to have non-zero size.")
 
 
 def extreme(x: Any, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Any:

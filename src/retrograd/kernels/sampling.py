@@ -4,7 +4,8 @@ A generator and NumPy arguments give a new array in C order. It must not know wh
 ``random``, these are serial on a CPU, whatever the size.
 
 Where choices without replacement end in a tie, PyTorch's order is that of an unstable partial sort of the C++ library;
-here the lower index comes first. A tie needs two categories of weight zero in one sample, or the few digits of float16.
+here the lower index comes first. Ties come with two categories of weight zero in one sample, with the few digits of
+float16, and by chance in one of some hundred samples of a thousand float32 categories.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def kthvalue(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
 def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
     """The medians along `dim` (the lower of two) and their indices; nan where there is one, unless it is ignored."""
     refuse(x.dtype, "median_out", "bc")
-    nonempty("median", x.shape, (dim,))
+    nonempty("median()", x.shape, (dim,))
     n = x.shape[dim] if x.ndim else 1
     if x.dtype.kind != "f" or not x.ndim:
         return _at_rank(x, (n - 1) // 2, dim, keepdim)
@@ -105,7 +105,7 @@ def median(x: Any, ignore_nan: bool) -> Any:
 def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The most frequent elements along `dim`, the smallest of several, and the last index of each."""
     refuse(x.dtype, "mode_cpu")
-    nonempty("mode", x.shape, (dim,))
+    nonempty("mode()", x.shape, (dim,))
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     order = _order(x, dim)

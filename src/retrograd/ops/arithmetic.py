@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernels import arithmetic as kernels
 from .domains import counted, promoted, subtracted, without
-from .framework import backward_name, pointwise
+from .framework import Op, backward_name, pointwise
 
 
 def _zeros(g: Any) -> Any:
@@ -55,11 +55,10 @@ div_floor = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), 
                       domain=promoted(**without("div_floor_cpu", "bc")))
 div_trunc = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_zeros, y=_zeros,
                       domain=promoted(**without("div_trunc_cpu", "bc")))
-trunc_divide = pointwise("trunc_divide", kernels.trunc_divide, x=_zeros, y=_zeros)
 remainder = pointwise("remainder", kernels.remainder, node=backward_name("remainder", 1), x=lambda g: g,
-                      y=lambda g, x, y: -g * np.floor_divide(x, y), domain=promoted(**without("remainder_cpu", "bc")))
+                      y=lambda g, x, y: -g * div_floor(x, y, "floor"), domain=promoted(**without("remainder_cpu", "bc")))
 fmod = pointwise("fmod", kernels.fmod, node=backward_name("fmod", 1), x=lambda g: g,
-                 y=lambda g, x, y: -g * trunc_divide(x, y), domain=promoted(**without("fmod_cpu", "bc")))
+                 y=lambda g, x, y: -g * div_trunc(x, y, "trunc"), domain=promoted(**without("fmod_cpu", "bc")))
 remainder_number = pointwise("remainder", kernels.remainder_number, x=lambda g: g)
 fmod_number = pointwise("fmod", kernels.fmod_number, x=lambda g: g)
 
@@ -97,6 +96,10 @@ power = pointwise("pow", kernels.power_number, x=_by_base)
 pow_ = pointwise("pow", kernels.power, node=backward_name("pow", 1), x=_by_base_tensor, y=_by_exponent,
                  domain=promoted(**without("pow", "b")))
 number_to_power = pointwise("pow", kernels.number_to_power, node=backward_name("pow", 2), y=_by_exponent_of_number)
+
+# What these ufuncs mean on what is no array: their kernels are ours.
+Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.fmod: fmod, np.power: pow_,
+                     np.square: square})
 
 # Three operands
 

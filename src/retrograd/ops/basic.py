@@ -34,3 +34,4 @@ def _clone(x: Any, order: str) -> Any:
 
 
 clone = linear("clone", _clone, x=lambda g: g)
+copy = linear("copy_", _clone, node="CopyBackwards", x=lambda g: g)

@@ -1,4 +1,4 @@
-"""What makes a tensor out of others' values without computing with them: a complex number of its parts, a random fill."""
+"""What makes a tensor of others without arithmetic: a complex number of its parts, a random fill."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from .basic import real
 from .framework import Op, backward_name, linear, pointwise
+
 
 def _complex(x: Any, y: Any) -> Any:
     """x + y * 1j, of two real arrays of one type."""

@@ -126,11 +126,10 @@ def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = 
               node: str | None = None, holomorphic: bool = True, tensors: int | None = None, **rules: Rule) -> Op:
     """An element-wise operator. Its rules multiply by a derivative, so each is the JVP too.
 
-    `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function that
-    chooses the type and refuses those the op is not defined for (`domains`). A kernel with a keyword `out=...` is called
-    as a ufunc is. Rules are
-    complex-linear and free of conjugates; the engine makes the complex VJP as conj(rule(conj(g))). Where the op is
-    not holomorphic, the rule is the VJP as it stands.
+    `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function
+    that chooses the type and refuses those that the op is not defined for (see `domains`). A kernel that has a
+    keyword `out=...` is called as a ufunc is. Rules are complex-linear and free of conjugates; the engine makes the
+    complex VJP as conj(rule(conj(g))). Where the op is not holomorphic, the rule is the VJP as it stands.
     """
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(_parameters(kernel))

@@ -75,7 +75,7 @@ def _vec2(g: Any, vec1: Any, alpha: Any) -> Any:
     return np.matmul(np.swapaxes(_scaled(g, alpha), 0, 1), vec1)
 
 
-addr = operator("addr", kernels.addr, domain="promote", x=_addend, vec1=_vec1, vec2=_vec2)
+addr = operator("addr", kernels.addr, x=_addend, vec1=_vec1, vec2=_vec2)
 
 
 def _trace(g: Any, x_shape: Any) -> Any:

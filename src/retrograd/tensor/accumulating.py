@@ -34,26 +34,28 @@ def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
         which, other = ("self", x) if x.dtype is not mat2.dtype else ("mat1", mat1)
         raise RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy_name(other)} and "
                            f"{legacy_name(mat2)}. {REMEDY}")
-    refuse_bool("addmm_impl_cpu_", mat2)
 
 
 def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
+    _same_types(x, mat1, mat2)
     for name, matrix in (("mat1", mat1), ("mat2", mat2)):
         if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)})")
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): the "
+                           "columns of the first must be as many as the rows of the second")
     _check_addend(x, (mat1.shape[0], mat2.shape[1]))
-    _same_types(x, mat1, mat2)
+    refuse_bool("addmm_impl_cpu_", mat2)
 
 
 def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
-    check_stacks(batch1, batch2)
-    _check_addend(x, (*batch1.shape[:2], batch2.shape[2]))
+    if batch1.ndim == batch2.ndim == 3:
+        _check_addend(x, (*batch1.shape[:2], batch2.shape[2]))
     if x.dtype is not batch1.dtype:
         names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
         raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}. "
                            f"{REMEDY}")
+    check_stacks(batch1, batch2)
 
 
 def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
@@ -68,6 +70,7 @@ def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
                            f"{batch2.shape[1]}x{batch2.shape[2]})")
     _check_addend(x, (batch1.shape[1], batch2.shape[2]))
     _same_types(x, batch1, batch2)
+    refuse_bool("addmm_impl_cpu_", batch2)
 
 
 def _check_addr(x: Any, vec1: Any, vec2: Any) -> None:
@@ -115,7 +118,12 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the outer product of two vectors, in their common type."""
-    _check_addr(array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3))
+    arrays = array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3)
+    _check_addr(*arrays)
+    if all(array.dtype.kind in "biu" for array in arrays):
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if isinstance(factor, float):
+                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     return _addr(input, vec1, vec2, beta, alpha)
 
 
@@ -124,7 +132,8 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None]) -> Callable[..
     name = f"{op.name}_"
 
     def function(input: Any, first: Any, second: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-        check(array_of(name, input), array_of(name, first, "mat1", 2), array_of(name, second, "mat2", 3))
+        array = array_of(name, input)
+        check(array, array_of(name, first, "mat1", 2), array_of(name, second, "mat2", 3))
         write(op, input, (first, second, beta, alpha))
         return input
 

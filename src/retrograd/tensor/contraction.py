@@ -146,7 +146,10 @@ def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
         if len(first) != len(second):
             raise RuntimeError("both dimension lists should have same length")
         return first, second
-    n = as_int("tensordot", dims, "dims")
+    if not isinstance(dims, int):
+        raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
+                           f"two lists, but got dims={dims}")
+    n = dims
     if n < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={n}")
     if n > min(x.ndim, y.ndim):

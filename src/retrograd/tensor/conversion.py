@@ -7,14 +7,14 @@ from collections.abc import Callable
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
-from ..devices import checked, device as Device
+from ..devices import checked
+from ..devices import device as Device
 from ..dtypes import (
     ALL,
     bool_,
     category,
     complex64,
     complex128,
-    dtype as torch_dtype,
     float16,
     float32,
     float64,
@@ -22,12 +22,18 @@ from ..dtypes import (
     int16,
     int32,
     int64,
-    promote_types as promoted,
     result_dtype,
     uint8,
 )
+from ..dtypes import (
+    dtype as torch_dtype,
+)
+from ..dtypes import (
+    promote_types as promoted,
+)
 from ..ops import basic as ops
-from .options import check_tensor, contiguous_format, element_type, layout as Layout, number, strided
+from .options import check_tensor, contiguous_format, element_type, number, strided
+from .options import layout as Layout
 from .recording import recorded
 from .state import State
 
@@ -53,9 +59,9 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     if device is not None:
         checked(device)
     target = self._array.dtype if dtype is None else element_type("to", dtype)
-    if target is self._array.dtype and not copy:
-        if memory_format is not contiguous_format or self._array.flags.c_contiguous:
-            return self
+    if target is self._array.dtype and not copy and (
+            memory_format is not contiguous_format or self._array.flags.c_contiguous):
+        return self
     if self._array.dtype.kind == "c" and target.kind not in "cb":
         warnings.warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning,
                       stacklevel=2)
@@ -78,8 +84,8 @@ def _positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) ->
             dtype, rest = rest[0], rest[1:]
     else:
         kinds = ", ".join(type(arg).__name__ for arg in args)
-        raise TypeError(f"to() received an invalid combination of arguments - got ({kinds}), but expected one of: (dtype), "
-                        "(device, dtype), (other)")
+        raise TypeError(f"to() received an invalid combination of arguments - got ({kinds}), but expected one of: "
+                        "(dtype), (device, dtype), (other)")
     return dtype, device, *rest, *flags[len(rest):]
 
 
@@ -128,19 +134,19 @@ def is_tensor(obj: Any) -> bool:
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are floating-point numbers."""
     check_tensor("is_floating_point", input)
-    return input._array.dtype.kind == "f"
+    return bool(input._array.dtype.kind == "f")
 
 
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex numbers."""
     check_tensor("is_complex", input)
-    return input._array.dtype.kind == "c"
+    return bool(input._array.dtype.kind == "c")
 
 
 def is_signed(input: Tensor) -> bool:
     """Whether the type of the elements has negative numbers."""
     check_tensor("is_signed", input)
-    return input._array.dtype.kind not in "ub"
+    return bool(input._array.dtype.kind not in "ub")
 
 
 def is_nonzero(input: Tensor) -> bool:

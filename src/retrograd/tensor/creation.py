@@ -20,12 +20,16 @@ from .options import (
     element_type,
     filled_type,
     filling,
-    layout as Layout,
     made,
-    memory_format as MemoryFormat,
     number,
     shape_of,
     strided,
+)
+from .options import (
+    layout as Layout,
+)
+from .options import (
+    memory_format as MemoryFormat,
 )
 from .recording import recorded
 from .state import State, plain
@@ -109,9 +113,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
 def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal of `n` rows and `m` columns (or `n`), zeros elsewhere."""
-    for name, count, position in (("n", n, 1), ("m", m, 2)):
-        if count is None and name == "m":
-            continue
+    for name, count, position in (("n", n, 1), ("m", n if m is None else m, 2)):
         if isinstance(count, float) or not hasattr(count, "__index__"):
             raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
         if count < 0:
@@ -122,7 +124,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = str
 # Like another
 
 def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | None = None) -> Array:
-    """New memory of the shape of `array`, its dimensions in the same order of strides unless a format says otherwise."""
+    """New memory of the shape of `array`, its dimensions in the same order in memory unless a format is given."""
     if array.flags.c_contiguous or memory_format is contiguous_format:
         return np.empty(array.shape, dtype)
     if 0 not in array.strides:
@@ -239,9 +241,11 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
         check_tensor("complex", part, name, position)
     a, b = real.dtype, imag.dtype
     if not (a.is_floating_point and b.is_floating_point):
-        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {a.legacy} and {b.legacy}")
+        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
+                           f"{a.legacy} and {b.legacy}")
     if a is not b:
-        raise RuntimeError(f"Expected object of scalar type {a.legacy} but got scalar type {b.legacy} for second argument")
+        raise RuntimeError(f"Expected object of scalar type {a.legacy} but got scalar type {b.legacy} for second "
+                           "argument")
     if a.itemsize == 2:
         raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")
     result: Tensor = _complex(real, imag)

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, I64, default_complex, default_floating, dtype as torch_dtype, of_scalar, promote_types
+from ..dtypes import BOOL_, I64, default_complex, default_floating, of_scalar, promote_types
+from ..dtypes import dtype as torch_dtype
 from ..modes import local
 from .options import fits
 from .state import State
 
 Array = np.ndarray[Any, Any]
 
-_SUPPORTED = ("The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
-              "uint8, and bool.")
+_SUPPORTED = ("The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+              "int8, uint8, and bool.")
 _NUMBERS = (bool, int, float, complex)
 _PLAIN = frozenset(_NUMBERS)
 
@@ -52,8 +53,8 @@ def checked_array(array: Array) -> Array:
     dtype = array.dtype
     if dtype not in torch_dtype.of:
         if dtype.newbyteorder("=") in torch_dtype.of:
-            raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
-                             "byte orders is currently not supported.")
+            raise ValueError("given numpy array has byte order different from the native byte order. Conversion "
+                             "between byte orders is currently not supported.")
         raise TypeError(f"can't convert np.ndarray of type numpy.{dtype.type.__name__}. {_SUPPORTED}")
     for stride in array.strides:
         if stride < 0:
@@ -86,7 +87,7 @@ def _of_sequence(data: Any, dtype: np.dtype[Any] | None) -> Array:
     shape = [len(data)]
     flat: Any = data
     while flat and not isinstance(flat[0], _NUMBERS) and _is_sequence(flat[0]):
-        if all([isinstance(item, np.ndarray) for item in flat]) and len({item.shape for item in flat}) == 1:
+        if all(isinstance(item, np.ndarray) for item in flat) and len({item.shape for item in flat}) == 1:
             return _of_arrays(flat, shape, dtype)
         length = len(flat[0])
         shape.append(length)
@@ -142,8 +143,8 @@ def _element(item: Any, target: np.dtype[Any]) -> Any:
     """What stands in a sequence as a Python number, or as what NumPy makes one of."""
     if isinstance(item, State):
         if item._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars. A sequence holds a tensor of "
-                             f"shape {list(item._array.shape)}: join tensors with torch.stack() or torch.cat().")
+            raise ValueError("only one element tensors can be converted to Python scalars. A sequence holds a tensor "
+                             f"of shape {list(item._array.shape)}: join tensors with torch.stack() or torch.cat().")
         if target.kind in "iu" and item._array.dtype.kind in "fc":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return item._array.item()
@@ -169,7 +170,8 @@ def _common_type(flat: Sequence[Any]) -> np.dtype[Any]:
 
     def own(item: Any) -> np.dtype[Any]:
         if isinstance(item, State):
-            return item._array.dtype
+            dtype: np.dtype[Any] = item._array.dtype
+            return dtype
         if isinstance(item, np.generic) and item.dtype in torch_dtype.of:
             return torch_dtype.of[item.dtype].dtype
         if isinstance(item, _NUMBERS):
@@ -180,7 +182,8 @@ def _common_type(flat: Sequence[Any]) -> np.dtype[Any]:
 
     if isinstance(flat[0], str):
         raise ValueError("too many dimensions 'str'")
-    return reduce(promote_types, map(own, flat))
+    common: np.dtype[Any] = reduce(promote_types, map(own, flat))
+    return common
 
 
 def _not_a_number(item: Any) -> Exception:
@@ -204,7 +207,7 @@ def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
         if target.kind in "iu":
             if not fits(value, target):
                 raise RuntimeError(f"value cannot be converted to type {target.name} without overflow: {value!r}")
-            value = int(value)
+            value = int(value.real)
         values.append(value)
     wide = np.dtype(np.int64) if target.kind in "iu" else target
     return np.array(values, wide).astype(target)

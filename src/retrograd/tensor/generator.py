@@ -1,4 +1,4 @@
-"""`torch.Generator`, and the one that is used where none is given. PyTorch's numbers, from PyTorch's seeds and states."""
+"""`torch.Generator`, and the one that is used where none is given. PyTorch's numbers for PyTorch's seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..devices import checked, device as Device
+from ..devices import checked
+from ..devices import device as Device
 from ..kernels.twister import DEFAULT_SEED, Twister
 from .state import State, plain
 

@@ -15,9 +15,12 @@ from ..graph.engine import Pass
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written
 from ..modes import local
+from ..ops.basic import copy
+from .recording import recorded
 from .state import State, edge_of, plain, with_edge
 
 _accumulation = threading.Lock()
+_copy = recorded(copy)
 
 
 class TensorRecorder:
@@ -36,7 +39,7 @@ class TensorRecorder:
             if kind == "out" and index >= len(node.op.differentiable):
                 edge = None
             elif kind == "out" and node.outputs > 1:
-                edge = Output(node, index, node.shape[index], node.dtype[index])
+                edge = Output(node, index)
             values.append(with_edge(value, edge))
         return tuple(values)
 
@@ -129,27 +132,41 @@ def implicit(root: Any, cotangent: Any, i: int) -> Any:
 
 
 def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
-    """Add a gradient into a leaf: in place, or as a new tensor where the pass is recorded.
+    """Add a gradient into a leaf: in place, or as a new tensor where the pass is recorded. Then its hooks run.
 
     A raw array that nobody else holds (`own`) becomes the gradient itself; any other is copied, so that no gradient
-    aliases another.
+    aliases another. None, where no gradient reached the leaf, adds nothing.
     """
     meta = leaf._meta
     if recorder is not None and not local.here.grad:    # a profiled pass: tensors, but nothing is recorded
-        g, recorder = g._array, None
-    with _accumulation:
-        held = meta.grad
-        if recorder is not None:
-            meta.grad = g if held is None else held + g
-        elif held is None:
-            meta.grad = plain(g if own else np.array(g, order="C"))
-        else:
-            np.add(held._array, g, out=held._array, casting="unsafe")
-            written(held._array, None)
-    hooks = meta.post_accumulate
-    if hooks:
-        for hook in [*hooks.values()]:
+        g, recorder = None if g is None else g._array, None
+    hooks = meta.hooks
+    if hooks is not None and hooks.pre:
+        (g,), own = hooks.before([g], recorder), False
+    if g is not None:
+        with _accumulation:
+            held = meta.grad
+            if recorder is not None:
+                meta.grad = _copy(g, "C") if held is None else held + g
+            elif held is None:
+                meta.grad = plain(g if own else _copied(g, leaf._array))
+            else:
+                np.add(held._array, g, out=held._array, casting="unsafe")
+                written(held._array, None)
+    if meta.post_accumulate:
+        for hook in [*meta.post_accumulate.values()]:
             hook(leaf)
+    if hooks is not None and hooks.post:
+        hooks.after([], [g], recorder)
+
+
+def _copied(g: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy of the gradient, with its axes in memory in the order of those of the leaf's array."""
+    if like.flags.c_contiguous or 0 in like.strides:
+        return np.array(g, order="C")
+    copied = np.empty_like(like)
+    np.copyto(copied, g)
+    return copied
 
 
 def check_grad(tensor: Any, grad: Any) -> None:

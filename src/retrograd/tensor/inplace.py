@@ -22,7 +22,7 @@ from ..ops.basic import clone
 from ..ops.framework import Op
 from .operands import common, explained, operand
 from .recording import class_of
-from .state import CUSTOM, MULTI_OUTPUT, NO_GRAD, ORDINARY, State, edge_of
+from .state import CUSTOM, MULTI_OUTPUT, NO_GRAD, ORDINARY, State, edge_of, set_edge
 
 _CREATED = {
     NO_GRAD: ("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
@@ -85,8 +85,11 @@ def inplace(op: Op) -> Callable[..., Any]:
     return call
 
 
-def write(op: Op, x: Any, args: tuple[Any, ...]) -> None:
-    """Compute `op(x, *args)`, write it over x's memory, and record it."""
+def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
+    """Compute `op(x, *args)`, write it over x's memory, and record it.
+
+    Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
+    """
     operands = [x]
     for i, value in enumerate(args[: op.arity - 1], 1):
         operands.append(operand(op, i, value, x, None) if not isinstance(value, State) else value)
@@ -96,18 +99,38 @@ def write(op: Op, x: Any, args: tuple[Any, ...]) -> None:
     check_writable(x, any(edges))
     arrays = common(op, operands) if op.domain != "as given" else [None if o is None else o._array for o in operands]
     target = x._array
+    options = args[op.arity - 1:]
+    node, after = None, False
     try:
-        out = here.run(op.kernel, *arrays, *args[op.arity - 1:])
+        if into is None:
+            out = here.run(op.kernel, *arrays, *options)
+            _check_result(out, target)
+        if recording:
+            node, after = _inner_node(op, operands, arrays, edges, args)
+        if not target.flags.writeable:
+            _unlock(target)
+        if into is None:
+            np.copyto(target, out, casting="unsafe")
+        else:
+            here.run(into, *arrays, *options)
     except (TypeError, ValueError) as error:
         raise explained(op, operands, error) from None
-    _check_result(out, target)
-    node, after = _inner_node(op, operands, arrays, edges, args) if recording else (None, False)
-    np.copyto(target, out, casting="unsafe")
     written(x)
     if node is not None:
         if after:
             node.number = next_number()
         rebase(x, node)
+
+
+def _unlock(target: np.ndarray[Any, Any]) -> None:
+    """Make memory writable that is read-only because a view of it has an element in several places.
+
+    Raises RuntimeError where this view is one of those.
+    """
+    if any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                           "memory location. Please clone() the tensor before performing the operation.")
+    target.flags.writeable = True
 
 
 def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
@@ -151,10 +174,9 @@ def rebase(x: Any, node: Any) -> None:
     """Make `node` the history of x, through the base where x is a view."""
     meta = x._meta
     if meta is None or meta.base is None:
-        x._edge = node
-        return
-    base = meta.base
-    base._edge = CopySlices(base, meta.replay, node)
+        set_edge(x, node)
+    else:
+        set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
 
 
 class CopySlices(OtherNode):

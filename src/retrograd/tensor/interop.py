@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import DIFFERENTIABLE
+from ..graph.versions import new_lineage
 from ..modes import local
 from .data import checked_array
 from .printing import repr_of
@@ -96,8 +97,8 @@ def to_bool(self: Tensor) -> bool:
     """Whether the one element is not zero."""
     if self._array.size != 1:
         how = "more than one value" if self._array.size else "no values"
-        raise RuntimeError(f"Boolean value of Tensor with {how} is ambiguous. Use .any() or .all(), or compare its shape "
-                           f"{list(self._array.shape)}.")
+        raise RuntimeError(f"Boolean value of Tensor with {how} is ambiguous. Use .any() or .all(), or compare its "
+                           f"shape {list(self._array.shape)}.")
     return bool(self._array.item())
 
 
@@ -153,8 +154,8 @@ def text_of(tensor: Any, *, prefix: str | None = None) -> str:
         if node is not None:
             name = node.name()
     if prefix is None:
-        kind = type(tensor)
-        prefix = "tensor(" if kind.__name__ == "Tensor" else f"{kind.__name__}("
+        kind = type(tensor).__name__
+        prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
     return repr_of(tensor._array, requires_grad=name is None and tensor.requires_grad, grad_fn_name=name, prefix=prefix)
 
 
@@ -179,14 +180,14 @@ def detach_(input: Tensor) -> Tensor:
     if meta is not None and meta.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead. The base would still be in the graph.")
     if meta is not None:
-        meta.leaf = False
+        meta.leaf, meta.accumulator = False, None
     input._edge = None
     return input
 
 
 def _data(self: Tensor) -> Tensor:
-    """The same memory without history, whose writes nobody counts. Assign to it to replace the memory."""
-    tensor: Tensor = plain(self._array)
+    """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
+    tensor: Tensor = plain(checked_array(new_lineage(self._array)))
     return tensor
 
 
@@ -199,10 +200,8 @@ def _set_data(self: Tensor, value: Any) -> None:
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
                            f"torch.{new.dtype.name}")
-    if new.shape != self._array.shape or new.dtype != self._array.dtype:
-        meta = self._meta
-        if meta is not None and "accumulator" in vars(meta):
-            del meta.accumulator                # it knows the old shape
+    if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
+        self._meta.accumulator = None           # it knows the old shape
     self._array = new
 
 
@@ -214,8 +213,8 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         known: Tensor = memo[id(self)]
         return known
     if not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
-                           "the moment. Copy a computed tensor with .clone(), or .detach() it first.")
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+                           "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")
     new: Tensor = _rebuilt(type(self), _copied_memory(self._array, memo), self.requires_grad, {})
     memo[id(self)] = new
     meta = self._meta

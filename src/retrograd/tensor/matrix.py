@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BOOL_, dtype as torch_dtype
-from ..ops import matrix as ops, shape
+from ..ops import basic, matrix as ops, shape
 from .dims import array_of
 from .recording import recorded
 from .state import State, edge_of, plain
 
 _mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
 _trace, _first_row = recorded(ops.trace), recorded(ops.first_row)
-_expand, _unfolded = recorded(shape.expand), recorded(shape.unsafe_view)
+_expand, _unfolded, _clone = recorded(shape.expand), recorded(shape.unsafe_view), recorded(basic.clone)
 
 _C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int32": "int",
             "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
@@ -119,7 +119,8 @@ def _folded_right(input: Any, stack: Any) -> Any:
     """A matrix or a vector times a stack of matrices: the same, transposed."""
     if input._array.ndim == 1:
         return _folded(stack.transpose(-1, -2), input)
-    return _folded(stack.transpose(-1, -2), input.t()).transpose(-1, -2).contiguous()
+    product = _folded(stack.transpose(-1, -2), input.t()).transpose(-1, -2)
+    return product if product._array.flags.c_contiguous else _clone(product, "C")
 
 
 def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
@@ -184,9 +185,9 @@ def check_stacks(a: Any, b: Any) -> None:
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] "
                            f"but got: [{b.shape[0]}, {b.shape[1]}].")
+    refuse_bool("bmm", a)
     if a.dtype is not b.dtype:
         raise RuntimeError(f"expected scalar type {legacy_name(a)} but found {legacy_name(b)}. {REMEDY}")
-    refuse_bool("bmm", a)
 
 
 def bmm(input: Any, mat2: Any) -> Any:
@@ -229,7 +230,7 @@ def _vector_product(name: str, call: Callable[..., Any], parameter: str) -> Call
         if a.shape != b.shape:
             raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same "
                                f"number of elements, but got {a.size} and {b.size} elements respectively")
-        refuse_bool(name, a)
+        refuse_bool("dot", a)
         return call(input, other)
 
     function.__name__ = function.__qualname__ = name

@@ -27,18 +27,19 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     Raises TypeError for what is no array and for types that tensors do not have, ValueError for negative strides and
     foreign byte orders.
     """
-    if not isinstance(ndarray, np.ndarray):
-        kind = type(ndarray)
+    array: Any = ndarray
+    if not isinstance(array, np.ndarray):
+        kind = type(array)
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"expected np.ndarray (got {name})")
-    return _over(ndarray)
+    return _over(array)
 
 
 def _over(ndarray: np.ndarray[Any, Any]) -> Tensor:
     array = checked_array(ndarray)
     if not array.flags.writeable:
-        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Writing "
-                      "to this tensor will fail: copy the array first if it is to be written to.", UserWarning,
+        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
+                      "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning,
                       stacklevel=3)
     result: Tensor = plain(array.view() if array is ndarray else array)
     return result

@@ -44,6 +44,10 @@ REFLECTED: dict[Any, str] = {np.add: "__radd__", np.subtract: "__rsub__", np.mul
 OPERANDS = (State, np.ndarray, np.generic, int, float, complex)
 
 
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, OPERANDS)
+
+
 class NumpyProtocol:
     """The methods by which NumPy, and an operator of ours, hand a call over to tensors."""
 
@@ -56,46 +60,47 @@ class NumpyProtocol:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """A ufunc was called with a tensor. Raises TypeError where a gradient would be lost."""
-        if method == "__call__" and (not options or options == {"out": ...}):
+        if options and options.get("out") is ...:
+            del options["out"]                           # "return an array": tensors have no other results
+        if method == "__call__" and not options:
             op = Op.by_kernel.get(ufunc)
-            if op is not None and all([isinstance(x, OPERANDS) for x in inputs]):
+            if op is not None and all(map(_is_operand, inputs)):
                 if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 return recorded(op)(*inputs)
-        if _foreign((*inputs, *options.get("out", ())) if isinstance(options.get("out"), tuple) else inputs):
+        targets = options.get("out") or ()
+        if _foreign((*inputs, *targets)):
             return NotImplemented
-        return _unusual(ufunc, method, inputs, options)
+        return _unusual(ufunc, method, inputs, options, targets)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Any other NumPy function was called with a tensor. Raises TypeError where a gradient would be lost."""
+        if len(types) > 1 and not all(issubclass(t, (State, np.ndarray)) for t in types):
+            return NotImplemented
         handler = FUNCTIONS.get(function)
         if handler is not None:
             return handler(*args, **kwargs)
-        if not all([issubclass(t, (State, np.ndarray)) for t in types]):
-            return NotImplemented
         _refuse_grad(f"{function.__module__}.{function.__name__}", (args, kwargs))
         return function(*raw(args), **raw(kwargs))
 
 
-def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any],
+             targets: tuple[Any, ...]) -> Any:
     """A ufunc with options, of no operator, with a list for an operand, or one of its methods."""
     name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-    out = options.get("out", ())
-    if any([isinstance(target, State) for target in (out if isinstance(out, tuple) else ())]):
+    if any(isinstance(target, State) for target in targets):
         raise TypeError(f"{name}: out= must be an array, not a Tensor. Write over a tensor with its own method that "
                         "ends in an underscore, or with copy_().")
-    if not options or options == {"out": ...}:
-        handler = FUNCTIONS.get(ufunc)
+    if method == "__call__" and not options:
         op = Op.by_kernel.get(ufunc)
-        if method == "__call__" and (handler is not None or op is not None):
-            call: Callable[..., Any] = recorded(op) if op is not None and handler is None else handler or recorded
-            return call(*[plain(np.asarray(x)) if isinstance(x, (list, tuple)) else x for x in inputs])
-    if method == "reduce" and ufunc in REDUCTIONS and options.get("out") is None:
-        options.setdefault("axis", 0)
-        return REDUCTIONS[ufunc](*inputs, **options)
+        call = FUNCTIONS.get(ufunc) if op is None else recorded(op)
+        if call is not None:
+            return call(*[plain(np.asarray(x)) if isinstance(x, (list, tuple, np.ndarray)) else x for x in inputs])
+    if method == "reduce" and ufunc in REDUCTIONS and not targets:
+        return REDUCTIONS[ufunc](*inputs, **{"axis": 0, **options})
     _refuse_grad(name, (inputs, options))
     results = getattr(ufunc, method)(*raw(inputs), **options)
-    return results if isinstance(out, tuple) and out else wrapped(results)
+    return results if targets else wrapped(results)
 
 
 def raw(value: Any) -> Any:
@@ -138,4 +143,4 @@ def _refuse_grad(name: str, arguments: Any) -> None:
 
 def _foreign(values: tuple[Any, ...]) -> bool:
     """Whether one of the values takes NumPy's calls over itself and is no tensor."""
-    return any([hasattr(type(x), "__array_ufunc__") and not isinstance(x, OPERANDS) for x in values])
+    return any(hasattr(type(x), "__array_ufunc__") and not _is_operand(x) for x in values)

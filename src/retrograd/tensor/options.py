@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import math
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..devices import checked
-from ..dtypes import DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
+from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, float64, int64, of_scalar
+from ..dtypes import dtype as torch_dtype
 from .state import State, edge_of, meta_of, plain
 
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
 # Types of Python's own that PyTorch takes for element types.
-_BUILTIN: dict[Any, Any] = {float: float64.dtype, int: int64.dtype, bool: np.dtype(bool), complex: np.dtype("complex128")}
+_BUILTIN: dict[Any, Any] = {float: float64.dtype, int: int64.dtype, bool: BOOL_, complex: C128}
 
 
 class _Named:
@@ -105,11 +109,11 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Any:
+def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tensor:
     """The new tensor over `array`, once `device` is found to be the CPU."""
     if device is not None:
         checked(device)
-    tensor = plain(array)
+    tensor: Tensor = plain(array)
     if requires_grad:
         require_grad(tensor)
     return tensor
@@ -138,8 +142,8 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
 
 
 # PyTorch's names of the types in its messages on what a number does not fit.
-_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "bool": "bool",
-            "float16": "c10::Half", "float32": "float", "float64": "double"}
+_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+            "bool": "bool", "float16": "c10::Half", "float32": "float", "float64": "double"}
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import I64
-from ..kernels import random as kernels, sampling
+from ..kernels import random as kernels
+from ..kernels import sampling
 from ..ops import creation as ops
 from ..ops.framework import Op
 from .creation import empty_as
 from .generator import Generator, twister_of
 from .inplace import write
-from .options import check_tensor, element_type, layout as Layout, made, memory_format as MemoryFormat, shape_of, strided
+from .options import check_tensor, element_type, made, shape_of, strided
+from .options import layout as Layout
+from .options import memory_format as MemoryFormat
 from .recording import recorded
 from .state import State
 
@@ -37,14 +40,17 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtyp
          device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Numbers from [0, 1) in the shape given, as `rand(2, 3)` or `rand((2, 3))`."""
     stream = twister_of("rand", generator)
-    return made(kernels.uniform(stream, shape_of("rand", sizes, size), element_type("rand", dtype)), device, requires_grad)
+    array = kernels.uniform(stream, shape_of("rand", sizes, size), element_type("rand", dtype))
+    return made(array, device, requires_grad)
 
 
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
-          layout: Layout = strided, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+          layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+          requires_grad: bool = False) -> Tensor:
     """Standard normal samples in the shape given, as `randn(2, 3)` or `randn((2, 3))`."""
     stream = twister_of("randn", generator)
-    return made(kernels.normal(stream, shape_of("randn", sizes, size), element_type("randn", dtype)), device, requires_grad)
+    array = kernels.normal(stream, shape_of("randn", sizes, size), element_type("randn", dtype))
+    return made(array, device, requires_grad)
 
 
 def randint(*args: Any, low: int | None = None, high: int | None = None, size: Any = None,
@@ -77,7 +83,8 @@ def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> t
 
 def _integer(name: str, argument: str, value: Any, position: int = 1) -> int:
     if isinstance(value, float) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {type(value).__name__}")
+        kind = type(value).__name__
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
     integer = int(value)
     if not -2**63 <= integer < 2**63:
         raise ValueError("Overflow when unpacking long long")
@@ -93,7 +100,8 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
-           layout: Layout = strided, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+           layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+           requires_grad: bool = False) -> Tensor:
     """Normal samples: of the shape of the tensors `mean` and `std`, or of `size` where both are numbers."""
     stream = twister_of("normal", generator)
     tensors = isinstance(mean, State), isinstance(std, State)
@@ -175,7 +183,7 @@ def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | N
 
 
 def _in_memory_order(x: Array, draw: Callable[[Array], Array]) -> Array:
-    """What is drawn for `x`. PyTorch fills memory in the order of its addresses, so that is how `draw` gets to see x."""
+    """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x."""
     if x.flags.c_contiguous:
         return draw(x)
     axes = _slowest_first(x)
@@ -217,7 +225,7 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
 
 def random_(self: Tensor, *bounds: int | None, to: int | None = None, generator: Generator | None = None,
             **named: Any) -> Tensor:
-    """Fill the tensor with integers from [from, to): `random_(from, to)`, `random_(to)`, or as large as its type has."""
+    """Fill the tensor with integers from [from, to): `random_(from, to)`, `random_(to)`, or of any size."""
     stream = twister_of("random_", generator)
     start = _first("random_", bounds[0] if len(bounds) + (to is not None) > 1 else None, named)
     end = to if to is not None or not bounds else bounds[-1]

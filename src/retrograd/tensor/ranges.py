@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import I64, default_complex, default_floating, dtype as torch_dtype
+from ..dtypes import I64, default_complex, default_floating
+from ..dtypes import dtype as torch_dtype
 from ..kernels import ranges as kernels
-from .options import element_type, layout as Layout, made, number, strided
+from .options import element_type, made, number, strided
+from .options import layout as Layout
 from .state import State
 
 if TYPE_CHECKING:
@@ -44,8 +46,9 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
         target = I64 if all(isinstance(bound, int) for bound in bounds) else default_floating()
     if target.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{torch_dtype.of[target].legacy}'")
-    count = kernels.arange_length(*bounds, target)
-    return made(kernels.arange(bounds[0], bounds[2], count, target), device, requires_grad)
+    first, last, stride = bounds
+    count = kernels.arange_length(first, last, stride, target)
+    return made(kernels.arange(first, stride, count, target), device, requires_grad)
 
 
 def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, int, np.dtype[Any]]:
@@ -69,8 +72,8 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
     else:
         target = element_type(name, dtype)
         if is_complex and target.kind != "c":
-            raise RuntimeError(f"{name}(): inferred dtype {torch_dtype.of[default_complex()].legacy} can't be safely cast "
-                               f"to passed dtype {torch_dtype.of[target].legacy}")
+            inferred, passed = torch_dtype.of[default_complex()].legacy, torch_dtype.of[target].legacy
+            raise RuntimeError(f"{name}(): inferred dtype {inferred} can't be safely cast to passed dtype {passed}")
     if target.kind == "b":
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
     return ends[0], ends[1], int(steps), target

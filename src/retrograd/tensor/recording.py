@@ -282,7 +282,7 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
             node.outputs = count
             node.shape, node.dtype = [o.shape for o in outs[:count]], [o.dtype for o in outs[:count]]
             for i, result in enumerate(results[:count]):
-                result._edge = Output(node, i, result._array.shape, result._array.dtype)
+                result._edge = Output(node, i)
     if op.view:
         for i, result in enumerate(results):
             make_view(result, operands[0], partial(_replay, op, args[1:], i), MULTI_OUTPUT)

@@ -15,7 +15,7 @@ import numpy as np
 from ..dtypes import dtype as torch_dtype
 from ..kernels.reductions import count, nonempty
 from ..ops import reductions as ops, scans
-from .dims import Dims, array_of, axes_of, axis_of
+from .dims import Dims, array_of, as_int, axes_of, axis_of
 from .options import element_type
 from .recording import recorded
 from .return_types import aminmax as _MinMax
@@ -94,10 +94,10 @@ def _spread(name: str) -> Callable[..., Any]:
         array = array_of(name, input)
         if type(dim) is bool:                                 # var(x, False): the overload without a dim
             dim, unbiased = None, dim
-        axes = axes_of(name, dim if axis is None else axis, array.ndim)
         if array.dtype.kind not in "fc":
             names = name if "_" in name else "std and var"
             raise RuntimeError(f"{names} only support floating point and complex dtypes. Convert with .float() first.")
+        axes = axes_of(name, dim if axis is None else axis, array.ndim)
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
         if count(array.shape, axes) <= correction:
@@ -120,13 +120,14 @@ var, std, var_mean, std_mean = (_spread(name) for name in ("var", "std", "var_me
 def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
     """The axes of a reduction without an identity. Raises RuntimeError or IndexError where there is nothing to reduce."""
     array = array_of(name, input)
-    axes = axes_of(name, dim, array.ndim)
     if array.size == 0:
         if dim is None or dim in ((), []):
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
                                "reduction dim with the 'dim' argument.")
-        nonempty(name, array.shape, axes)
-    return axes
+        if isinstance(dim, (int, tuple, list)):
+            axes_of(name, dim, array.ndim)
+            nonempty(f"{name}()", array.shape, (dim,) if isinstance(dim, int) else dim)
+    return axes_of(name, dim, array.ndim)
 
 
 def amax(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None) -> Any:
@@ -143,12 +144,12 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, axis: 
     """The smallest and the largest elements of all, or along one `dim`, as `(min, max)`."""
     array = array_of("aminmax", input)
     dim = dim if axis is None else axis
-    axes = tuple(range(array.ndim)) if dim is None else (axis_of("aminmax", dim, array.ndim),) if array.ndim else ()
-    if dim is not None and not array.ndim:
-        axis_of("aminmax", dim, 0)
-    if count(array.shape, axes) == 0:
-        if dim is None:
+    if dim is None:
+        axes = tuple(range(array.ndim))
+        if array.size == 0:
             raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+    else:
+        axes = axes_of("aminmax", as_int("aminmax", dim, "dim"), array.ndim)
         nonempty("aminmax", array.shape, axes)
     return _MinMax(_aminmax(input, axes, flag("aminmax", keepdim, keepdims)))
 
@@ -160,6 +161,8 @@ def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..
                  keepdims: Any = None) -> Any:
         array = array_of(name, input)
         dim = dim if axis is None else axis
+        if dim is not None:
+            dim = as_int(name, dim, "dim")
         if array.dtype.kind in "bc":
             kind = "bool" if array.dtype.kind == "b" else "complex"
             raise RuntimeError(f"{name}(): does not support {kind} input")
@@ -168,7 +171,7 @@ def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         else:
             dim = axis_of(name, dim, array.ndim)
-            nonempty(name, array.shape, (dim,))
+            nonempty(f"{name}()", array.shape, (dim,))
         return call(input, dim, flag(name, keepdim, keepdims), largest)
 
     function.__name__ = function.__qualname__ = name

@@ -39,7 +39,7 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
         if dim is not None:
             dim = axis_of(name, dim, array.ndim)
             if array.size == 0:
-                nonempty(name, array.shape, (dim,))
+                nonempty(f"{name}()", array.shape, (dim,))
             return named(along(input, dim, flag(name, keepdim, keepdims), largest))
         if keepdim or keepdims:
             raise TypeError(f"{name}() received an invalid combination of arguments: keepdim needs a dim. For several "
@@ -158,7 +158,10 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
     call, named = recorded(op), getattr(return_types, name)
 
     def function(input: Any, dim: int) -> Any:
-        return named(call(input, axis_of(name, dim, array_of(name, input).ndim), largest))
+        ndim = array_of(name, input).ndim
+        if ndim == 0 and as_int(name, dim, "dim") not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+        return named(call(input, axis_of(name, dim, ndim), largest))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as `(values, indices)`; "

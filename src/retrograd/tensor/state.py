@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.hooks import Hooks
-from ..graph.node import AccumulateGrad, OtherNode
+from ..graph.node import AccumulateGrad, OtherNode, hooks_of
 from ..graph.versions import next_number, written_since
 from ..modes import local
 
@@ -40,7 +40,7 @@ class Meta:
     grad: Any = None
     hooks: Hooks | None = None
     post_accumulate: dict[int, Callable[..., Any]] | None = None
-    retains_grad = False
+    retained: int | None = None            # which of the retaining hooks of its node is its own
     base: Any = None
     seen = 0
     creation = ORDINARY
@@ -97,7 +97,6 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
     accumulator: AccumulateGrad | None = None if meta.accumulator is None else meta.accumulator()
     if accumulator is None:
         accumulator = AccumulateGrad(leaf, leaf._array.shape, leaf._array.dtype)
-        accumulator.hooks = meta.hooks
         meta.accumulator = weakref.ref(accumulator)
     return accumulator
 
@@ -107,8 +106,17 @@ def renew(view: Any) -> None:
     meta = view._meta
     base_edge = edge_of(meta.base)
     if base_edge is not None:
-        view._edge = StridedView(meta.base, meta.replay, view, base_edge)
+        set_edge(view, StridedView(meta.base, meta.replay, view, base_edge))
     meta.seen = next_number()
+
+
+def set_edge(tensor: Any, edge: Any) -> None:
+    """Give a tensor a new history. What retains its gradient goes with it, other hooks stay where they are."""
+    meta = tensor._meta
+    if meta is not None and meta.retained is not None:
+        _, keep = tensor._edge.node.hooks.retain.pop(meta.retained)
+        hooks_of(edge.node).retain[meta.retained] = (edge.index, keep)
+    tensor._edge = edge
 
 
 class StridedView(OtherNode):

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
-from ..graph.hooks import Hooks, RemovableHandle, register
-from ..graph.node import Node
+from ..graph.hooks import RemovableHandle, register
+from ..graph.node import Node, hooks_of
 from ..graph.versions import count
 from .accumulating import AccumulatingMethods
 from .arithmetic import ArithmeticMethods
@@ -21,7 +21,8 @@ from .contraction import ContractionMethods
 from .conversion import ConversionMethods
 from .creation import CreationMethods
 from .elementary import ElementaryMethods
-from .gradients import accumulate, as_tensor, check_grad, input_edge, run_backward
+from .gradients import accumulate, check_grad, input_edge, run_backward
+from .hooks import on_tensor, retain
 from .indexing import IndexingMethods
 from .interop import InteropMethods
 from .joining import JoiningMethods
@@ -124,13 +125,13 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
     @property
     def retains_grad(self) -> bool:
         """Whether backward passes keep the gradient of this non-leaf."""
-        return self._meta is not None and self._meta.retains_grad
+        return self._meta is not None and self._meta.retained is not None
 
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward passes accumulated here; None before the first."""
         meta = self._meta
-        if meta is not None and (meta.leaf or meta.grad is not None or meta.retains_grad):
+        if meta is not None and (meta.leaf or meta.grad is not None or meta.retained is not None):
             grad: Tensor | None = meta.grad
             return grad
         if not self.is_leaf:
@@ -188,23 +189,7 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `.grad` too. Does nothing for a leaf."""
-        edge = edge_of(self)
-        if edge is None:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        meta = meta_of(self)
-        if meta.leaf or meta.retains_grad:
-            return
-        meta.retains_grad = True
-
-        def keep(g: Any, recorder: Any) -> Any:
-            held = meta.grad
-            if recorder is None:
-                meta.grad = as_tensor(g.copy()) if held is None else as_tensor(held._array + g)
-            else:
-                meta.grad = g if held is None else held + g
-            return g
-
-        register(hooks_of(edge).retain, keep)
+        retain(self)
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad)` whenever the gradient of this tensor is computed; what it returns replaces the gradient.
@@ -214,12 +199,7 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         edge = edge_of(self)
         if edge is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        meta = meta_of(self)
-        if not meta.leaf:
-            return register(hooks_of(edge).tensor, tensor_hook(hook))
-        if meta.hooks is None:
-            meta.hooks = Hooks()
-        return register(meta.hooks.tensor, tensor_hook(hook))
+        return register(hooks_of(edge.node).tensor, (edge.index, on_tensor(hook)))
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(tensor)` after a gradient was accumulated into this leaf."""
@@ -235,36 +215,15 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
     def _before_accumulation(self, g: Any, recorder: Any) -> Any:
         """The engine's word that all of a leaf's gradient is here: its hooks may replace it."""
         assert self._meta is not None
-        return g if self._meta.hooks is None else self._meta.hooks.before(g, recorder)
+        hooks = self._meta.hooks
+        if hooks is None:
+            return g
+        cotangents = [g]
+        hooks.arrived(cotangents, recorder)
+        return cotangents[0]
 
     def _accumulate(self, g: Any, recorder: Any, own: bool) -> None:
         accumulate(self, g, recorder, own)
-
-
-def hooks_of(edge: Node) -> Hooks:
-    """The hooks on the gradient that comes along an edge, made if there are none."""
-    if edge.hooks is None:
-        edge.hooks = Hooks()
-    hooks: Hooks = edge.hooks
-    return hooks
-
-
-def tensor_hook(hook: Hook) -> Callable[[Any, Any], Any]:
-    """A user's hook as the engine calls it: the hook sees a tensor, and what it returns must fit."""
-
-    def call(g: Any, recorder: Any) -> Any:
-        before = as_tensor(g)
-        after = hook(before)
-        if after is None:
-            return g
-        if not isinstance(after, State):
-            raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
-        if after._array.shape != before._array.shape:
-            raise RuntimeError("hook '" + getattr(hook, "__name__", type(hook).__name__) + "' has changed the size of "
-                               f"value: {list(before.shape)} became {list(after._array.shape)}")
-        return after._array if recorder is None else after
-
-    return call
 
 
 Results.tensor = Tensor

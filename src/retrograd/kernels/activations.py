@@ -1,0 +1,125 @@
+"""Activation functions of neural networks. Arrays in, arrays out; must not know ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .elementary import in_single
+from .reductions import refuse
+
+
+def leaky_relu(x: Any, negative_slope: float) -> Any:
+    """x, and negative_slope * x where x is negative."""
+    refuse(x.dtype, "leaky_relu_cpu", "biuc")
+    scaled = np.multiply(x, negative_slope, out=...)
+    if 0 <= negative_slope <= 1:
+        return np.maximum(x, scaled, out=scaled)
+    np.copyto(scaled, x, where=x > 0)
+    return scaled
+
+
+def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    """scale * x, and scale * alpha * (exp(input_scale * x) - 1) where x is not positive."""
+    refuse(x.dtype, "elu_cpu", "biuc")
+    return _elu(x, alpha, scale, input_scale)
+
+
+@in_single
+def _elu(x: Any, alpha: float, scale: float, input_scale: float, *, out: Any = ...) -> Any:
+    below = np.minimum(x, 0, out=...)
+    if input_scale != 1:
+        np.multiply(below, input_scale, out=below)
+    np.expm1(below, out=below)
+    np.multiply(below, alpha * scale, out=below)
+    np.multiply(x, scale, out=below, where=x > 0)
+    return below
+
+
+def silu(x: Any) -> Any:
+    """x / (1 + exp(-x))."""
+    refuse(x.dtype, "silu_cpu", "biu")
+    return _silu(x)
+
+
+@in_single
+def _silu(x: Any, *, out: Any = ...) -> Any:
+    t = np.negative(x, out=...)
+    np.exp(t, out=t)
+    np.add(t, 1, out=t)
+    return np.divide(x, t, out=t)
+
+
+def mish(x: Any) -> Any:
+    """x * tanh(log(1 + exp(x)))."""
+    refuse(x.dtype, "mish_cpu", "biuc")
+    return _mish(x)
+
+
+@in_single
+def _mish(x: Any, *, out: Any = ...) -> Any:
+    return np.multiply(x, np.tanh(np.logaddexp(x, 0), out=...), out=...)
+
+
+def softplus(x: Any, beta: float, threshold: float) -> Any:
+    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+    refuse(x.dtype, "softplus_cpu", "biuc")
+    return _softplus(x, beta, threshold)
+
+
+@in_single
+def _softplus(x: Any, beta: float, threshold: float, *, out: Any = ...) -> Any:
+    t = np.multiply(x, beta, out=...)
+    straight = t > threshold
+    np.exp(t, out=t)
+    np.log1p(t, out=t)
+    np.divide(t, beta, out=t)
+    np.copyto(t, x, where=straight)
+    return t
+
+
+def log_sigmoid(x: Any) -> Any:
+    """-log(1 + exp(-x))."""
+    refuse(x.dtype, "log_sigmoid_cpu", "biuc")
+    return _log_sigmoid(x)
+
+
+@in_single
+def _log_sigmoid(x: Any, *, out: Any = ...) -> Any:
+    t = np.abs(x, out=...)
+    np.negative(t, out=t)
+    np.exp(t, out=t)
+    np.log1p(t, out=t)
+    return np.subtract(np.minimum(x, 0, out=...), t, out=t)
+
+
+def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
+    """x, moved into [min_val, max_val]."""
+    if x.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if x.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if x.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+    return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
+
+
+def gelu_tanh(x: Any) -> Any:
+    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x³)))."""
+    refuse(x.dtype, "GeluKernelImpl", "biuc")
+    return _gelu_tanh(x)
+
+
+@in_single
+def _gelu_tanh(x: Any, *, out: Any = ...) -> Any:
+    t = np.square(x, out=...)
+    np.multiply(t, 0.044715, out=t)
+    np.add(t, 1, out=t)
+    np.multiply(t, x, out=t)
+    np.multiply(t, math.sqrt(2 / math.pi), out=t)
+    np.tanh(t, out=t)
+    np.add(t, 1, out=t)
+    np.multiply(t, x, out=t)
+    return np.multiply(t, 0.5, out=t)

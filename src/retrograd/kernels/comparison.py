@@ -1,0 +1,68 @@
+"""Limits and closeness of arrays, element by element. Arrays in, arrays out; must not know ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import FLOATING, category, default_floating
+from .arithmetic import like, promoted
+
+
+def clamp_number(x: Any, min: Any, max: Any) -> Any:
+    """x, but at least `min` and at most `max`, Python numbers of which one may be None."""
+    for limit in (min, max):
+        if limit is not None:
+            x = promoted(x, limit)
+    if x.dtype.kind == "b":
+        raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
+    if min is None:
+        return np.minimum(x, like(max, x), out=...)
+    x = np.maximum(x, like(min, x), out=...)
+    return x if max is None else np.minimum(x, like(max, x), out=x)
+
+
+def clamp(x: Any, min: Any, max: Any) -> Any:
+    """x, but at least `min` and at most `max`, arrays of which one may be None."""
+    if min is not None:
+        x = np.maximum(x, min, out=...)
+    return x if max is None else np.minimum(x, max, out=...)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """x where the condition holds, y elsewhere."""
+    return np.where(condition, x, y)
+
+
+def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Whether abs(x - y) <= atol + abs(rtol * y). An infinity is close to itself only."""
+    close = np.equal(x, y, out=...)
+    if category(x.dtype) >= FLOATING and equal_nan:
+        close |= np.logical_and(np.isnan(x), np.isnan(y))
+    if rtol == 0 and atol == 0:
+        return close
+    if category(x.dtype) < FLOATING:
+        x, y = x.astype(default_floating()), y.astype(default_floating())
+    gap = np.abs(x - y)
+    return np.logical_or(close, np.logical_and(np.isfinite(gap), gap <= atol + np.abs(rtol * y)), out=...)
+
+
+def isposinf(x: Any, *, out: Any = ...) -> Any:
+    """Whether x is +inf."""
+    return np.equal(x, np.inf, out=out) if x.dtype.kind == "f" else np.zeros_like(x, bool)
+
+
+def isneginf(x: Any, *, out: Any = ...) -> Any:
+    """Whether x is -inf."""
+    return np.equal(x, -np.inf, out=out) if x.dtype.kind == "f" else np.zeros_like(x, bool)
+
+
+def isreal(x: Any, *, out: Any = ...) -> Any:
+    """Whether x has no imaginary part, or one of 0."""
+    return np.equal(x.imag, 0, out=out) if x.dtype.kind == "c" else np.ones_like(x, bool)
+
+
+def heaviside(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """0 below 0, 1 above, y at 0."""
+    return np.where(x == 0, y, np.positive(x > 0, out=..., dtype=np.uint8).astype(x.dtype))

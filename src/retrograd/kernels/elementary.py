@@ -1,0 +1,132 @@
+"""Elementary functions that NumPy lacks, or has for real numbers only. Arrays in, arrays out; must not know ops.
+
+A kernel that takes `out` is called as a ufunc is: `...` asks for an array even where there is but one element.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F16, F32
+
+
+def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, for half precision computed in single, and rounded once."""
+
+    @wraps(kernel)
+    def call(x: Any, *options: Any, out: Any = ...) -> Any:
+        if x.dtype != F16:
+            return kernel(x, *options, out=out)
+        result = kernel(x.astype(F32), *options).astype(F16)
+        if out is ...:
+            return result
+        np.copyto(out, result)
+        return out
+
+    return call
+
+
+@in_single
+def rsqrt(x: Any, *, out: Any = ...) -> Any:
+    """1 / sqrt(x)."""
+    return np.reciprocal(np.sqrt(x, out=...), out=out)
+
+
+@in_single
+def sigmoid(x: Any, *, out: Any = ...) -> Any:
+    """1 / (1 + exp(-x))."""
+    t = np.negative(x, out=...)
+    np.exp(t, out=t)
+    np.add(t, 1, out=t)
+    return np.reciprocal(t, out=t if out is ... else out)
+
+
+def exp2(x: Any, *, out: Any = ...) -> Any:
+    """2 ** x, of complex numbers too."""
+    return np.exp2(x, out=out) if x.dtype.kind != "c" else np.exp(x * math.log(2), out=out)
+
+
+def relu(x: Any, *, out: Any = ...) -> Any:
+    """max(x, 0), where -0.0 and nan stay as they are."""
+    return np.maximum(0, x, out=out)
+
+
+def sgn(x: Any, *, out: Any = ...) -> Any:
+    """x / abs(x), and 0 at 0. A real nan has no sign either: 0."""
+    kind = x.dtype.kind
+    if kind == "b":
+        return np.positive(x.view(np.uint8), out=...).view(bool)
+    sign = np.sign(x, out=out)
+    if kind == "f":
+        np.nan_to_num(sign, copy=False)
+    return sign
+
+
+def rounded(x: Any, *, out: Any = ...) -> Any:
+    """The nearest integer, of two the even one."""
+    return np.rint(x, out=out) if x.dtype.kind not in "iu" else np.positive(x, out=out)
+
+
+def rounded_at(x: Any, decimals: Any) -> Any:
+    """Rounded to so many digits after the point, or before it where `decimals` is negative."""
+    if x.dtype.kind != "f":
+        return rounded(x)
+    power = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return np.multiply(np.rint(np.divide(x, power, out=...)), power, out=...)
+    return np.divide(np.rint(np.multiply(x, power, out=...)), power, out=...)
+
+
+def frac(x: Any, *, out: Any = ...) -> Any:
+    """What stands after the point, with the sign of x."""
+    return np.subtract(x, np.trunc(x), out=out)
+
+
+def whole(ufunc: np.ufunc) -> Callable[..., Any]:
+    """A rounding to integers, which leaves integers as they are."""
+
+    def call(x: Any, *, out: Any = ...) -> Any:
+        return ufunc(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
+
+    return call
+
+
+def angle(x: Any, *, out: Any = ...) -> Any:
+    """The angle of a complex number; of a real one pi where it is negative."""
+    if x.dtype.kind == "c":
+        return np.arctan2(x.imag, x.real, out=out)
+    return np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0)))
+
+
+def logit(x: Any, eps: float | None) -> Any:
+    """log(x / (1 - x)), of x moved into [eps, 1 - eps] where eps is given."""
+    dtype = x.dtype
+    if dtype == F16:
+        x = x.astype(F32)
+    if eps is not None:
+        x = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)).astype(x.dtype)
+    return np.log(np.divide(x, 1 - x, out=...), out=...).astype(dtype)
+
+
+def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+    """Numbers in place of nan and the infinities: 0 and the largest of either sign, unless others are given."""
+    if x.dtype.kind in "biu":
+        return x.copy()
+    return np.asarray(np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
+
+
+def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """x * log(y), and 0 where x is 0, unless y is nan."""
+    product = np.multiply(x, np.log(y, out=...), out=out)
+    return np.where(np.logical_and(x == 0, ~np.isnan(y)), x.dtype.type(0), product)
+
+
+def sinc(x: Any, *, out: Any = ...) -> Any:
+    """sin(pi x) / (pi x), and 1 at 0."""
+    t = x * math.pi
+    return np.where(x == 0, x.dtype.type(1), np.sin(t, out=...) / t)

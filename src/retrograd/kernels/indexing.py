@@ -1,0 +1,393 @@
+"""Reading and writing by index. Functions that end in `_into` write to their first argument and return it.
+
+An index counts from either end and comes as an int64 array; `indices` is a tuple of such arrays, of masks, and of
+None for a dimension that is taken whole. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Shape = tuple[int, ...]
+_BLOCK = 1 << 15
+
+
+# One element or a range of a dimension
+
+def select(x: Any, dim: int, index: int) -> Any:
+    """The slice number `index` along `dim`, a view."""
+    return x[(*(slice(None),) * dim, index, ...)] if dim else x[index, ...]
+
+
+def select_backward(g: Any, shape: Shape, dim: int, index: int) -> Any:
+    """Zeros of `shape` with `g` as the slice number `index`."""
+    out = np.zeros(shape, g.dtype)
+    select(out, dim, index)[...] = g
+    return out
+
+
+def slice_(x: Any, dim: int, start: int, stop: int, step: int) -> Any:
+    """A range along `dim`, a view."""
+    return x[(*(slice(None),) * dim, slice(start, stop, step))]
+
+
+def slice_backward(g: Any, shape: Shape, dim: int, start: int, stop: int, step: int) -> Any:
+    """Zeros of `shape` with `g` as a range along `dim`."""
+    out = np.zeros(shape, g.dtype)
+    slice_(out, dim, start, stop, step)[...] = g
+    return out
+
+
+# By arrays, as x[…] does
+
+def index(x: Any, indices: Sequence[Any]) -> Any:
+    """The elements that arrays of indices name, one for each leading dimension."""
+    last = indices[-1]
+    try:
+        if last.dtype.kind != "b" and all([i is None for i in indices[:-1]]):
+            return x.take(last, len(indices) - 1)
+        return x[_key(indices)]
+    except (IndexError, ValueError):
+        raise refused(x.shape, indices) from None
+
+
+def _key(indices: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([slice(None) if i is None else i for i in indices])
+
+
+def refused(shape: Shape, indices: Sequence[Any]) -> Exception:
+    """Why an array of `shape` cannot be indexed so."""
+    whole = list(shape)
+    dim = 0
+    sizes = []
+    for i in indices:
+        if i is None:
+            dim += 1
+        elif i.dtype.kind == "b":
+            for d, n in enumerate(i.shape):
+                if dim + d >= len(shape) or shape[dim + d] != n:
+                    return IndexError(f"The shape of the mask {list(i.shape)} at index {d} does not match the shape of "
+                                      f"the indexed tensor {whole} at index {dim + d}")
+            dim += i.ndim
+            sizes.append((np.count_nonzero(i),))
+        else:
+            sizes.append(i.shape)
+            dim += 1
+    if dim > len(shape):
+        return IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    try:
+        np.broadcast_shapes(*sizes)
+    except ValueError:
+        return IndexError("shape mismatch: indexing tensors could not be broadcast together with shapes "
+                          + ", ".join(str([*s]) for s in sizes))
+    for d, i in enumerate(expanded(indices)):
+        if i is not None and i.size and not shape[d]:
+            return IndexError("index is out of bounds for dimension with size 0")
+        if i is not None and outside(i, shape[d]) is not None:
+            return IndexError(out_of_bounds(i, shape[d], d))
+    return IndexError(f"cannot index a tensor of shape {whole}")
+
+
+def outside(index: Any, size: int) -> int | None:
+    """An index that is not among `size` elements, counted from either end; None where all are."""
+    if not index.size:
+        return None
+    low, high = int(index.min()), int(index.max())
+    return low if low < -size else high if high >= size else None
+
+
+def out_of_bounds(index: Any, size: int, dim: int) -> str:
+    """PyTorch's words for an index that is outside."""
+    return f"index {outside(index, size)} is out of bounds for dimension {dim} with size {size}"
+
+
+def expanded(indices: Sequence[Any]) -> list[Any]:
+    """The indices with an array for each dimension of a mask."""
+    full: list[Any] = []
+    for i in indices:
+        if i is not None and i.dtype.kind == "b":
+            full += i.nonzero() if i.ndim else [np.zeros(int(i), np.int64)]
+        else:
+            full.append(i)
+    return full
+
+
+def index_backward(g: Any, shape: Shape, indices: Sequence[Any]) -> Any:
+    """Zeros of `shape` with `g` added where the indices say."""
+    return put_into(np.zeros(shape, g.dtype), g, indices, True)
+
+
+def index_put(x: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
+    """`x` with `values` written (or added) where the indices say; of several written to one place the last stays."""
+    return put_into(np.array(x, order="C"), values, indices, accumulate)
+
+
+def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
+    """Write or add `values` to what the indices name."""
+    only_mask = [i.dtype.kind for i in indices if i is not None] == ["b"]
+    try:
+        if accumulate and only_mask:
+            out[_key(indices)] += values
+        elif accumulate:
+            _add_at(out, expanded(indices), values)
+        else:
+            out[_key(indices)] = values
+    except (IndexError, ValueError):
+        raise _misfit(out, indices, values) from None
+    return out
+
+
+def _misfit(out: Any, indices: Sequence[Any], values: Any) -> Exception:
+    try:
+        taken = index(out, indices).shape
+    except IndexError as error:
+        return error
+    return RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
+                        f"result of shape {list(taken)}")
+
+
+def _add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
+    """Add `values` where the indices say, one index array for each dimension that is not taken whole."""
+    shape = out.shape
+    axes = [d for d, i in enumerate(indices) if i is not None]
+    rest = [d for d in range(out.ndim) if d not in axes]
+    arrays = np.broadcast_arrays(*[indices[d] for d in axes])
+    at = arrays[0].shape
+    place = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
+    taken = [shape[d] for d in rest]
+    taken[place:place] = at
+    values = np.broadcast_to(values, taken)
+    if place:
+        values = np.moveaxis(values, range(place, place + len(at)), range(len(at)))
+    rows = np.zeros(at, np.int64)
+    for d, i in zip(axes, arrays):
+        rows = rows * shape[d] + counted(i, shape[d], d)
+    turned = out.transpose(*axes, *rest)
+    width = math.prod([shape[d] for d in rest])
+    table = np.ascontiguousarray(turned).reshape(-1, width)
+    add_rows(table, rows.reshape(-1), values.reshape(-1, width))
+    if not np.shares_memory(table, out):
+        turned[...] = table.reshape(turned.shape)
+
+
+def counted(index: Any, size: int, dim: int) -> Any:
+    """An index with all elements counted from the front. Raises IndexError for one that is outside."""
+    if outside(index, size) is not None:
+        raise IndexError(out_of_bounds(index, size, dim))
+    return np.where(index < 0, index + size, index)
+
+
+_PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
+
+
+def add_rows(table: Any, rows: Any, values: Any) -> None:
+    """Add row i of `values` to row `rows[i]` of `table`, in order, a block at a time.
+
+    `np.add.at` is quick only in one dimension, hence the positions of single elements. Two neighbours of a row are
+    added as one complex number, which is the same sum.
+    """
+    if not values.size:
+        return
+    values = np.ascontiguousarray(values, table.dtype)
+    if table.shape[1] % 2 == 0 and table.dtype in _PAIRED:
+        table, values = table.view(_PAIRED[table.dtype]), values.view(_PAIRED[table.dtype])
+    width = table.shape[1]
+    flat = table.reshape(-1)
+    if width == 1:
+        np.add.at(flat, rows, values.reshape(-1))
+        return
+    height = max(_BLOCK // width, 1)
+    columns, places = np.arange(width), np.empty((min(height, len(rows)), width), np.int64)
+    for start in range(0, len(rows), height):
+        block = values[start:start + height]
+        here = places[:len(block)]
+        np.add((rows[start:start + height] * width)[:, None], columns, out=here)
+        np.add.at(flat, here.reshape(-1), block.reshape(-1))
+
+
+def without(g: Any, indices: Sequence[Any]) -> Any:
+    """`g` with zeros where the indices say."""
+    out = np.array(g, order="C")
+    out[_key(indices)] = 0
+    return out
+
+
+# Along one dimension
+
+def index_select(x: Any, index: Any, dim: int) -> Any:
+    """Slices along `dim`, by number."""
+    return x.take(index, dim) if x.ndim else x.reshape(1).take(index).reshape(())
+
+
+def index_add(x: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
+    """`x` with the slices of `source`, times alpha, added to those that `index` names."""
+    return index_add_into(np.array(x, order="C"), source, index, dim, alpha)
+
+
+def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
+    """Add the slices of `source`, times alpha, to those that `index` names."""
+    if alpha != 1:
+        source = np.multiply(source, np.asarray(alpha, source.dtype), out=...)
+    if out.ndim:
+        _add_at(out, (*(None,) * dim, index.reshape(-1)), source)
+    else:
+        np.add(out, source.sum(dtype=out.dtype), out=out)
+    return out
+
+
+def index_select_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
+    """Zeros of `shape` with the slices of `g` added to those that `index` names."""
+    return index_add_into(np.zeros(shape, g.dtype), g, index, dim, 1)
+
+
+def index_copy(x: Any, source: Any, index: Any, dim: int) -> Any:
+    """`x` with slices of `source` in place of those that `index` names."""
+    return index_copy_into(np.array(x, order="C"), source, index, dim)
+
+
+def index_copy_into(out: Any, source: Any, index: Any, dim: int) -> Any:
+    """Write the slices of `source` over those that `index` names."""
+    out[(*(slice(None),) * dim, index) if out.ndim else ...] = source if out.ndim else source.reshape(())
+    return out
+
+
+def index_fill(x: Any, index: Any, dim: int, value: Any) -> Any:
+    """`x` with a number all over the slices that `index` names."""
+    return index_fill_into(np.array(x, order="C"), index, dim, value)
+
+
+def index_fill_into(out: Any, index: Any, dim: int, value: Any) -> Any:
+    """Write a number all over the slices that `index` names."""
+    if out.ndim:
+        out[(*(slice(None),) * dim, index)] = value
+    elif index.size:
+        out[...] = value
+    return out
+
+
+def index_fill_tensor(x: Any, value: Any, index: Any, dim: int) -> Any:
+    """As `index_fill`, with the number in a 0-d array."""
+    return index_fill(x, index, dim, value)
+
+
+def index_fill_tensor_into(out: Any, value: Any, index: Any, dim: int) -> Any:
+    """As `index_fill_into`, with the number in a 0-d array."""
+    return index_fill_into(out, index, dim, value)
+
+
+# Element by element along one dimension
+
+def _along(index: Any, dim: int) -> tuple[Any, ...]:
+    """The key under which `gather` reads."""
+    key: list[Any] = [*np.ix_(*[np.arange(n) for n in index.shape])]
+    key[dim] = index
+    return tuple(key)
+
+
+def gather(x: Any, index: Any, dim: int) -> Any:
+    """The elements whose place along `dim` is given by `index`, and elsewhere is their own."""
+    return x[_along(index, dim)] if x.ndim and index.ndim else np.broadcast_to(x, index.shape).copy()
+
+
+def gather_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
+    """Zeros of `shape` with `g` added where `gather` would read."""
+    return scatter_add_into(np.zeros(shape, g.dtype), g, index, dim)
+
+
+def scatter(x: Any, src: Any, index: Any, dim: int) -> Any:
+    """`x` with elements of `src` written to where `gather` would read."""
+    return scatter_into(np.array(x, order="C"), src, index, dim)
+
+
+def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
+    """Write elements of `src` to where `gather` would read."""
+    if out.ndim and index.ndim:
+        out[_along(index, dim)] = src[tuple([slice(n) for n in index.shape])]
+    elif index.size:
+        out[...] = src.reshape(-1)[-1]
+    return out
+
+
+def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
+    """`x` with a number written to where `gather` would read."""
+    return scatter_value_into(np.array(x, order="C"), index, dim, value)
+
+
+def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
+    """Write a number to where `gather` would read."""
+    if out.ndim and index.ndim:
+        out[_along(index, dim)] = value
+    elif index.size:
+        out[...] = value
+    return out
+
+
+def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
+    """`x` with elements of `src` added to where `gather` would read."""
+    return scatter_add_into(np.array(x, order="C"), src, index, dim)
+
+
+def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
+    """Add elements of `src` to where `gather` would read."""
+    if out.ndim and index.ndim:
+        _add_at(out, _along(index, dim), src[tuple([slice(n) for n in index.shape])])
+    else:
+        np.add(out, src.sum(dtype=out.dtype), out=out)
+    return out
+
+
+def take(x: Any, index: Any) -> Any:
+    """Elements by their number in row-major order."""
+    return x.take(index)
+
+
+def take_backward(g: Any, index: Any, shape: Shape) -> Any:
+    """Zeros of `shape` with `g` added at the numbers in `index`."""
+    out = np.zeros(math.prod(shape), g.dtype)
+    _add_at(out, (index.reshape(-1),), g.reshape(-1))
+    return out.reshape(shape)
+
+
+# By a mask
+
+def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    """A number where the mask is true, `x` elsewhere."""
+    return np.asarray(np.where(mask, np.asarray(value).astype(x.dtype), x))
+
+
+def masked_fill_tensor(x: Any, value: Any, mask: Any) -> Any:
+    """As `masked_fill`, with the number in a 0-d array."""
+    return np.asarray(np.where(mask, value.astype(x.dtype), x))
+
+
+def masked_fill_into(out: Any, mask: Any, value: Any) -> Any:
+    """Write a number where the mask is true."""
+    try:
+        np.copyto(out, value, where=mask, casting="unsafe")
+    except ValueError:
+        shape = np.broadcast_shapes(out.shape, mask.shape)
+        raise RuntimeError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}") from None
+    return out
+
+
+def masked_fill_tensor_into(out: Any, value: Any, mask: Any) -> Any:
+    """As `masked_fill_into`, with the number in a 0-d array."""
+    return masked_fill_into(out, mask, value)
+
+
+def masked_select(x: Any, mask: Any) -> Any:
+    """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
+    if x.shape != mask.shape:
+        x, mask = np.broadcast_arrays(x, mask)
+    return x[mask]
+
+
+def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
+    """Zeros of `shape` with the elements of `g`, in order, where the mask is true."""
+    out = np.zeros(shape, g.dtype)
+    out[np.broadcast_to(mask, shape)] = g
+    return out

@@ -1,0 +1,184 @@
+"""Losses and encodings of classes, as functions: cross-entropy, negative log-likelihood, one-hot vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ops import losses as ops, normalizing
+from ...tensor.recording import recorded
+from ...tensor.state import State, plain
+from .reduction import checked_reduction
+
+__all__ = ["cross_entropy", "nll_loss", "one_hot"]
+
+_nll_loss, _nll_loss2d = recorded(ops.nll_loss), recorded(ops.nll_loss2d)
+_log_softmax = recorded(normalizing.log_softmax)
+_CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
+
+
+def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Any:
+    """The cross-entropy of softmax(`input`) with `target`, reduced.
+
+    `input` has shape (C), (N, C) or (N, C, d1, …). `target` holds classes, in the same shape without C, or, in the
+    same shape, the probabilities of the classes. `weight` is one number for each class; targets equal to `ignore_index`
+    do not count; `label_smoothing` mixes the target with equal probabilities.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3]))
+    tensor(1.3863)
+
+    Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    for i, (argument, value) in enumerate((("input", input), ("target", target)), 1):
+        if not isinstance(value, State):
+            raise TypeError(f"cross_entropy_loss(): argument '{argument}' (position {i}) must be Tensor, not "
+                            f"{type(value).__name__}")
+    x, y = input._array, target._array
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    dim = min(x.ndim - 1, 1)
+    if x.shape == y.shape:
+        if y.dtype.kind not in "fc":
+            raise RuntimeError(f"Expected floating point type for target with class probabilities, got {_legacy(target)}. "
+                               "Classes have the shape of the input without its dimension of classes.")
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _of_probabilities(input, target, dim, weight, reduction, label_smoothing)
+    scores = _log_softmax(input, dim)
+    if label_smoothing > 0.0:
+        return _smoothed(scores, target, dim, weight, ignore_index, reduction, label_smoothing)
+    return _negative_log_likelihood(scores, target, weight, ignore_index, reduction)
+
+
+def _legacy(tensor: Any) -> str:
+    return str(tensor.dtype.legacy)
+
+
+def _along(weight: Any, dim: int, ndim: int) -> Any:
+    """A weight for each class, in a shape that broadcasts along `dim`."""
+    return weight.view(*[-1 if i == dim else 1 for i in range(ndim)])
+
+
+def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction: str, smoothing: float) -> Any:
+    classes = input._array.shape[dim] if input.ndim else 1
+    if weight is not None and weight._array.shape != (classes,):
+        raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes "
+                           f"but got weight tensor of shape: {list(weight.shape)}")
+    if smoothing > 0.0:
+        target = target * (1 - smoothing) + smoothing / classes
+    loss = _log_softmax(input, dim) * target
+    if weight is not None:
+        loss = loss * _along(weight, dim, input.ndim)
+    if reduction == "none":
+        return -loss.sum(dim)
+    total = -loss.sum()
+    return total / max(input.numel() // classes, 1) if reduction == "mean" and input.numel() else total
+
+
+def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int, reduction: str,
+              smoothing: float) -> Any:
+    """The loss of the target's class, mixed with that of all classes alike."""
+    classes = scores._array.shape[dim]
+    hard = _negative_log_likelihood(scores, target, weight, ignore_index, reduction)
+    spread = -(scores if weight is None else scores * _along(weight, dim, scores.ndim)).sum(dim)
+    ignored = target == ignore_index
+    spread = spread.masked_fill(ignored, 0.0)
+    if reduction == "sum":
+        spread = spread.sum()
+    elif reduction == "mean":
+        counted = ~ignored
+        if weight is None:
+            total = counted.sum()
+        else:
+            total = plain(np.asarray(weight._array[np.where(counted._array, target._array, 0)][counted._array].sum()))
+        spread = spread.sum() / total
+    return hard * (1 - smoothing) + spread * (smoothing / classes)
+
+
+def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+             reduce: bool | None = None, reduction: str = "mean") -> Any:
+    """The negative of log-probabilities `input` at the classes `target`, reduced. Shapes are as in `cross_entropy`.
+
+    Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
+
+
+def _negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    x, y = input._array, target._array
+    if not (x.ndim == 2 and y.ndim == 1 and y.shape[0] == x.shape[0] and y.dtype in _CLASS_TYPES and weight is None):
+        _check(x, y, target, input, weight)
+    if x.ndim <= 2:
+        return _nll_loss(input, target, weight, reduction, ignore_index)
+    if x.ndim == 4:
+        return _nll_loss2d(input, target, weight, reduction, ignore_index)
+    # As PyTorch does, any other number of dimensions becomes an image of one row.
+    flat = input.contiguous().view(x.shape[0], x.shape[1], 1, -1)
+    losses = _nll_loss2d(flat, target.contiguous().view(x.shape[0], 1, -1), weight, reduction, ignore_index)
+    return losses.view(y.shape) if reduction == "none" else losses
+
+
+def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
+    """Refuse shapes and dtypes that do not fit."""
+    if x.ndim == 0:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if x.ndim == 1:
+        if y.ndim == 1 and y.shape[0] != 1:
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {y.shape[0]}")
+    elif y.ndim == 0 or x.shape[0] != y.shape[0]:
+        raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size "
+                         f"({y.shape[0] if y.ndim else 1}).")
+    if x.ndim <= 2 and y.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported. The target has shape "
+                           f"{list(y.shape)}.")
+    expected = (x.shape[0], *x.shape[2:])
+    if x.ndim == 4 and y.ndim != 3:
+        raise RuntimeError("only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+                           f"{y.ndim}")
+    if x.ndim == 4 and y.shape != expected:
+        raise RuntimeError(f"size mismatch (got input: {list(x.shape)} , target: {list(y.shape)}")
+    if x.ndim > 2 and y.shape != expected:
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(y.shape)}")
+    if y.dtype not in _CLASS_TYPES:
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_legacy(target)}. Convert classes with "
+                           ".long().")
+    if weight is not None:
+        classes = x.shape[min(x.ndim - 1, 1)]
+        if weight._array.shape != (classes,):
+            raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got "
+                               f"weight tensor of shape: {list(weight.shape)}")
+        if weight._array.dtype is not x.dtype:
+            raise RuntimeError(f"expected scalar type {_legacy(input)} but found {_legacy(weight)}")
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """Classes as vectors of zeros with a one: int64, of the shape of `tensor` with a dimension of classes at the end.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.one_hot(torch.tensor([0, 2]), 3)
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+
+    Raises RuntimeError for another dtype than int64, and for classes out of bounds.
+    """
+    classes = tensor._array
+    if classes.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor. Convert with .long().")
+    if not classes.size:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return plain(np.zeros((*classes.shape, num_classes), np.int64))
+    if classes.min() < 0:
+        raise RuntimeError(f"Class values must be non-negative. There is a {classes.min()}.")
+    if num_classes == -1:
+        num_classes = int(classes.max()) + 1
+    elif classes.max() >= num_classes:
+        raise RuntimeError(f"Class values must be smaller than num_classes. There is a {classes.max()}, and num_classes is "
+                           f"{num_classes}.")
+    return plain((classes[..., None] == np.arange(num_classes)).astype(np.int64))

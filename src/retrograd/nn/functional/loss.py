@@ -1,0 +1,177 @@
+"""Losses between predictions and targets of the same shape, as functions. Those of classes are in `classes`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...ops import losses as ops
+from ...tensor import matrix
+from ...tensor.recording import recorded
+from ...tensor.state import State
+from .reduction import checked_reduction
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "smooth_l1_loss",
+]
+
+_mse_loss, _smooth_l1, _huber = recorded(ops.mse_loss), recorded(ops.smooth_l1_loss), recorded(ops.huber_loss)
+_bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary_cross_entropy_with_logits)
+
+
+def reduced(loss: Any, reduction: str) -> Any:
+    """The mean or the sum of a loss for each element, or that itself."""
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def _same_shapes(name: str, input: Any, target: Any, reduction: str) -> tuple[Any, Any]:
+    """Input and target in one shape. Warns where one of them had to be broadcast."""
+    for argument, value in (("input", input), ("target", target)):
+        if not isinstance(value, State):
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'size': {name}() takes a tensor for "
+                                 f"'{argument}'")
+    shape = input._array.shape
+    if target._array.shape == shape:
+        return input, target
+    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "  # type: ignore[attr-defined]
+                  "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                  UserWarning, stacklevel=3)
+    common = matrix.broadcast_sizes(shape, target._array.shape)
+    return input.expand(*common), target.expand(*common)           # type: ignore[attr-defined]
+
+
+def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
+    """A loss for each element, reduced with weights. Raises ValueError where they are not of its size."""
+    if weight.shape != loss.shape:
+        raise ValueError("Weights and input must have the same size.")
+    if reduction == "mean":
+        return (loss * weight).sum() / weight.sum()
+    return reduced(loss * weight, reduction)
+
+
+def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+             reduction: str = "mean", weight: Any = None) -> Any:
+    """The squared differences of `input` and `target`, reduced.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(2.)
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    input, target = _same_shapes("mse_loss", input, target, reduction)
+    if weight is not None:
+        return _weighted((input - target) ** 2, weight, reduction)
+    return _mse_loss(input, target, reduction)
+
+
+def l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+            reduction: str = "mean", weight: Any = None) -> Any:
+    """The absolute differences of `input` and `target`, reduced."""
+    reduction = checked_reduction(reduction, size_average, reduce)
+    input, target = _same_shapes("l1_loss", input, target, reduction)
+    loss = (input - target).abs()
+    return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction)
+
+
+def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+                   reduction: str = "mean", beta: float = 1.0) -> Any:
+    """Absolute differences, rounded off to squares where they are less than `beta`; reduced.
+
+    Raises RuntimeError for a negative `beta`.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    input, target = _same_shapes("smooth_l1_loss", input, target, reduction)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta. It is {beta}.")
+    if beta == 0:
+        return reduced((input - target).abs(), reduction)
+    return _smooth_l1(input, target, reduction, beta)
+
+
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+    """Half the squared differences, made straight where they are more than `delta`; reduced.
+
+    Raises RuntimeError for a `delta` that is not positive.
+    """
+    reduction = checked_reduction(reduction)
+    input, target = _same_shapes("huber_loss", input, target, reduction)
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
+    target = target.to(input.dtype)
+    if weight is not None:
+        return _weighted(_huber(input, target, "none", delta), weight, reduction)
+    return _huber(input, target, reduction, delta)
+
+
+def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Any:
+    """The cross-entropy of probabilities `input` with probabilities `target`, for two classes; reduced.
+
+    Raises ValueError where the shapes differ, RuntimeError for what is not between 0 and 1 and for other dtypes.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+                         "deprecated. Please ensure they have the same size.")
+    if target.dtype is not input.dtype:
+        raise RuntimeError(f"Found dtype {_legacy(target)} but expected {_legacy(input)}. Convert the target with "
+                           ".to(input.dtype).")
+    return _bce(input, target, weight, reduction)
+
+
+def _legacy(tensor: Any) -> str:
+    return str(tensor.dtype.legacy)
+
+
+def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+                                     reduce: bool | None = None, reduction: str = "mean",
+                                     pos_weight: Any = None) -> Any:
+    """The cross-entropy of sigmoid(`input`) with probabilities `target`, computed at once; reduced.
+
+    `pos_weight` multiplies what the positive class adds. Raises ValueError where the shapes differ.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    dtype = input._array.dtype
+    if target._array.dtype.kind == "b":
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target with "
+                           ".to(input.dtype).")
+    if target._array.dtype.kind in "iu" and dtype.kind == "f":
+        raise RuntimeError(f"result type {_legacy(input)} can't be cast to the desired output type {_legacy(target)}. "
+                           "Convert the target with .to(input.dtype).")
+    weight, pos_weight = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
+    return _bce_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+           reduction: str = "mean", log_target: bool = False) -> Any:
+    """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced.
+
+    "batchmean" divides the sum by the size of the first dimension, as mathematics has it; "mean" by the number of all
+    elements, with a warning. With `log_target` the target is given as logarithms too.
+    """
+    whole = "mean"
+    if reduction == "batchmean":
+        whole, reduction = "batch", "sum"
+    reduction = checked_reduction(reduction, size_average, reduce)
+    if reduction == "mean":
+        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
+                      "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.", stacklevel=2)
+    if input._array.dtype.kind in "biu" or target._array.dtype.kind in "biu":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:
+        loss = target.exp() * (target - input)
+    else:
+        loss = target.xlogy(target) - target * input
+    loss = reduced(loss, reduction)
+    return loss / input.size(0) if whole == "batch" and input.ndim else loss
+
+

@@ -1,0 +1,85 @@
+"""Activation functions of neural networks, one node each. Those that are elementary functions are elsewhere.
+
+At a kink the derivative is PyTorch's, the second one too: a bend counts to the side named in each rule.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..kernels import activations as kernels
+from .elementary import sigmoid
+from .framework import backward_name, pointwise
+
+
+def _nothing(g: Any) -> Any:
+    return np.zeros_like(g)
+
+
+def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
+    return np.where(x > 0.0, g, g * negative_slope)
+
+
+leaky_relu = pointwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky)
+leaky_relu_inplace = pointwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1,
+                               node=backward_name("leaky_relu", 1),
+                               x=lambda g, out, negative_slope: _leaky(g, out, negative_slope))
+
+
+def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    """0 belongs to the exponential, but the slope's own slope is 0 there."""
+    below = np.where(x < 0.0, x, np.zeros_like(x)) * input_scale
+    return np.where(x > 0.0, g * scale, g * (alpha * scale * input_scale) * np.exp(below))
+
+
+def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    return np.where(out > 0.0, g * scale, g * input_scale * (out + alpha * scale))
+
+
+elu = pointwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu)
+elu_inplace = pointwise("elu", kernels.elu, domain="as given", tensors=1, node=backward_name("elu", 1),
+                        x=_elu_of_result)
+celu = pointwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu)
+
+
+def _silu(g: Any, x: Any) -> Any:
+    s = sigmoid(x)
+    return g * (s * (1.0 + x * (1.0 - s)))
+
+
+def _mish(g: Any, x: Any) -> Any:
+    s, t = sigmoid(x), np.tanh(softplus(x, 1.0, 20.0))
+    return g * (t + x * s * (1.0 - t * t))
+
+
+silu = pointwise("silu", kernels.silu, domain="as given", x=_silu)
+mish = pointwise("mish", kernels.mish, domain="as given", x=_mish)
+
+
+def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    t = x * beta
+    return np.where(t > threshold, g, g * sigmoid(t))
+
+
+softplus = pointwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
+log_sigmoid = pointwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x=lambda g, x: g * sigmoid(-x))
+
+
+def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
+    """The ends themselves are flat."""
+    return np.where(np.logical_and(x > min_val, x < max_val), g, _nothing(g))
+
+
+hardtanh = pointwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)
+
+
+def _gelu_tanh(g: Any, x: Any) -> Any:
+    root = math.sqrt(2.0 / math.pi)
+    t = np.tanh(root * x * (1.0 + 0.044715 * x * x))
+    return g * (0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * root * (1.0 + 3.0 * 0.044715 * x * x))
+
+
+gelu_tanh = pointwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh)

@@ -1,0 +1,122 @@
+"""Comparisons, logic and bits, predicates; and what chooses between values by comparing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import comparison as kernels
+from .domains import floating, promoted, without
+from .framework import Op, backward_name, constant, linear, pointwise
+
+
+def _zeros(g: Any) -> Any:
+    return np.zeros_like(g)
+
+
+def _compared(name: str, kernel: np.ufunc) -> Op:
+    """A comparison that needs an order. It is recorded only where it is written over a tensor of numbers."""
+    return pointwise(name, kernel, node=backward_name(name, 1), x=_zeros, y=_zeros,
+                     domain=promoted(**without(f"{name}_cpu", "c")))
+
+
+eq = pointwise("eq", np.equal, node="EqBackward1", x=_zeros, y=_zeros)
+ne = pointwise("ne", np.not_equal, node="NeBackward1", x=_zeros, y=_zeros)
+lt, le = _compared("lt", np.less), _compared("le", np.less_equal)
+gt, ge = _compared("gt", np.greater), _compared("ge", np.greater_equal)
+
+# Logic, bits, predicates
+
+logical_and = constant("logical_and", np.logical_and, "x y")
+logical_or = constant("logical_or", np.logical_or, "x y")
+logical_xor = constant("logical_xor", np.logical_xor, "x y")
+logical_not = constant("logical_not", np.logical_not, "x")
+bitwise_and = constant("bitwise_and", np.bitwise_and, "x y", domain=promoted(**without("bitwise_and_cpu", "fc")))
+bitwise_or = constant("bitwise_or", np.bitwise_or, "x y", domain=promoted(**without("bitwise_or_cpu", "fc")))
+bitwise_xor = constant("bitwise_xor", np.bitwise_xor, "x y", domain=promoted(**without("bitwise_xor_cpu", "fc")))
+bitwise_not = constant("bitwise_not", np.invert, "x", domain=promoted(**without("bitwise_not_cpu", "fc")))
+left_shift = constant("bitwise_left_shift", np.left_shift, "x y", domain=promoted(**without("lshift_cpu", "bfc")))
+right_shift = constant("bitwise_right_shift", np.right_shift, "x y", domain=promoted(**without("rshift_cpu", "bfc")))
+isnan = constant("isnan", np.isnan, "x")
+isinf = constant("isinf", np.isinf, "x")
+isfinite = constant("isfinite", np.isfinite, "x")
+isposinf = constant("isposinf", kernels.isposinf, "x", domain=promoted(
+    c=RuntimeError("isposinf does not support complex inputs.")))
+isneginf = constant("isneginf", kernels.isneginf, "x", domain=promoted(
+    c=RuntimeError("isneginf does not support complex inputs.")))
+isreal = constant("isreal", kernels.isreal, "x")
+signbit = constant("signbit", np.signbit, "x", domain=promoted(c="signbit is not implemented for complex tensors."))
+isclose = constant("isclose", kernels.isclose, "x y")
+
+# The greater and the lesser: equal ones share the gradient
+
+
+def _unordered(name: str) -> Any:
+    return promoted(c=RuntimeError(f"{name} not implemented for complex tensors."))
+
+
+maximum = pointwise("maximum", np.maximum, domain=_unordered("maximum"),
+                    x=lambda g, x, y: np.where(x < y, 0.0, np.where(x == y, g / 2, g)),
+                    y=lambda g, x, y: np.where(y < x, 0.0, np.where(x == y, g / 2, g)))
+minimum = pointwise("minimum", np.minimum, domain=_unordered("minimum"),
+                    x=lambda g, x, y: np.where(x > y, 0.0, np.where(x == y, g / 2, g)),
+                    y=lambda g, x, y: np.where(y > x, 0.0, np.where(x == y, g / 2, g)))
+
+
+def _first_max(x: Any, y: Any) -> Any:
+    return np.logical_or(x >= y, np.isnan(y))
+
+
+def _first_min(x: Any, y: Any) -> Any:
+    return np.logical_or(x <= y, np.isnan(y))
+
+
+# Here the first one takes it all, and one that is nan never does.
+fmax = pointwise("fmax", np.fmax, domain=_unordered("fmax"), x=lambda g, x, y: np.where(_first_max(x, y), g, 0.0),
+                 y=lambda g, x, y: np.where(_first_max(x, y), 0.0, g))
+fmin = pointwise("fmin", np.fmin, domain=_unordered("fmin"), x=lambda g, x, y: np.where(_first_min(x, y), g, 0.0),
+                 y=lambda g, x, y: np.where(_first_min(x, y), 0.0, g))
+
+# Limits. At a limit that is a number, the gradient passes.
+
+
+def _within(g: Any, x: Any, min: Any, max: Any) -> Any:
+    """The gradient of what lies within the limits; nan does not."""
+    inside = x <= max if min is None else x >= min
+    if min is not None and max is not None:
+        inside = np.logical_and(inside, x <= max)
+    return np.where(inside, g, 0.0)
+
+
+def _to_min(g: Any, x: Any, min: Any, max: Any) -> Any:
+    below = x < min
+    return np.where(below if max is None else np.logical_and(below, min < max), g, 0.0)
+
+
+def _to_max(g: Any, x: Any, min: Any, max: Any) -> Any:
+    above = x > max
+    return np.where(above if min is None else np.logical_or(above, max < min), g, 0.0)
+
+
+_REAL = promoted(c="clamp is not supported for complex types")
+clamp_number = pointwise("clamp", kernels.clamp_number, node="ClampBackward1", domain=_REAL, x=_within)
+clamp = pointwise("clamp", kernels.clamp, domain=_REAL, x=_within, min=_to_min, max=_to_max)
+clamp_min_number = pointwise("clamp_min", kernels.clamp_number, domain=_REAL, x=_within)
+clamp_max_number = pointwise("clamp_max", kernels.clamp_number, domain=_REAL, x=_within)
+clamp_min = pointwise("clamp_min", lambda x, min: kernels.clamp(x, min, None), node="ClampMinBackward1", domain=_REAL,
+                      x=lambda g, x, min: _within(g, x, min, None), min=lambda g, x, min: _to_min(g, x, min, None))
+clamp_max = pointwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), node="ClampMaxBackward1", domain=_REAL,
+                      x=lambda g, x, max: _within(g, x, None, max), max=lambda g, x, max: _to_max(g, x, None, max))
+
+where = linear("where", kernels.where, x=lambda g, condition: np.where(condition, g, 0.0),
+               y=lambda g, condition: np.where(condition, 0.0, g))
+
+
+def _jump(g: Any) -> Any:
+    raise RuntimeError("derivative for aten::heaviside is not implemented")
+
+
+heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump)
+copysign = pointwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),
+                     x=lambda g, x, out: np.where(x == 0, 0.0, g * (out / x)), y=_zeros)

@@ -1,0 +1,201 @@
+"""Powers of e, logarithms, circles and hyperbolas, the error function, roundings, and the parts of complex numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..kernels import elementary as kernels, error_function
+from .basic import real
+from .domains import floating, promoted, without
+from .framework import Op, linear, pointwise
+
+
+def _zeros(g: Any) -> Any:
+    return np.zeros_like(g)
+
+
+_LN2, _LN10 = math.log(2), math.log(10)
+
+# Exponentials and logarithms
+
+exp = pointwise("exp", np.exp, domain="float", x=lambda g, out: g * out)
+exp2 = pointwise("exp2", kernels.exp2, domain="float", x=lambda g, out: g * out * _LN2)
+expm1 = pointwise("expm1", np.expm1, domain="float", x=lambda g, out: g * (out + 1))
+log = pointwise("log", np.log, domain="float", x=lambda g, x: g / x)
+log2 = pointwise("log2", np.log2, domain="float", x=lambda g, x: g / (x * _LN2))
+log10 = pointwise("log10", np.log10, domain="float", x=lambda g, x: g / (x * _LN10))
+log1p = pointwise("log1p", np.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
+sqrt = pointwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out))
+rsqrt = pointwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
+logaddexp = pointwise("logaddexp", np.logaddexp, domain=promoted(**without("logaddexp_cpu", "bic")),
+                      x=lambda g, x, y: g / (1 + np.exp(y - x)), y=lambda g, x, y: g / (1 + np.exp(x - y)))
+logaddexp2 = pointwise("logaddexp2", np.logaddexp2, domain=promoted(**without("logaddexp2_cpu", "bic")),
+                       x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
+
+# Circles and hyperbolas
+
+sin = pointwise("sin", np.sin, domain="float", x=lambda g, x: g * np.cos(x))
+cos = pointwise("cos", np.cos, domain="float", x=lambda g, x: g * -np.sin(x))
+tan = pointwise("tan", np.tan, domain="float", x=lambda g, out: g * (1 + out * out))
+asin = pointwise("asin", np.arcsin, domain="float", x=lambda g, x: g * rsqrt(1 - x * x))
+acos = pointwise("acos", np.arccos, domain="float", x=lambda g, x: g * -rsqrt(1 - x * x))
+atan = pointwise("atan", np.arctan, domain="float", x=lambda g, x: g / (x * x + 1))
+sinh = pointwise("sinh", np.sinh, domain="float", x=lambda g, x: g * np.cosh(x))
+cosh = pointwise("cosh", np.cosh, domain="float", x=lambda g, x: g * np.sinh(x))
+tanh = pointwise("tanh", np.tanh, domain="float", x=lambda g, out: g * (1 - out * out))
+asinh = pointwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1))
+atanh = pointwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x))
+
+
+def _acosh(g: Any, x: Any) -> Any:
+    """The square root of x * x - 1 has a cut that acosh has not; the product of two roots is right on both sides."""
+    return g * rsqrt(x * x - 1) if x.dtype.kind != "c" else g * (rsqrt(x - 1) * rsqrt(x + 1))
+
+
+acosh = pointwise("acosh", np.arccosh, domain="float", x=_acosh)
+
+
+def _over_square(part: Any, x: Any, y: Any) -> Any:
+    """part / (x * x + y * y), and 0 at the origin."""
+    square = x * x + y * y
+    return np.where(square == 0, 0.0, part / square)
+
+
+atan2 = pointwise("atan2", np.arctan2, domain=floating(**without("atan2_cpu", "c")),
+                  x=lambda g, x, y: g * _over_square(y, x, y), y=lambda g, x, y: g * -_over_square(x, x, y))
+hypot = pointwise("hypot", np.hypot, domain=promoted(**without("hypot_cpu", "bic")),
+                  x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
+deg2rad = pointwise("deg2rad", np.deg2rad, node="Deg2RadBackward0", x=lambda g: g * (math.pi / 180),
+                    domain=floating(c=RuntimeError("deg2rad is not supported for complex tensors.")))
+rad2deg = pointwise("rad2deg", np.rad2deg, node="Rad2DegBackward0", x=lambda g: g * (180 / math.pi),
+                    domain=floating(c=RuntimeError("rad2deg is not supported for complex tensors.")))
+
+# The error function
+
+erf = pointwise("erf", error_function.erf, domain=floating(**without("erf_vml_cpu", "c")),
+                x=lambda g, x: g * (2 / math.sqrt(math.pi) * np.exp(-(x * x))))
+erfc = pointwise("erfc", error_function.erfc, domain=floating(**without("erfc_vml_cpu", "c")),
+                 x=lambda g, x: g * (-2 / math.sqrt(math.pi) * np.exp(-(x * x))))
+erfinv = pointwise("erfinv", error_function.erfinv, domain=floating(**without("erfinv_vml_cpu", "c")),
+                   y=lambda g, out: g * (math.sqrt(math.pi) / 2 * np.exp(out * out)))
+
+
+def _logit(g: Any, x: Any, eps: Any) -> Any:
+    slope = g / (x * (1 - x))
+    if eps is None:
+        return np.where(np.logical_and(x >= 0, x <= 1), slope, math.nan)
+    return np.where(np.logical_or(x < eps, x > 1 - eps), 0.0, slope)
+
+
+logit = pointwise("logit", kernels.logit, domain=floating(**without("logit_cpu", "c")), x=_logit)
+
+
+def _by_factor(g: Any, x: Any, y: Any) -> Any:
+    return g * np.where(np.logical_and(x == 0, y <= 0), 0.0, np.log(y))
+
+
+xlogy = pointwise("xlogy", kernels.xlogy, domain=floating(**without("xlogy_cpu", "c")), x=_by_factor,
+                  y=lambda g, x, y: g * (x / y))
+
+
+def _sinc(g: Any, x: Any) -> Any:
+    t = math.pi * x
+    return g * np.where(x == 0, 0.0, (t * np.cos(t) - np.sin(t)) / (t * x))
+
+
+sinc = pointwise("sinc", kernels.sinc, domain="float", x=_sinc)
+
+# Sizes and signs
+
+
+def _sgn(g: Any, x: Any) -> Any:
+    """A real sign is flat; a complex one turns with what is at right angles to it."""
+    if x.dtype.kind != "c":
+        return np.zeros_like(g)
+    size, sign = np.abs(x), sgn(x)
+    scaled = g / size
+    return np.where(size == 0, 0.0, scaled - np.real(np.conj(sign) * scaled) * sign)
+
+
+abs = pointwise("abs", np.absolute, holomorphic=False, x=lambda g, x: g * sgn(x), domain=promoted(**without("abs_cpu", "b")))
+sgn = pointwise("sgn", kernels.sgn, holomorphic=False, x=_sgn)
+sign = pointwise("sign", kernels.sgn, x=_zeros, domain=promoted(
+    c="Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."))
+Op.by_kernel[np.sign] = sgn
+
+# Roundings: flat wherever they have a derivative
+
+ceil, floor, trunc = [
+    pointwise(name, kernels.whole(ufunc), x=_zeros, domain=promoted(
+        b=f'"{name}_vml_cpu" not implemented for {{}}', c=f"{name} is not supported for complex inputs"))
+    for name, ufunc in (("ceil", np.ceil), ("floor", np.floor), ("trunc", np.trunc))]
+round = pointwise("round", kernels.rounded, x=_zeros, domain=promoted(**without("round_vml_cpu", "bc")))
+round_decimals = pointwise("round", kernels.rounded_at, node="RoundBackward1", x=_zeros,
+                           domain=promoted(**without("round_cpu", "bic")))
+frac = pointwise("frac", kernels.frac, x=lambda g: g, domain=promoted(**without("frac_cpu", "bic")))
+Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2})
+nan_to_num = pointwise("nan_to_num", kernels.nan_to_num, x=lambda g, x: np.where(np.isfinite(x), g, 0.0))
+
+# Complex numbers and their parts. What is not holomorphic has its VJP for a rule.
+
+
+def _angle(g: Any, x: Any) -> Any:
+    if x.dtype.kind != "c":
+        return np.zeros_like(g)
+    size = np.abs(x)
+    return np.where(size == 0, 0.0, g * (1j * x) / (size * size))
+
+
+angle = pointwise("angle", kernels.angle, domain="float", holomorphic=False, x=_angle)
+conj = pointwise("conj", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
+conj_physical = pointwise("conj_physical", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
+
+
+def _view_as_real(x: Any) -> Any:
+    """The real and imaginary parts along a last dimension of size 2."""
+    return x[..., None].view(x.real.dtype)
+
+
+def _view_as_complex(x: Any) -> Any:
+    """Complex numbers of the pairs along the last dimension, which has size 2 and stride 1."""
+    if x.strides[-1] != x.itemsize or x.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2" if x.shape[-1] != 2 else
+                           "Tensor must have a last dimension with stride 1")
+    return x.view("c16" if x.itemsize == 8 else "c8")[..., 0]
+
+
+view_as_real = linear("view_as_real", _view_as_real, view=True, x=lambda g: complex_(g[..., 0], g[..., 1]))
+view_as_complex = linear("view_as_complex", _view_as_complex, view=True, x=lambda g: view_as_real(g))
+view_as_real.holomorphic = view_as_complex.holomorphic = False
+
+
+def _part(x: Any, index: Any) -> Any:
+    """The real (0) or imaginary (1) one of the parts along the last dimension."""
+    return x[..., index]
+
+
+def _into_pairs(g: Any, index: Any) -> Any:
+    flat = np.zeros_like(g)
+    return np.stack((flat, g) if index else (g, flat), -1)
+
+
+part = linear("select", _part, view=True, x=_into_pairs)
+
+
+def _complex(x: Any, y: Any) -> Any:
+    """x + y * 1j."""
+    result = np.empty(np.broadcast(x, y).shape, "c16" if x.dtype == np.float64 else "c8")
+    result.real, result.imag = x, y
+    return result
+
+
+def _imag(g: Any) -> Any:
+    return real(g * -1j)
+
+
+complex_ = pointwise("complex", _complex, holomorphic=False, x=lambda g: real(g), y=_imag)
+polar = pointwise("polar", lambda x, y: _complex(x * np.cos(y), x * np.sin(y)), holomorphic=False,
+                  x=lambda g, y: real(g * np.exp(y * -1j)), y=lambda g, x, y: _imag(g * (x * np.exp(y * -1j))))

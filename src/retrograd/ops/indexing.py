@@ -1,0 +1,107 @@
+"""Reading and writing by index. Each read has a derivative that adds into zeros, whose own derivative is the read.
+
+An index that is one array is an operand of the operator, but has no derivative; `indices` of several is static.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import indexing as kernels
+from .framework import backward_name, linear, operator
+
+# One element or a range of a dimension
+
+select = linear("select", kernels.select, view=True,
+                x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index))
+select_backward = linear("select_backward", kernels.select_backward, g=lambda g, dim, index: select(g, dim, index))
+slice_ = linear("slice", kernels.slice_, view=True,
+                x=lambda g, x_shape, dim, start, stop, step: slice_backward(g, x_shape, dim, start, stop, step))
+slice_backward = linear("slice_backward", kernels.slice_backward,
+                        g=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
+
+# By arrays, as x[…] does
+
+index = linear("index", kernels.index, x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
+index_backward = linear("index_backward", kernels.index_backward, g=lambda g, indices: index(g, indices))
+without = linear("without", kernels.without, g=lambda g, indices: without(g, indices))
+
+
+def _to_put(g: Any, indices: Any, accumulate: Any) -> Any:
+    return g if accumulate else without(g, indices)
+
+
+index_put = linear("index_put", kernels.index_put, x=_to_put, values=lambda g, indices: index(g, indices))
+
+# Along one dimension
+
+index_select = linear("index_select", kernels.index_select, tensors=2,
+                      x=lambda g, index, x_shape, dim: index_select_backward(g, index, x_shape, dim))
+index_select_backward = linear("index_select_backward", kernels.index_select_backward, tensors=2,
+                               g=lambda g, index, dim: index_select(g, index, dim))
+
+
+def _to_added(g: Any, source_shape: Any, index: Any, dim: Any, alpha: Any) -> Any:
+    taken = np.reshape(index_select(g, index, dim), source_shape)
+    return taken if alpha == 1 else taken * alpha
+
+
+def _to_copied(g: Any, source_shape: Any, index: Any, dim: Any) -> Any:
+    return np.reshape(index_select(g, index, dim), source_shape)
+
+
+def _to_number(g: Any, index: Any, dim: Any) -> Any:
+    return np.sum(index_select(g, index, dim))
+
+
+def _cleared(g: Any, index: Any, dim: Any) -> Any:
+    return index_fill(g, index, dim, 0)
+
+
+index_add = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
+index_copy = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
+index_fill = operator("index_fill", kernels.index_fill, tensors=2, x=_cleared)
+index_fill_tensor = linear("index_fill", kernels.index_fill_tensor, node=backward_name("index_fill", 1), tensors=3,
+                           x=_cleared, value=_to_number)
+
+# Element by element along one dimension
+
+gather = linear("gather", kernels.gather, tensors=2,
+                x=lambda g, index, x_shape, dim: gather_backward(g, index, x_shape, dim))
+gather_backward = linear("gather_backward", kernels.gather_backward, tensors=2,
+                         g=lambda g, index, dim: gather(g, index, dim))
+
+
+def _kept(g: Any, index: Any, dim: Any) -> Any:
+    return scatter_value(g, index, dim, 0)
+
+
+scatter = linear("scatter", kernels.scatter, tensors=3, x=_kept, src=lambda g, index, dim: gather(g, index, dim))
+scatter_value = operator("scatter", kernels.scatter_value, node=backward_name("scatter", 1), tensors=2, x=_kept)
+scatter_add = linear("scatter_add", kernels.scatter_add, tensors=3, x=lambda g: g,
+                     src=lambda g, index, dim: gather(g, index, dim))
+take = linear("take", kernels.take, tensors=2, x=lambda g, index, x_shape: take_backward(g, index, x_shape))
+take_backward = linear("take_backward", kernels.take_backward, tensors=2, g=lambda g, index: take(g, index))
+
+# By a mask
+
+
+def _unmasked(g: Any, mask: Any) -> Any:
+    return np.where(mask, np.zeros_like(g), g)
+
+
+def _masked(g: Any, mask: Any) -> Any:
+    return np.sum(np.where(mask, g, np.zeros_like(g)))
+
+
+def _to_selected(g: Any, mask: Any, x_shape: Any) -> Any:
+    return masked_place(g, mask, np.broadcast_shapes(x_shape, mask.shape))
+
+
+masked_fill = operator("masked_fill", kernels.masked_fill, tensors=2, x=_unmasked)
+masked_fill_tensor = linear("masked_fill", kernels.masked_fill_tensor, node=backward_name("masked_fill", 1), tensors=3,
+                            x=_unmasked, value=_masked)
+masked_select = linear("masked_select", kernels.masked_select, tensors=2, x=_to_selected)
+masked_place = linear("masked_place", kernels.masked_place, tensors=2, g=lambda g, mask: masked_select(g, mask))

@@ -1,0 +1,367 @@
+"""Reading and writing at places that other tensors name, as functions and methods.
+
+An index tensor is of int64 or int32 and, where PyTorch says so, counts from either end. Raises IndexError or
+RuntimeError for an index that is outside, TypeError for what is no tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import I64, dtype as torch_dtype
+from ..kernels import indexing as kernels
+from ..ops import indexing as ops
+from ..ops.framework import Op
+from .dims import array_of, axis_of
+from .inplace import write
+from .options import filling, number
+from .recording import recorded
+from .shape import broadcast_to, reshape
+from .state import State, plain
+
+_INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
+
+
+def _written(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
+    """The in-place call of an op: a kernel writes straight to the memory."""
+
+    def call(input: Any, *args: Any) -> Any:
+        write(op, input, args, into)
+        return input
+
+    return call
+
+
+_take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
+_masked_select = recorded(ops.masked_select)
+# Each op that writes as (the call that makes a new tensor, the call that writes in place).
+_SCATTER = recorded(ops.scatter), _written(ops.scatter, kernels.scatter_into)
+_SCATTER_VALUE = recorded(ops.scatter_value), _written(ops.scatter_value, kernels.scatter_value_into)
+_SCATTER_ADD = recorded(ops.scatter_add), _written(ops.scatter_add, kernels.scatter_add_into)
+_INDEX_ADD = recorded(ops.index_add), _written(ops.index_add, kernels.index_add_into)
+_INDEX_COPY = recorded(ops.index_copy), _written(ops.index_copy, kernels.index_copy_into)
+_INDEX_FILL = recorded(ops.index_fill), _written(ops.index_fill, kernels.index_fill_into)
+_INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), _written(ops.index_fill_tensor, kernels.index_fill_tensor_into)
+_INDEX_PUT = recorded(ops.index_put), _written(ops.index_put, kernels.put_into)
+_MASKED_FILL = recorded(ops.masked_fill), _written(ops.masked_fill, kernels.masked_fill_into)
+_MASKED_FILL_TENSOR = recorded(ops.masked_fill_tensor), _written(ops.masked_fill_tensor, kernels.masked_fill_tensor_into)
+
+
+def _index(name: str, index: Any, position: int = 3) -> Any:
+    """The index tensor in int64."""
+    array = array_of(name, index, "index", position)
+    if array.dtype is I64 or array.dtype == I64:
+        return index
+    if array.dtype not in _INTEGERS:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index. It is torch.{array.dtype.name}.")
+    return plain(array.astype(I64))
+
+
+# One dimension, element by element
+
+def _check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None) -> None:
+    """Refuse an index that does not lie within the tensors, or points outside."""
+    if max(array.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as "
+                           f"{'input' if name == 'gather' else 'self'} tensor. It has {index.ndim}, not {array.ndim}.")
+    if not index.size:
+        return
+    if src is not None and max(src.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor. "
+                           f"It has {index.ndim}, not {src.ndim}.")
+    over = [d for d in range(min(index.ndim, array.ndim)) if d != dim and index.shape[d] > array.shape[d]]
+    if name == "gather" and over:
+        raise RuntimeError(f"Size does not match at dimension {over[0]} expected index {list(index.shape)} to be no "
+                           f"larger than self {list(array.shape)} apart from dimension {dim}")
+    beyond = src is not None and any([m > n for m, n in zip(index.shape, src.shape)])
+    if over or beyond:
+        also = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(array.shape)} apart "
+                           f"from dimension {dim}{also}")
+    size = array.shape[dim] if array.ndim else 1
+    low, high = int(index.min()), int(index.max())
+    if low < 0 or high >= size:
+        raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}")
+
+
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """Elements along `dim`: for a matrix and dim 0, `out[i, j] = input[index[i, j], j]`.
+
+    `index` has as many dimensions as `input`; the result has its shape.
+    """
+    array = array_of("gather", input)
+    dim = axis_of("gather", dim, array.ndim)
+    index = _index("gather", index)
+    _check_elements("gather", array, index._array, dim)
+    return _gather(input, index, dim)
+
+
+def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
+    array = array_of("scatter", input)
+    dim = axis_of("scatter", dim, array.ndim)
+    index = _index("scatter", index)
+    if reduce is not None:
+        raise NotImplementedError(f"scatter with reduce={reduce!r} has no derivative; use scatter_add for a sum")
+    if src is None or not isinstance(src, State):
+        value = number("scatter", "value", 4, value if src is None else src)
+        _check_elements("scatter", array, index._array, dim)
+        return _SCATTER_VALUE[place](input, index, dim, filling(value, array.dtype))
+    if src._array.dtype != array.dtype:
+        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are {input.dtype} and "
+                           f"{src.dtype}.")
+    _check_elements("scatter", array, index._array, dim, src._array)
+    return _SCATTER[place](input, src, index, dim)
+
+
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
+    `out[index[i, j], j] = src[i, j]`."""
+    return _scatter(0, input, dim, index, src, value, reduce)
+
+
+def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    """`scatter`, written over the tensor itself."""
+    return _scatter(1, input, dim, index, src, value, reduce)
+
+
+def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
+    array, source = array_of("scatter_add", input), array_of("scatter_add", src, "src", 4)
+    dim = axis_of("scatter_add", dim, array.ndim)
+    index = _index("scatter_add", index)
+    if source.dtype != array.dtype:
+        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are {input.dtype} and "
+                           f"{src.dtype}.")
+    _check_elements("scatter_add", array, index._array, dim, source)
+    return _SCATTER_ADD[place](input, src, index, dim)
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
+    return _scatter_add(0, input, dim, index, src)
+
+
+def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """`scatter_add`, written over the tensor itself."""
+    return _scatter_add(1, input, dim, index, src)
+
+
+def take(input: Any, index: Any) -> Any:
+    """Elements by their number in row-major order, counted from either end; the result has the shape of `index`."""
+    array, numbers = array_of("take", input), array_of("take", index, "index", 2)
+    if numbers.dtype != I64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
+    wrong = kernels.outside(numbers, array.size)
+    if wrong is not None:
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
+    return _take(input, index)
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+    """`gather` after input and indices are broadcast to one shape apart from `dim`; without a dim, of all elements."""
+    array, places = array_of("take_along_dim", input), array_of("take_along_dim", indices, "indices", 2)
+    if places.dtype != I64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
+                           f"{torch_dtype.of[places.dtype].legacy}")
+    if dim is None:
+        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
+    if array.ndim != places.ndim:
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
+                           f"got {array.ndim} dimensions for input, and {places.ndim} dimensions for indices")
+    axis = axis_of("take_along_dim", dim, array.ndim)
+    shape = np.broadcast_shapes(*((*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)))
+    input = broadcast_to(input, (*shape[:axis], array.shape[axis], *shape[axis + 1:]))
+    return gather(input, axis, broadcast_to(indices, (*shape[:axis], places.shape[axis], *shape[axis + 1:])))
+
+
+# One dimension, slice by slice
+
+def _one(index: Any) -> Any:
+    """A 0-d index as a vector of the same memory."""
+    vector = plain(index._array.reshape(1))
+    vector._counter = index._counter
+    return vector
+
+
+def _vector(name: str, index: Any, wrong: type[Exception] = IndexError) -> Any:
+    index = _index(name, index)
+    if index._array.ndim > 1:
+        raise wrong(f"{name}(): Index is supposed to be a vector. It has shape {list(index._array.shape)}.")
+    return index
+
+
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """The slices along `dim` that a vector of indices names, in a new tensor. An index may not be negative."""
+    array = array_of("index_select", input)
+    axis = axis_of("index_select", dim, array.ndim)
+    index = _vector("index_select", index)
+    numbers = index._array
+    if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= (array.shape[axis] if array.ndim else 1)):
+        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
+                         f"dimension {axis} has size {array.shape[axis] if array.ndim else 1}")
+    if not numbers.ndim:
+        index = _one(index)
+    return _index_select(input, index, axis)
+
+
+def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: type[Exception]) -> tuple[int, Any]:
+    """The axis and the index with which slices of `source` go into `input`, all checked."""
+    array, parts = array_of(name, input), array_of(name, source, "source", 4)
+    axis = axis_of(name, dim, array.ndim)
+    index = _vector(name, index)
+    numbers = index._array
+    if parts.dtype != array.dtype:
+        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, parts))
+        raise RuntimeError(f"{name}_(): self ({have}) and source ({want}) must have the same scalar type")
+    count = parts.shape[axis] if parts.ndim else 1
+    if numbers.size != count:
+        tail = f": ({count}), for dim: {axis}" if name == "index_add" else f" ({count})"
+        raise wrong(f"{name}_(): Number of indices ({numbers.size}) should be equal to source.size(dim){tail}")
+    rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, parts)]
+    if parts.ndim and array.ndim and rest[0] != rest[1]:
+        raise RuntimeError(f"{name}_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                           f"{list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at dimension 0.")
+    size = array.shape[axis] if array.ndim else 1
+    if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= size):
+        prefix = "" if name == "index_add" else f"{name}_(): "
+        bad = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
+        raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
+    return axis, index if numbers.ndim else _one(index)
+
+
+def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
+    axis, index = _slices("index_add", input, dim, index, source, RuntimeError)
+    return _INDEX_ADD[place](input, source, index, axis, number("index_add", "alpha", 5, alpha))
+
+
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """A copy with the slices of `source`, times alpha, added to those along `dim` that `index` names."""
+    return _index_add(0, input, dim, index, source, alpha)
+
+
+def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """`index_add`, written over the tensor itself."""
+    return _index_add(1, input, dim, index, source, alpha)
+
+
+def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> Any:
+    axis, index = _slices("index_copy", input, dim, index, source, IndexError)
+    return _INDEX_COPY[place](input, source, index, axis)
+
+
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """A copy with the slices of `source` in place of those along `dim` that `index` names."""
+    return _index_copy(0, input, dim, index, source)
+
+
+def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """`index_copy`, written over the tensor itself."""
+    return _index_copy(1, input, dim, index, source)
+
+
+def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
+    array = array_of("index_fill", input)
+    axis = axis_of("index_fill", dim, array.ndim)
+    index = _vector("index_fill", index)
+    size = array.shape[axis] if array.ndim else 1
+    if kernels.outside(index._array, size) is not None:
+        raise IndexError(kernels.out_of_bounds(index._array, size, axis))
+    if isinstance(value, State):
+        if value._array.ndim:
+            raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value._array.ndim} dimension(s).")
+        return _INDEX_FILL_TENSOR[place](input, value, index, axis)
+    value = filling(number("index_fill", "value", 4, value), array.dtype)
+    return _INDEX_FILL[place](input, index, axis, value)
+
+
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy with a number all over the slices along `dim` that `index` names."""
+    return _index_fill(0, input, dim, index, value)
+
+
+def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """`index_fill`, written over the tensor itself."""
+    return _index_fill(1, input, dim, index, value)
+
+
+# Several dimensions
+
+def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+    array = array_of("index_put", input)
+    arrays = tuple([static_index(array_of("index_put", i, "indices", 2)) for i in indices])
+    return put(place, input, arrays, values, accumulate)
+
+
+def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+    """`index_put` with arrays for indices; in place where `place` is 1."""
+    have, want = array_of("index_put", values, "values", 3).dtype, input._array.dtype
+    if have != want:
+        raise RuntimeError("Index put requires the source and destination dtypes match, got "
+                           f"{torch_dtype.of[want].legacy} for the destination and {torch_dtype.of[have].legacy} for "
+                           "the source.")
+    return _INDEX_PUT[place](input, values, indices, accumulate)
+
+
+def static_index(array: Any) -> Any:
+    """An index as one that nobody else can write to. Raises IndexError for a dtype that is no index."""
+    if array.dtype == I64:
+        return array.copy()
+    if array.dtype.kind == "b":
+        return array.copy()
+    if array.dtype == np.uint8:
+        return array.astype(bool)
+    if array.dtype == np.int32:
+        return array.astype(I64)
+    raise IndexError("tensors used as indices must be long, int, byte or bool tensors. This one is "
+                     f"torch.{array.dtype.name}.")
+
+
+def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """A copy with `values` written where the indices say, one tensor for each leading dimension, or added there."""
+    return _index_put(0, input, indices, values, accumulate)
+
+
+def index_put_(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """`index_put`, written over the tensor itself."""
+    return _index_put(1, input, indices, values, accumulate)
+
+
+# By a mask
+
+def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
+    array, chosen = array_of("masked_fill", input), array_of("masked_fill", mask, "mask", 2)
+    if chosen.dtype.kind != "b":
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
+                           f"{torch_dtype.of[chosen.dtype].legacy.lower()}")
+    if isinstance(value, State):
+        if value._array.ndim:
+            raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value._array.ndim} dimension(s).")
+        return _MASKED_FILL_TENSOR[place](input, value, mask)
+    return _MASKED_FILL[place](input, mask, filling(number("masked_fill", "value", 3, value), array.dtype))
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """A number where the mask is true, the tensor elsewhere; both are broadcast to one shape."""
+    return _masked_fill(0, input, mask, value)
+
+
+def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
+    """`masked_fill`, written over the tensor itself."""
+    return _masked_fill(1, input, mask, value)
+
+
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
+    array_of("masked_select", input)
+    if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
+    return _masked_select(input, mask)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.take_along_axis: lambda arr, indices, axis=-1: take_along_dim(arr, indices, axis),
+}

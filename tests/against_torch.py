@@ -1,0 +1,149 @@
+"""One expression, run by PyTorch and by retrograd: what must be alike, from the value to the second derivative.
+
+A case is a function of a torch-like module and of tensors. `compare` runs it on both and looks at values, dtypes,
+shapes, which results require grad, the names in the graph, gradients, gradients of gradients, or the error.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import torch
+
+import retrograd
+
+Case = Callable[..., Any]
+TOLERANCE = {"float16": 4e-3, "float32": 3e-5, "complex64": 3e-5, "float64": 1e-10, "complex128": 1e-10}
+
+
+class Outcome:
+    """What one library makes of a case: the results as tensors, or the error."""
+
+    def __init__(self, library: Any, case: Case, arrays: Sequence[Any], requires_grad: bool) -> None:
+        self.library = library
+        self.leaves = [self.tensor(a, requires_grad) if isinstance(a, np.ndarray) else a for a in arrays]
+        self.error: Exception | None = None
+        self.results: list[Any] = []
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = case(library, *self.leaves)
+            self.results = [*found] if isinstance(found, (tuple, list)) else [found]
+        except Exception as error:
+            self.error = error
+
+    def tensor(self, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
+        tensor = self.library.from_numpy(array.copy(order="K"))
+        return tensor.requires_grad_() if requires_grad and array.dtype.kind in "fc" else tensor
+
+    @property
+    def differentiable(self) -> list[Any]:
+        return [r for r in self.results if isinstance(r, self.library.Tensor) and r.requires_grad]
+
+    @property
+    def inputs(self) -> list[Any]:
+        return [leaf for leaf in self.leaves if isinstance(leaf, self.library.Tensor) and leaf.requires_grad]
+
+    def gradients(self, seed: int, order: int) -> list[list[Any]]:
+        """The gradients of a random projection of the results, then of a random projection of those."""
+        gradients: list[list[Any]] = []
+        outputs = self.differentiable
+        for step in range(order):
+            draws = np.random.default_rng(seed + step)
+            cotangents = [self.tensor(_random(draws, tuple(o.shape), as_array(o).dtype), False) for o in outputs]
+            found = self.library.autograd.grad(outputs, self.inputs, cotangents, create_graph=step + 1 < order,
+                                               retain_graph=True, allow_unused=True)
+            gradients.append([*found])
+            outputs = [g for g in found if g is not None and g.requires_grad]
+            if not outputs:
+                break
+        return gradients
+
+
+def _random(draws: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    values = draws.standard_normal(shape)
+    return np.asarray(values + 1j * draws.standard_normal(shape) if dtype.kind == "c" else values).astype(dtype)
+
+
+def as_array(tensor: Any) -> np.ndarray[Any, Any]:
+    """The values of a tensor of either library."""
+    array: np.ndarray[Any, Any] = tensor.detach().resolve_conj().numpy() if isinstance(tensor, torch.Tensor) else (
+        tensor.detach().numpy())
+    return array
+
+
+def first_sentence(error: Exception) -> str:
+    """What an error says, up to the end of its first sentence, and without the position of an argument.
+
+    PyTorch names the position only where the argument was given by position, which a Python function cannot see.
+    """
+    text = re.sub(r" \(position \d+\)", "", str(error).strip())
+    return re.split(r"\.(?:\s|$)|\n|: ?$", text)[0].strip()
+
+
+def graph_names(tensor: Any) -> tuple[str, list[str | None]]:
+    """The name of a result's grad_fn, and those of what it leads to."""
+    node = tensor.grad_fn
+    return _name(node), [_name(f[0]) for f in node.next_functions]
+
+
+def _name(node: Any) -> Any:
+    return None if node is None else node.name().rpartition("::")[2]
+
+
+def same_values(theirs: Any, ours: Any, what: str, scale: float = 1.0) -> None:
+    """Raises AssertionError unless two tensors agree in dtype, shape and values, to the accuracy of the dtype."""
+    assert str(ours.dtype) == str(theirs.dtype), f"{what}: dtype {ours.dtype}, torch has {theirs.dtype}"
+    assert tuple(ours.shape) == tuple(theirs.shape), f"{what}: shape {ours.shape}, torch has {theirs.shape}"
+    a, b = as_array(theirs), as_array(ours)
+    tolerance = TOLERANCE.get(a.dtype.name, 0.0) * scale
+    np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance, equal_nan=True, err_msg=what)
+
+
+def compare(case: Case, *arrays: Any, grad: bool = True, order: int = 2, names: bool = True, seed: int = 0) -> None:
+    """Run the case on both libraries and compare all there is to compare. Arrays become leaves; `grad` makes them require it."""
+    theirs, ours = Outcome(torch, case, arrays, grad), Outcome(retrograd, case, arrays, grad)
+    if theirs.error is not None or ours.error is not None:
+        _same_error(theirs.error, ours.error)
+        return
+    assert len(ours.results) == len(theirs.results)
+    for i, (t, o) in enumerate(zip(theirs.results, ours.results, strict=True)):
+        if not isinstance(t, torch.Tensor):
+            assert o == t
+            continue
+        same_values(t, o, f"result {i}")
+        assert o.requires_grad == t.requires_grad, f"result {i}: requires_grad is {o.requires_grad}"
+        if names and t.grad_fn is not None:
+            assert graph_names(o) == graph_names(t), f"result {i}"
+    if theirs.differentiable:
+        nothing = [None] * len(theirs.inputs)       # a gradient that depends on no input ends the chain earlier
+        for depth, pair in enumerate(zip_longest(theirs.gradients(seed, order), ours.gradients(seed, order),
+                                                 fillvalue=nothing), 1):
+            for i, (t, o) in enumerate(zip(*pair, strict=True)):
+                what = f"derivative {depth} by input {i}"
+                if t is None or o is None:
+                    assert not _nonzero(t), f"{what}: None, torch has {t}"
+                    assert not _nonzero(o), f"{what}: {o}, torch has None"
+                else:
+                    same_values(t, o, what, 10.0)
+
+
+def _nonzero(tensor: Any) -> bool:
+    return tensor is not None and bool(np.any(as_array(tensor)))
+
+
+def _same_error(theirs: Exception | None, ours: Exception | None) -> None:
+    assert ours is not None, f"no error, torch raises {type(theirs).__name__}: {theirs}"
+    if theirs is None:
+        raise AssertionError("torch raises no error") from ours
+    same_type = type(ours).__name__ == type(theirs).__name__ or isinstance(ours, type(theirs))
+    said = first_sentence(theirs)
+    # Which overloads there are, and which argument is missing, Python and PyTorch say in their own ways.
+    own_words = "invalid combination of arguments" in said or "required positional argument" in said
+    if not same_type or not (own_words or first_sentence(ours).startswith(said)):
+        raise AssertionError(f"torch raises {type(theirs).__name__}: {said}") from ours
