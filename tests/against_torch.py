@@ -72,7 +72,7 @@ def _random(draws: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[
 
 def as_array(tensor: Any) -> np.ndarray[Any, Any]:
     """The values of a tensor of either library."""
-    array: np.ndarray[Any, Any] = tensor.detach().resolve_conj().numpy() if isinstance(tensor, torch.Tensor) else (
+    array: np.ndarray[Any, Any] = tensor.detach().numpy(force=True) if isinstance(tensor, torch.Tensor) else (
         tensor.detach().numpy())
     return array
 

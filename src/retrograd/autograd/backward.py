@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..graph.node import Node
-from ..tensor.gradients import input_edge, run_backward
+from ..graph.node import GradientEdge
+from ..tensor.gradients import input_edge, root_edge, run_backward
+from ..tensor.hooks import accumulating_edges, warn_of_cycle
 from ..tensor.state import State, plain
 
 TensorOrTensors = Any
 
 
 def _sequence(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, (State, Node)) else tuple(value)
+    """A tensor, or the edge of one, as a tuple of one; anything else as a tuple of its elements."""
+    return (value,) if isinstance(value, (State, GradientEdge)) else tuple(value)
 
 
 def _cotangents(grads: Any, count: int) -> tuple[Any, ...]:
@@ -37,15 +40,14 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
     is accumulated. Raises RuntimeError as `Tensor.backward` does.
     """
     if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
                                "Please only use `grad_tensors`.")
         grad_tensors = grad_variables
-    edges = None
-    if inputs is not None:
-        edges = [input_edge(t) for t in _sequence(inputs)]
-        if not edges:
-            raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+    if create_graph:
+        warn_of_cycle()
+    edges = None if inputs is None else accumulating_edges(_sequence(inputs))
     roots = _sequence(tensors)
     run_backward(roots, _cotangents(grad_tensors, len(roots)), retain_graph=retain_graph, create_graph=create_graph,
                  inputs=edges)
@@ -67,38 +69,57 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
     (tensor(6.),)
     """
     if not only_inputs:
-        raise ValueError("only_inputs=False is not supported: use autograd.backward for leaves besides `inputs`")
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient "
+                      "for other parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")
     roots, targets = _sequence(outputs), _sequence(inputs)
+    if not targets:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     cotangents = _cotangents(grad_outputs, len(roots))
     if is_grads_batched:
-        return _batched(roots, targets, cotangents, create_graph, bool(allow_unused), materialize_grads)
+        return _batched(roots, targets, cotangents, retain_graph=retain_graph, create_graph=create_graph,
+                        allow_unused=allow_unused, materialize_grads=materialize_grads)
     edges = [input_edge(t) for t in targets]
     found = run_backward(roots, cotangents, retain_graph=retain_graph, create_graph=create_graph, inputs=edges,
                          capture=True)
     gradients = [found.get(edge) for edge in edges]
     if materialize_grads:
-        return tuple(_zeros(t) if g is None else g for g, t in zip(gradients, targets, strict=True))
-    if not allow_unused and any(g is None for g in gradients):
-        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
-                           "allow_unused=True if this is the desired behavior. (It is input "
-                           f"{gradients.index(None)}.)")
+        return tuple([plain(np.zeros(edge.shape, edge.dtype)) if g is None else g for g, edge in zip(gradients, edges)])
+    if not allow_unused and any([g is None for g in gradients]):
+        raise RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used in "
+                           "the graph. Set allow_unused=True if this is the desired behavior.")
     return tuple(gradients)
 
 
-def _zeros(target: Any) -> Any:
-    edge = input_edge(target)
-    return plain(np.zeros(edge.shape, edge.dtype))
-
-
-def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], create_graph: bool,
-             allow_unused: bool, materialize: bool) -> tuple[Any, ...]:
+def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None,
+             **options: Any) -> tuple[Any, ...]:
     """One pass for each entry of the batch dimension, stacked."""
-    count = len(cotangents[0])
-    rows = [grad(roots, targets, tuple(None if c is None else c[i] for c in cotangents), retain_graph=True,
-                 create_graph=create_graph, allow_unused=allow_unused, materialize_grads=materialize)
+    count, materialize = 0, options.pop("materialize_grads")
+    options["allow_unused"] = options["allow_unused"] or materialize
+    for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
+        if cotangent is None:
+            raise RuntimeError(f"With is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None.")
+        count = _batch_size(cotangent.shape, root_edge(root, i).shape, i)
+    rows = [grad(roots, targets, [c[i] for c in cotangents], retain_graph=True if i + 1 < count else retain_graph, **options)
             for i in range(count)]
-    columns = zip(*rows, strict=True)
-    return tuple(None if column[0] is None else np.stack(column) for column in columns)
+    edges = [input_edge(t) for t in targets]
+    if not rows:
+        return tuple([plain(np.zeros((0, *edge.shape), edge.dtype)) for edge in edges])
+    absent = [plain(np.zeros(edge.shape, edge.dtype)) if materialize else None for edge in edges]
+    return tuple([none if column[0] is None else np.stack(column) for column, none in zip(zip(*rows), absent)])
+
+
+def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> int:
+    """The first dimension of a cotangent. Raises unless the others are the shape of its output."""
+    if not shape:
+        raise IndexError("invalid index of a 0-dim tensor. With is_grads_batched=True each grad_output has a leading "
+                         f"batch dimension; grad_output[{i}] has no dimension.")
+    if shape[1:] != expected:
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+            f"mismatch was detected: grad_output[{i}] has a shape of torch.Size({list(shape)}) and output[{i}] has a shape "
+            f"of torch.Size({list(expected)}).")
+    return shape[0]

@@ -7,15 +7,17 @@ are; saved outputs as array and version, since the node may not hold what holds 
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..errors import user_site
 from ..graph import faults
 from ..graph.node import OtherNode, Output
-from ..graph.versions import next_number, written_since
+from ..graph.versions import next_number, written, written_since
 from ..modes import local
 from ..tensor.gradients import as_tensor
 from ..tensor.inplace import rebase
@@ -49,12 +51,18 @@ class FunctionCtx(OtherNode):
         self._constant_outputs: set[int] = set()
         self._freed = False
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__module__}.{self.name()} object at {id(self):#x}>"
+
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for `backward`, which reads them from `saved_tensors`."""
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for `jvp`."""
+        """Keep tensors (or None) for `jvp`."""
+        if not all(t is None or isinstance(t, State) for t in tensors):
+            raise AssertionError("save_for_forward expects all arguments to be tensors; you should save non-tensors as "
+                                 "attributes on ctx.")
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -75,7 +83,7 @@ class FunctionCtx(OtherNode):
         if self._freed:
             raise faults.second_pass(self)
         if self.saved is None:
-            return self._to_save
+            return ()
         return tuple(None if s is None else self._unpacked(s) for s in self.saved)
 
     def _unpacked(self, saved: Any) -> Any:
@@ -97,6 +105,9 @@ class FunctionCtx(OtherNode):
         grads = [self._cotangent(g, i) for i, g in enumerate(cotangents)]
         function = self._forward_cls
         backward = function.vjp if function.backward is Function.backward else function.backward
+        if backward is function.backward and function.vjp is not Function.vjp:
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. They are two "
+                               "names for one thing: keep one of them.")
         results = backward(self, *grads)
         if not walk.keep:
             self._freed = True
@@ -106,9 +117,9 @@ class FunctionCtx(OtherNode):
     def _cotangent(self, g: Any, index: int) -> Any:
         if g is not None:
             return as_tensor(g)
-        if not self.materialize_grads:
-            return None
         shapes, dtypes = ((self.shape,), (self.dtype,)) if self.outputs == 1 else (self.shape, self.dtype)
+        if not self.materialize_grads or shapes[index] is None:
+            return None
         return plain(np.zeros(shapes[index], dtypes[index]))
 
     def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
@@ -118,13 +129,13 @@ class FunctionCtx(OtherNode):
             results = results[:expected]
         if len(results) != expected:
             raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {expected}, got "
-                               f"{len(results)}): one for each argument of forward, None for those without")
+                               f"{len(results)}). One is due for each argument of forward, None for those without.")
         gradients: list[Any] = [None] * len(self.edges)
         for i, (position, result) in enumerate(zip(self._positions, results, strict=True)):
             if position is None:
                 if result is not None:
                     raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, "
-                                       "but the corresponding forward input was not a Variable")
+                                       "but the corresponding forward input was not a Variable.")
                 continue
             if result is None:
                 continue
@@ -208,9 +219,23 @@ class Function(metaclass=_FunctionMeta):
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Compute the tangents of the outputs from those of the inputs. To be overridden."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
+                                  "forward mode AD.")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Compute the outputs for a batch of inputs. To be overridden."""
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap static method or "
+                                  "set generate_vmap_rule=True.")
+
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the function on `args` and record it, where grad mode is on and one of them requires grad."""
+        if kwargs or cls.setup_context is not Function.setup_context:
+            args = _positional(cls, args, kwargs)
         node = cls._backward_cls()
         edges = [edge_of(a) if isinstance(a, State) else None for a in args]
         here = local.here
@@ -225,7 +250,6 @@ class Function(metaclass=_FunctionMeta):
                 cls.setup_context(node, args, output)
         finally:
             here.grad = grad
-        node.number = next_number()
         tensors = [i for i, a in enumerate(args) if isinstance(a, State)]
         node.edges = tuple([edges[i] for i in tensors])
         places = {i: place for place, i in enumerate(tensors)}
@@ -233,11 +257,28 @@ class Function(metaclass=_FunctionMeta):
         return _finished(node, args, output, recording)
 
 
+def _positional(function: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments by position; with the defaults of `forward` where `setup_context` is to see them."""
+    with_context = function.setup_context is Function.setup_context
+    bound = inspect.signature(function.forward).bind(*((None,) if with_context else ()), *args, **kwargs)
+    if not with_context:
+        bound.apply_defaults()
+    for name in bound.kwargs:
+        raise TypeError(f"forward() got an unexpected keyword argument '{name}'. The arguments of forward are positional.")
+    return bound.args[with_context:]
+
+
 def _finished(node: FunctionCtx, args: tuple[Any, ...], output: Any, recording: bool) -> Any:
     """Wrap what forward returned: give the outputs their edges, and pack what is saved."""
     raw = output if isinstance(output, tuple) else (output,)
+    _check_marks(node, raw)
     wrapped = _outputs(node, args, raw, recording)
-    _pack(node, raw, wrapped)
+    node.number = next_number()                         # so that what forward wrote, it wrote before
+    if recording:
+        _pack(node, raw, wrapped)
+    else:
+        node.edges, node.saved = (), None
+    node._to_save = node._dirty = node._non_differentiable = ()
     return tuple(wrapped) if isinstance(output, tuple) else wrapped[0]
 
 
@@ -245,10 +286,10 @@ def _outputs(node: FunctionCtx, args: tuple[Any, ...], raw: tuple[Any, ...], rec
     inputs = {id(a): a for a in args if isinstance(a, State)}
     dirty = {id(t) for t in node._dirty}
     constants = {id(t) for t in node._non_differentiable}
-    arrays = [o._array if isinstance(o, State) else np.empty(0) for o in raw]
+    shapes = [o._array.shape if isinstance(o, State) else None for o in raw]
+    dtypes = [o._array.dtype if isinstance(o, State) else None for o in raw]
     node.outputs = len(raw)
-    node.shape = arrays[0].shape if len(raw) == 1 else [a.shape for a in arrays]
-    node.dtype = arrays[0].dtype if len(raw) == 1 else [a.dtype for a in arrays]
+    node.shape, node.dtype = (shapes[0], dtypes[0]) if len(raw) == 1 else (shapes, dtypes)
     wrapped: list[Any] = []
     for i, out in enumerate(raw):
         if not isinstance(out, State):
@@ -265,6 +306,7 @@ def _outputs(node: FunctionCtx, args: tuple[Any, ...], raw: tuple[Any, ...], rec
 def _output(out: Any, edge: Any, is_input: bool, is_dirty: bool) -> Any:
     """One output with its edge. An input returned as it is becomes a view of itself, unless it was marked dirty."""
     if is_dirty:
+        written(out._array, user_site(4))
         if edge is not None:
             if out._meta is not None and out._meta.leaf:
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
@@ -278,8 +320,8 @@ def _output(out: Any, edge: Any, is_input: bool, is_dirty: bool) -> Any:
         return view
     if edge is not None:
         meta = out._meta
-        if meta is not None and meta.leaf:
-            return with_edge(out._array, edge)
+        if meta is not None:
+            meta.leaf = False
         out._edge = edge
         if meta is not None and meta.base is not None:
             meta.creation, meta.seen = CUSTOM, next_number()
@@ -288,6 +330,19 @@ def _output(out: Any, edge: Any, is_input: bool, is_dirty: bool) -> Any:
 
 def _itself(array: Any) -> Any:
     return array.view() if isinstance(array, np.ndarray) else array.view_as(array)
+
+
+def _check_marks(node: FunctionCtx, raw: tuple[Any, ...]) -> None:
+    """Refuse marks on what is no tensor, and on what was not returned."""
+    for i, tensor in enumerate(node._dirty):
+        if not isinstance(tensor, State):
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(tensor).__name__}")
+        if not any(tensor is out for out in raw):
+            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
+                               "inputs that are modified inplace must all be outputs of the Function.")
+    for tensor in node._non_differentiable:
+        if not isinstance(tensor, State):
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(tensor).__name__}")
 
 
 def _pack(node: FunctionCtx, raw: tuple[Any, ...], wrapped: list[Any]) -> None:
@@ -306,10 +361,10 @@ def _pack(node: FunctionCtx, raw: tuple[Any, ...], wrapped: list[Any]) -> None:
             saved.append(SavedOutput(indices[id(tensor)], tensor._array))
         else:
             saved.append(tensor)
-    node.saved, node._to_save, node._dirty, node._non_differentiable = tuple(saved), (), (), ()
+    node.saved = tuple(saved)
 
 
-class _DifferentiateTwice(OtherNode):
+class Error(OtherNode):
     """Stands behind the result of a once-differentiable backward, to refuse a second derivative."""
 
     __slots__ = ()
@@ -329,7 +384,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
             return outputs
         edges = tuple(edge_of(g) for g in grads if isinstance(g, State))
         sealed = [o if not isinstance(o, State) else with_edge(
-            o._array, _DifferentiateTwice(edges, o._array.shape, o._array.dtype))
+            o._array, Error(edges, o._array.shape, o._array.dtype))
             for o in (outputs if isinstance(outputs, tuple) else (outputs,))]
         return tuple(sealed) if isinstance(outputs, tuple) else sealed[0]
 

@@ -318,10 +318,10 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
 
 
 def _prepared(tensors: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
-    """The tensors as new ones: views that lead on to them with `create_graph`, else leaves (or constants) of our own."""
-    if create_graph:
-        return tuple([t.view_as(t) for t in tensors])
-    return tuple([_leaf(t) if need_graph else _detached(t) for t in tensors])
+    """The tensors as new ones: views that lead on to those that require grad, if the graph is to go on (`create_graph`);
+    else leaves, or constants where there is no need of a graph."""
+    return tuple([t.view_as(t) if create_graph and edge_of(t) is not None else _leaf(t) if need_graph else _detached(t)
+                  for t in tensors])
 
 
 def _detached(tensor: Any) -> Any:

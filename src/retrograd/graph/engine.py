@@ -121,10 +121,12 @@ class Pass:
         held = buffers.get(edge)
         if held is None:
             buffers[edge] = cotangent
+        elif self.recorder is not None:
+            buffers[edge] = held + cotangent
         elif edge in self.owned and held.dtype == cotangent.dtype:
-            np.add(held, cotangent, out=held)
+            local.here.quiet.run(np.add, held, cotangent, held)
         else:
-            buffers[edge] = total = held + cotangent
+            buffers[edge] = total = local.here.quiet.run(np.add, held, cotangent)
             if type(total) is np.ndarray:
                 self.owned.add(edge)
 
@@ -197,7 +199,7 @@ class Pass:
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
         """Any node, with several outputs, hooks, an observer, a recorder or a choice of inputs, reached or not."""
-        cotangents = [cotangent] if node.outputs == 1 else self._gathered(node)
+        cotangents = self._gathered(node) if node.several else [cotangent]
         hooks = node.hooks
         captured = node in self.capture
         if captured and node in self.leading:
@@ -240,7 +242,7 @@ class Pass:
         if not node.runs_always and not any([cotangent is not None for cotangent in cotangents]):
             return [None] * len(node.edges)
         observer = local.here.observer
-        cotangent = cotangents if node.outputs > 1 else cotangents[0]
+        cotangent = cotangents if node.several else cotangents[0]
         if observer is None:
             return self.gradients(node, cotangent)
         watched: Sequence[Any] = observer.backward(node, self.gradients, cotangent)
@@ -249,7 +251,7 @@ class Pass:
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
         """The gradients of a node's inputs, in the order of its edges; None where there is none or nobody asks."""
         if node.steps is None:
-            results: Sequence[Any] = node.apply(cotangent if node.outputs > 1 else [cotangent], self)
+            results: Sequence[Any] = node.apply(cotangent if node.several else [cotangent], self)
             return results
         saved, run = node.saved, local.here.run
         if saved is not None:
@@ -258,10 +260,9 @@ class Pass:
             saved = values
         if self.recorder is not None:
             run = _call
-        several = type(node.dtype) is list
-        if several:
+        if node.several:
             cotangent = self._filled(node, cotangent)
-        conjugate = not several and node.dtype.kind == "c" and node.holomorphic
+        conjugate = not node.several and node.dtype.kind == "c" and node.holomorphic
         if conjugate:
             cotangent = np.conj(cotangent)
         if node.op.variadic:
@@ -315,12 +316,16 @@ class Pass:
         if leaf in self.capture:
             self._capture(leaf, [cotangent])
         elif not self.capture:
-            observer = local.here.observer
+            hooks, observer = leaf.hooks, local.here.observer
+            if hooks is not None:
+                (cotangent,) = hooks.before([cotangent], self.recorder)
             if observer is None:
                 own = self.recorder is None and held_alone(cotangent)
                 variable._accumulate(cotangent, self.recorder, own)
             else:
                 observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, False))
+            if hooks is not None and hooks.post:
+                hooks.after([], [cotangent], self.recorder)
 
 
 def _call(rule: Any, *args: Any) -> Any:

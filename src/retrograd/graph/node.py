@@ -7,7 +7,8 @@ This module must not know Tensor or how a node is run.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -101,6 +102,11 @@ class Node:
         """Which of the edges users see; None for all."""
         return None
 
+    @property
+    def several(self) -> bool:
+        """Whether gradients come to it by output: it has several, or a number of them that is not known beforehand."""
+        return type(self.dtype) is list
+
     # An edge that is a node itself stands for its only output.
     @property
     def node(self) -> Node:
@@ -156,28 +162,28 @@ class Output:
         self.dtype: np.dtype[Any] = node.dtype[index]
 
 
-class AccumulateGrad(OtherNode):
-    """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly.
+class GradientEdge(NamedTuple):
+    """An edge as users hold it: `node` made a value, and `output_nr` says which of its outputs it is."""
 
-    Its hooks are the leaf's, since it may come and go while the leaf lives.
-    """
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+
+def edge_at(address: GradientEdge) -> Any:
+    """The edge that a GradientEdge stands for."""
+    node = address.node
+    return Output(node, address.output_nr) if node.several else node
+
+
+class AccumulateGrad(OtherNode):
+    """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly."""
 
     __slots__ = ("variable",)
 
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        super().__init__((), shape, dtype)
         self.variable = variable
-        self.number, self.edges, self.saved, self.plan = next_number(), (), None, None
-        self.shape, self.dtype = shape, dtype
-
-    @property
-    def hooks(self) -> Hooks | None:  # type: ignore[override]
-        """The hooks of the leaf."""
-        hooks: Hooks | None = self.variable._meta.hooks
-        return hooks
-
-    @hooks.setter
-    def hooks(self, hooks: Hooks | None) -> None:
-        self.variable._meta.hooks = hooks
 
 
 def hooks_of(node: Node) -> Hooks:
@@ -197,6 +203,7 @@ def node_class(op: Op) -> type[OpNode]:
         "holomorphic": op.holomorphic})
 
 
+@cache
 def plan_of(op: Op) -> Plan | None:
     """The engine's short way through nodes of this op, where there is one."""
     several = op.outputs == ("*",) or len(op.differentiable) > 1 or op.variadic

@@ -5,6 +5,8 @@ A kernel that takes `out` is called as a ufunc is: `...` asks for an array even 
 
 from __future__ import annotations
 
+import cmath
+import math
 from typing import Any
 
 import numpy as np
@@ -104,6 +106,24 @@ def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
     return np.fmod(x, y, out=out)
 
 
+def floor_divide_number(x: Any, number: Any) -> Any:
+    """`floor_divide` by a Python number."""
+    x = promoted(x, number)
+    return floor_divide(x, like(number, x))
+
+
+def number_floor_divide(x: Any, number: Any) -> Any:
+    """A Python number divided by x, rounded down."""
+    x = promoted(x, number)
+    return floor_divide(like(number, x), x)
+
+
+def number_remainder(x: Any, number: Any) -> Any:
+    """What is left of a Python number when it is divided by x and rounded down."""
+    x = promoted(x, number)
+    return remainder(like(number, x), x)
+
+
 def remainder_number(x: Any, number: Any) -> Any:
     """`remainder` by a Python number."""
     x = promoted(x, number)
@@ -160,6 +180,13 @@ def number_to_power(y: Any, base: Any) -> Any:
     return power(np.broadcast_to(like(base, y), y.shape), y)
 
 
+def log_of(base: Any) -> Any:
+    """The logarithm of a Python number, nan for a negative one."""
+    if isinstance(base, complex):
+        return cmath.log(base)
+    return math.log(base) if base > 0 else math.nan
+
+
 def square(x: Any, *, out: Any = ...) -> Any:
     """x * x."""
     return np.square(x, out=out)
@@ -204,6 +231,12 @@ def overwritten(x: Any, y: Any) -> Any:
     if y.dtype.kind == "c" and x.dtype.kind != "c":
         y = y.real
     return np.broadcast_arrays(x, y)[1].astype(x.dtype)
+
+
+def overwrite(x: Any, y: Any) -> Any:
+    """Copy y into the memory of x."""
+    np.copyto(x, y.real if y.dtype.kind == "c" and x.dtype.kind != "c" else y, casting="unsafe")
+    return x
 
 
 def zeroed(x: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOATING, category, default_floating
+from ..dtypes import FLOATING, category, default_floating, result_dtype
 from .arithmetic import like, promoted
 
 
@@ -31,7 +31,10 @@ def clamp(x: Any, min: Any, max: Any) -> Any:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where the condition holds, y elsewhere."""
+    """x where the condition holds, y elsewhere, in their common type."""
+    if x.dtype != y.dtype:
+        dtype = result_dtype([(x.dtype, x.ndim > 0), (y.dtype, y.ndim > 0)])
+        x, y = x.astype(dtype), y.astype(dtype)
     return np.where(condition, x, y)
 
 

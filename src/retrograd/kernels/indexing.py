@@ -16,6 +16,17 @@ Shape = tuple[int, ...]
 _BLOCK = 1 << 15
 
 
+def overlaps(view: Any) -> bool:
+    """Whether two elements of a view may lie at one place in memory. True where that is not plain from its strides."""
+    reach = 0
+    for stride, size in sorted(zip(map(abs, view.strides), view.shape)):
+        if size > 1:
+            if stride <= reach:
+                return True
+            reach += stride * (size - 1)
+    return False
+
+
 # One element or a range of a dimension
 
 def select(x: Any, dim: int, index: int) -> Any:
@@ -290,6 +301,8 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
 
 def gather(x: Any, index: Any, dim: int) -> Any:
     """The elements whose place along `dim` is given by `index`, and elsewhere is their own."""
+    if not index.size:
+        return np.zeros(index.shape, x.dtype)
     return x[_along(index, dim)] if x.ndim and index.ndim else np.broadcast_to(x, index.shape).copy()
 
 
@@ -305,7 +318,7 @@ def scatter(x: Any, src: Any, index: Any, dim: int) -> Any:
 
 def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
     """Write elements of `src` to where `gather` would read."""
-    if out.ndim and index.ndim:
+    if out.ndim and index.ndim and index.size:
         out[_along(index, dim)] = src[tuple([slice(n) for n in index.shape])]
     elif index.size:
         out[...] = src.reshape(-1)[-1]
@@ -319,7 +332,7 @@ def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
 
 def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
     """Write a number to where `gather` would read."""
-    if out.ndim and index.ndim:
+    if out.ndim and index.ndim and index.size:
         out[_along(index, dim)] = value
     elif index.size:
         out[...] = value
@@ -333,10 +346,10 @@ def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
 
 def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
     """Add elements of `src` to where `gather` would read."""
-    if out.ndim and index.ndim:
+    if out.ndim and index.ndim and index.size:
         _add_at(out, _along(index, dim), src[tuple([slice(n) for n in index.shape])])
-    else:
-        np.add(out, src.sum(dtype=out.dtype), out=out)
+    elif index.size:
+        np.add(out, src.reshape(-1)[:index.size].sum(dtype=out.dtype), out=out)
     return out
 
 

@@ -48,7 +48,8 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
         raise RuntimeError(f"all elements of input should be between 0 and 1: they go from {np.min(x)} to {np.max(x)}. "
                            "Apply sigmoid, or use binary_cross_entropy_with_logits.")
     if y.size and not (np.min(y) >= 0 and np.max(y) <= 1):
-        raise RuntimeError(f"all elements of target should be between 0 and 1: they go from {np.min(y)} to {np.max(y)}.")
+        raise RuntimeError("all elements of target should be between 0 and 1: they go from "
+                           f"{np.min(y)} to {np.max(y)}.")
     wide = x.astype(F32) if x.dtype == F16 else x
     loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
     return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
@@ -120,17 +121,19 @@ def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     """-x of the target's class, by the weights of the classes; a mean is divided by what they sum to."""
     refuse(x.dtype, "nll_loss_out_frame", "biu")
     classes, counts = _classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
-    losses = np.negative(x[_places(classes, x.ndim)], out=...)
+    scores = x[_places(classes, x.ndim)]
     weights = _weights(classes, counts, weight, x.dtype)
-    losses = _counted(losses if weight is None else losses * weights, counts)
+    if weights is not None:
+        scores = _counted(scores if weight is None else scores * weights, counts)
     if reduction == "none":
-        return np.asarray(losses)
-    total = sum_all(np.asarray(losses), None)
-    return np.divide(total, _total(classes, weights), out=...) if reduction == "mean" else total
+        return np.negative(scores, out=...)
+    total = sum_all(scores, None)
+    return np.divide(total, -_total(classes, weights) if reduction == "mean" else -1, out=total)
 
 
 def _total(classes: Any, weights: Any) -> Any:
-    return np.asarray(classes.size if weights is None else np.add.reduce(weights, axis=None))
+    """What the targets weigh together."""
+    return classes.size if weights is None else np.add.reduce(weights, axis=None)
 
 
 def nll_loss_backward(g: Any, target: Any, weight: Any, shape: tuple[int, ...], reduction: str,
@@ -141,7 +144,8 @@ def nll_loss_backward(g: Any, target: Any, weight: Any, shape: tuple[int, ...], 
     weights = _weights(classes, counts, weight, g.dtype)
     if reduction == "mean":
         g = np.divide(g, _total(classes, weights), dtype=g.dtype)
-    g = _counted(g if weight is None else g * weights, counts)
+    if weights is not None:
+        g = _counted(g if weight is None else g * weights, counts)
     result = np.zeros(shape, g.dtype)
     result[_places(classes, len(shape))] = -g
     return result

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, dtype as torch_dtype
+from ..dtypes import F16, F32
 from .reductions import refuse
 
 _add, _maximum = np.add.reduce, np.maximum.reduce
@@ -29,42 +29,33 @@ def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     return (result if keepdim else np.squeeze(result, axes)).astype(x.dtype, copy=False)
 
 
-def _exponents(x: Any, dim: int) -> Any:
+def _exponents(name: str, x: Any, dim: int) -> Any:
     """x less its largest element along `dim`, in a type of enough precision."""
-    wide = x.astype(F32) if x.dtype == F16 else x
-    return np.subtract(wide, _maximum(wide, axis=dim, keepdims=True), out=...)
-
-
-def _last(x: Any, dim: int) -> str:
-    return "lastdim_" if dim == max(x.ndim, 1) - 1 else ""
+    if x.dtype.kind != "f":
+        last = "lastdim_" if dim == max(x.ndim, 1) - 1 else ""
+        refuse(x.dtype, f"{name}_{last}kernel_impl", "biuc")
+    if x.dtype == F16:
+        x = x.astype(F32)
+    return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=...) if x.size else x.copy()
 
 
 def softmax(x: Any, dim: int) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`."""
-    refuse(x.dtype, f"softmax_{_last(x, dim)}kernel_impl", "biuc")
-    if x.size == 0:
-        return x.copy()
-    e = _exponents(x, dim)
+    e = _exponents("softmax", x, dim)
     np.exp(e, out=e)
     np.divide(e, _add(e, axis=dim, keepdims=True), out=e)
-    return e if e.dtype == x.dtype else e.astype(x.dtype)
+    return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
 def log_softmax(x: Any, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of taking it afterwards."""
-    refuse(x.dtype, f"log_softmax_{_last(x, dim)}kernel_impl", "biuc")
-    if x.size == 0:
-        return x.copy()
-    e = _exponents(x, dim)
+    e = _exponents("log_softmax", x, dim)
     np.subtract(e, np.log(_add(np.exp(e), axis=dim, keepdims=True)), out=e)
-    return e if e.dtype == x.dtype else e.astype(x.dtype)
+    return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
 def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     """(sum |x|^p)^(1/p) over `axes`; for p = 0 how many are not zero, for p = ±inf the largest or smallest |x|."""
-    if x.dtype.kind not in "fc":
-        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-                           f"{torch_dtype.of[x.dtype].legacy}. Convert with .float() first.")
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)
     final = x.real.dtype

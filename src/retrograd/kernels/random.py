@@ -94,8 +94,8 @@ def normal(
     if dtype.kind == "c":
         parts = normal(generator, (*shape, 2), _real(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
         return parts.view(dtype)[..., 0]
-    require(dtype.kind == "f", "normal_kernel_cpu", dtype)
     count = math.prod(shape)
+    require(dtype.kind == "f" or not count, "normal_kernel_cpu", dtype)
     samples: Array
     if count >= BLOCK and contiguous:
         samples = multiply_add(_blocks_of_normals(generator, count, dtype), std, mean)

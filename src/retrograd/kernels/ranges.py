@@ -37,7 +37,8 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
 def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array:
     """`count` numbers from `start` in steps of `step`. Up to 32768 of them have PyTorch's bits on any machine."""
     if dtype.kind in "iu":
-        return (np.arange(count) * int(step) + int(start)).astype(dtype)
+        numbers: Array = np.arange(int(start), int(start) + count * int(step), int(step)).astype(dtype, copy=False)
+        return numbers
     if dtype == np.float16:
         start, step = float(np.float32(start)), float(np.float32(step))
     values = multiply_add(np.arange(count, dtype=np.float64), step, start)

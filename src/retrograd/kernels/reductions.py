@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype
+from ..dtypes import F16, F32, F64, I64
+from ..dtypes import dtype as torch_dtype
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
@@ -140,11 +141,15 @@ def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float)
     squares = np.square(off, out=off) if off.dtype.kind == "f" else np.square(off.real) + np.square(off.imag)
     variance = _add(squares, axis=axes, keepdims=keepdim, out=...)
     np.divide(variance, max(count(x.shape, axes) - correction, 0), out=variance)
-    return variance, means if keepdim else np.squeeze(means, axes), x.dtype
+    return variance, means, x.dtype
 
 
 def _as_real(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype, copy=False) if dtype.kind == "f" else x
+    return x.astype(dtype) if dtype == F16 else x
+
+
+def _as_mean(means: Any, variance: Any, dtype: Any) -> Any:
+    return means.reshape(variance.shape).astype(dtype, copy=False)
 
 
 def var(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
@@ -162,13 +167,13 @@ def std(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
 def var_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
     """Variances and means."""
     variance, means, dtype = _deviations(x, axes, keepdim, correction)
-    return _as_real(variance, dtype), np.asarray(means).astype(dtype, copy=False)
+    return _as_real(variance, dtype), _as_mean(means, variance, dtype)
 
 
 def std_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
     """Standard deviations and means."""
     variance, means, dtype = _deviations(x, axes, keepdim, correction)
-    return _as_real(np.sqrt(variance, out=variance), dtype), np.asarray(means).astype(dtype, copy=False)
+    return _as_real(np.sqrt(variance, out=variance), dtype), _as_mean(means, variance, dtype)
 
 
 def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:
@@ -212,7 +217,9 @@ def aminmax(x: Any, axes: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
 
 def argextreme(x: Any, dim: int | None, keepdim: bool, largest: bool) -> Any:
     """The index of the first largest or smallest element along `dim`, or in the flattened array."""
-    return np.asarray((np.argmax if largest else np.argmin)(x, axis=dim if x.ndim else None, keepdims=keepdim))
+    if not x.ndim:
+        dim = None
+    return np.asarray(x.argmax(dim, keepdims=keepdim) if largest else x.argmin(dim, keepdims=keepdim))
 
 
 def tied(x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, nans_are_equal: bool) -> Any:

@@ -35,9 +35,6 @@ def _refused(x: Any, shape: Shape) -> Exception:
     """Why `x` cannot be viewed in `shape`."""
     unknown = [n for n in shape if n < 0]
     known = math.prod(n for n in shape if n >= 0)
-    if any(n < -1 for n in unknown):
-        return RuntimeError(f"invalid shape dimension {min(unknown)} at index {shape.index(min(unknown))} of shape "
-                            f"{list(shape)}")
     if len(unknown) > 1:
         return RuntimeError("only one dimension can be inferred")
     if unknown and not x.size and not known:
@@ -94,8 +91,11 @@ def unsqueeze(x: Any, dim: int) -> Any:
 
 
 def expand(x: Any, shape: Shape) -> Any:
-    """`x` repeated along new axes and axes of size 1, over the same memory: read-only, since elements coincide."""
-    return np.broadcast_to(x, shape)
+    """`x` repeated along new axes and axes of size 1, over the same memory: read-only where elements coincide."""
+    wide = np.broadcast_to(x, shape)
+    if wide.size == x.size and x.flags.writeable:
+        wide.flags.writeable = True
+    return wide
 
 
 def diagonal(x: Any, offset: int, dim0: int, dim1: int) -> Any:

@@ -96,7 +96,7 @@ class Sequential(_Series):
         super().__init__()
         named = len(args) == 1 and isinstance(args[0], OrderedDict)
         for name, module in args[0].items() if named else enumerate(args):
-            self.add_module(name if named else str(name), module)
+            self.add_module(str(name), module)
 
     def forward(self, input: Any) -> Any:
         """Run the modules in order."""
@@ -182,7 +182,8 @@ class ModuleList(_Series):
 
     def __repr__(self) -> str:
         lines: list[str] = []
-        runs: list[tuple[int, int, str]] = []               # first index, last index, text: what repeats is printed once
+        # First index, last index, text: what repeats is printed once.
+        runs: list[tuple[int, int, str]] = []
         for i, module in enumerate(self):
             text = repr(module)
             if runs and runs[-1][2] == text:

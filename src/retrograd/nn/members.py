@@ -111,8 +111,8 @@ class Members:
 
     def _require_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call: call super().__init__() first in "
-                                 f"{type(self).__name__}.__init__()")
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call: call super().__init__() first "
+                                 f"in {type(self).__name__}.__init__()")
 
     def _forget(self, name: str, *kinds: str) -> None:
         """Make room for a member that takes over the name."""

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..autograd.grad_mode import no_grad
-from ..devices import checked, device as torch_device
-from ..dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
+from ..devices import checked
+from ..devices import device as torch_device
+from ..dtypes import FLOATING, float16, float32, float64
+from ..dtypes import dtype as torch_dtype
 from ..tensor.tensor import Tensor
 from .members import Members
 from .module_hooks import ModuleHooks
@@ -99,7 +101,7 @@ class Module(Members, ModuleHooks, StateDict):
         return self
 
     def _apply(self: T, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> T:
-        """Give every parameter, gradient and buffer the data that `fn` makes of it. Parameters stay the same objects."""
+        """Give each parameter, gradient and buffer the data that `fn` makes of it. Parameters stay the same objects."""
         if recurse:
             for module in self.children():
                 module._apply(fn)

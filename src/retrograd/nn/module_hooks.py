@@ -70,14 +70,14 @@ class _Backward:
         if self.inputs_seen:
             self.grad_outputs = full
         elif self.hooks:
-            warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs since "
-                          "no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
+            warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs "
+                          "since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
                           "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.",
                           stacklevel=2)
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.input_count, full) is not None:
-                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return "
-                                       "None or None for all gradients.")
+                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always "
+                                       "return None or None for all gradients.")
         return tuple(full[i] for i in self.output_places)
 
     def _on_inputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -15,12 +15,12 @@ __all__ = ["Buffer", "Parameter"]
 
 
 def _over(cls: type[Any], data: Any) -> Any:
-    """A leaf of class `cls` over the memory, and with the version, of the tensor `data`; empty where it is None."""
+    """A leaf of class `cls` over the memory of the tensor `data`; empty where it is None."""
     if data is None:
         data = plain(np.empty(0, default_floating()))
     elif not isinstance(data, State):
-        raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': {cls.__name__} takes a tensor. "
-                             "Make one with torch.tensor(...).")
+        raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': {cls.__name__} takes a "
+                             "tensor. Make one with torch.tensor(...).")
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
     return leaf

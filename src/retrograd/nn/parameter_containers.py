@@ -142,7 +142,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The parameter of a name, or `default`."""
-        return self[key] if key in self else default
+        return self[key] if key in self._keys else default
 
     def pop(self, key: str) -> Any:
         """Take one out and return it."""

@@ -13,16 +13,22 @@ from .parameter import Parameter
 __all__ = ["StateDict"]
 
 
-class _IncompatibleKeys(NamedTuple):
+class IncompatibleKeys(NamedTuple):
     """What `load_state_dict` found missing, and what it found that belongs nowhere."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+
+class _IncompatibleKeys(IncompatibleKeys):
+    """The same, with a text of its own where there is nothing to tell."""
+
+    __slots__ = ()
+
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return (f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, unexpected_keys={self.unexpected_keys!r})")
+        return super().__repr__()
 
     __str__ = __repr__
 
@@ -38,13 +44,13 @@ class StateDict:
 
     def get_extra_state(self) -> Any:
         """What else to save. To be overridden, together with `set_extra_state`."""
-        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called: override it to "
-                           "save something under '_extra_state'.")
+        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called: override it "
+                           "to save something under '_extra_state'.")
 
     def set_extra_state(self, state: Any) -> None:
         """Take back what `get_extra_state` gave. To be overridden."""
-        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called: override it to "
-                           "load what get_extra_state() saved.")
+        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called: override it "
+                           "to load what get_extra_state() saved.")
 
     def _own_state(self) -> dict[str, Any]:
         """Parameters and persistent buffers by their own names."""

@@ -6,13 +6,13 @@ node of its own name.
 
 from __future__ import annotations
 
-import cmath
 import math
 from typing import Any
 
 import numpy as np
 
 from ..kernels import arithmetic as kernels
+from ..kernels.arithmetic import log_of
 from .domains import counted, promoted, subtracted, without
 from .framework import Op, backward_name, pointwise
 
@@ -49,18 +49,27 @@ def _not_differentiable(name: str) -> Any:
 
 
 _undefined = _not_differentiable("floor_divide")
-floor_divide = pointwise("floor_divide", kernels.floor_divide, node="NotImplemented", x=_undefined, y=_undefined,
-                         domain=promoted(**without("div_floor_cpu", "bc")))
+_DIVIDED = promoted(**without("div_floor_cpu", "bc"))
+floor_divide = pointwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED, x=_undefined,
+                         y=_undefined)
+floor_divide_number = pointwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
+                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
+number_floor_divide = pointwise("floor_divide", kernels.number_floor_divide, node="NotImplemented",
+                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
+number_remainder = pointwise("remainder", kernels.number_remainder, node="NotImplemented",
+                             domain=promoted(**without("remainder_cpu", "c")), x=_not_differentiable("remainder"))
 div_floor = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_zeros, y=_zeros,
-                      domain=promoted(**without("div_floor_cpu", "bc")))
+                      domain=_DIVIDED)
 div_trunc = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_zeros, y=_zeros,
                       domain=promoted(**without("div_trunc_cpu", "bc")))
-remainder = pointwise("remainder", kernels.remainder, node=backward_name("remainder", 1), x=lambda g: g,
-                      y=lambda g, x, y: -g * div_floor(x, y, "floor"), domain=promoted(**without("remainder_cpu", "bc")))
+remainder = pointwise("remainder", kernels.remainder, node=backward_name("remainder", 1),
+                      domain=promoted(**without("remainder_cpu", "bc")), x=lambda g: g,
+                      y=lambda g, x, y: -g * div_floor(x, y, "floor"))
 fmod = pointwise("fmod", kernels.fmod, node=backward_name("fmod", 1), x=lambda g: g,
                  y=lambda g, x, y: -g * div_trunc(x, y, "trunc"), domain=promoted(**without("fmod_cpu", "bc")))
-remainder_number = pointwise("remainder", kernels.remainder_number, x=lambda g: g)
-fmod_number = pointwise("fmod", kernels.fmod_number, x=lambda g: g)
+remainder_number = pointwise("remainder", kernels.remainder_number, domain=promoted(**without("remainder_cpu", "c")),
+                             x=lambda g: g)
+fmod_number = pointwise("fmod", kernels.fmod_number, domain=promoted(**without("fmod_cpu", "c")), x=lambda g: g)
 
 # Powers
 
@@ -86,9 +95,7 @@ def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
     if base == 0:
         real = np.real(y) if y.dtype.kind == "c" else y
         return np.where(real >= 0.0, 0.0, g * (out * -math.inf))
-    if isinstance(base, complex):
-        return g * (out * cmath.log(base))
-    return g * (out * (math.log(base) if base > 0 else math.nan))
+    return g * (out * log_of(base))
 
 
 square = pointwise("pow", kernels.square, domain=counted, x=lambda g, x: g * (2.0 * x))
@@ -105,8 +112,9 @@ Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.
 
 lerp_number = pointwise("lerp", kernels.lerp_number, domain=promoted(**without("lerp_kernel_scalar", "bi")),
                         x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight)
-lerp = pointwise("lerp", kernels.lerp, node=backward_name("lerp", 1), domain=promoted(**without("lerp_kernel_tensor", "bi")),
-                 x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight, weight=lambda g, x, y: g * (y - x))
+lerp = pointwise("lerp", kernels.lerp, node=backward_name("lerp", 1),
+                 domain=promoted(**without("lerp_kernel_tensor", "bi")), x=lambda g, weight: g * (1 - weight),
+                 y=lambda g, weight: g * weight, weight=lambda g, x, y: g * (y - x))
 addcmul = pointwise("addcmul", kernels.addcmul, x=lambda g: g, y=lambda g, z, value: g * (z * value),
                     z=lambda g, y, value: g * (y * value))
 addcdiv = pointwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, value: g * (value / z),

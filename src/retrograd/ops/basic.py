@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from .framework import linear
+from ..kernels.layout import copied
+from .framework import Op, linear
 
 
 def _cast(x: Any, dtype: Any) -> Any:
     """`x` in another dtype. A complex array gives up its imaginary part to become real, without a warning."""
     if x.dtype.kind == "c" and np.dtype(dtype).kind != "c":
         x = x.real
-    return x.astype(dtype)
+    return copied(x, dtype)
 
 
-cast = linear("to", _cast, node="ToCopyBackward0", x=lambda g, x_dtype: cast(g, x_dtype))
+cast: Op = linear("to", _cast, node="ToCopyBackward0", x=lambda g, x_dtype: cast(g, x_dtype))
 
 
 def _real(x: Any) -> Any:
@@ -30,7 +31,7 @@ real.holomorphic = False
 
 def _clone(x: Any, order: str) -> Any:
     """A copy, dense in memory: in the order of axes that `x` has ("K"), or row by row ("C")."""
-    return np.array(x, order=order, copy=True)  # type: ignore[call-overload]
+    return copied(x, x.dtype) if order == "K" else np.array(x, order="C", copy=True)
 
 
 clone = linear("clone", _clone, x=lambda g: g)

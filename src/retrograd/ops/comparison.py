@@ -8,23 +8,25 @@ import numpy as np
 
 from ..kernels import comparison as kernels
 from .domains import floating, promoted, without
-from .framework import Op, backward_name, constant, linear, pointwise
+from .framework import Op, backward_name, constant, pointwise
 
 
 def _zeros(g: Any) -> Any:
     return np.zeros_like(g)
 
 
-def _compared(name: str, kernel: np.ufunc) -> Op:
-    """A comparison that needs an order. It is recorded only where it is written over a tensor of numbers."""
-    return pointwise(name, kernel, node=backward_name(name, 1), x=_zeros, y=_zeros,
-                     domain=promoted(**without(f"{name}_cpu", "c")))
+def _written(op: Op) -> Op:
+    """The comparison as it is recorded where its result is written over a tensor of numbers."""
+    return pointwise(op.name, op.kernel, domain=op.domain, node=backward_name(op.name, 1), x=_zeros, y=_zeros)
 
 
-eq = pointwise("eq", np.equal, node="EqBackward1", x=_zeros, y=_zeros)
-ne = pointwise("ne", np.not_equal, node="NeBackward1", x=_zeros, y=_zeros)
-lt, le = _compared("lt", np.less), _compared("le", np.less_equal)
-gt, ge = _compared("gt", np.greater), _compared("ge", np.greater_equal)
+eq, ne = constant("eq", np.equal, "x y"), constant("ne", np.not_equal, "x y")
+lt = constant("lt", np.less, "x y", domain=promoted(**without("lt_cpu", "c")))
+le = constant("le", np.less_equal, "x y", domain=promoted(**without("le_cpu", "c")))
+gt = constant("gt", np.greater, "x y", domain=promoted(**without("gt_cpu", "c")))
+ge = constant("ge", np.greater_equal, "x y", domain=promoted(**without("ge_cpu", "c")))
+eq_written, ne_written, lt_written = _written(eq), _written(ne), _written(lt)
+le_written, gt_written, ge_written = _written(le), _written(gt), _written(ge)
 
 # Logic, bits, predicates
 
@@ -109,8 +111,8 @@ clamp_min = pointwise("clamp_min", lambda x, min: kernels.clamp(x, min, None), n
 clamp_max = pointwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), node="ClampMaxBackward1", domain=_REAL,
                       x=lambda g, x, max: _within(g, x, None, max), max=lambda g, x, max: _to_max(g, x, None, max))
 
-where = linear("where", kernels.where, x=lambda g, condition: np.where(condition, g, 0.0),
-               y=lambda g, condition: np.where(condition, 0.0, g))
+where = pointwise("where", kernels.where, domain="as given", x=lambda g, condition: np.where(condition, g, 0.0),
+                  y=lambda g, condition: np.where(condition, 0.0, g))
 
 
 def _jump(g: Any) -> Any:

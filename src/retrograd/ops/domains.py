@@ -50,7 +50,7 @@ def floating(**messages: Message) -> Domain:
 
 def without(name: str, kinds: str) -> dict[str, Message]:
     """PyTorch's usual message for the types of these kinds, by the name it has for the kernel."""
-    return {kind: f'"{name}" not implemented for {{}}' for kind in kinds}
+    return dict.fromkeys(kinds, f'"{name}" not implemented for {{}}')
 
 
 def counted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:

@@ -120,8 +120,9 @@ def _sgn(g: Any, x: Any) -> Any:
     return np.where(size == 0, 0.0, scaled - np.real(np.conj(sign) * scaled) * sign)
 
 
-abs = pointwise("abs", np.absolute, holomorphic=False, x=lambda g, x: g * sgn(x), domain=promoted(**without("abs_cpu", "b")))
-sgn = pointwise("sgn", kernels.sgn, holomorphic=False, x=_sgn)
+sgn: Op = pointwise("sgn", kernels.sgn, holomorphic=False, x=_sgn)
+abs = pointwise("abs", np.absolute, holomorphic=False, domain=promoted(**without("abs_cpu", "b")),
+                x=lambda g, x: g * sgn(x))
 sign = pointwise("sign", kernels.sgn, x=_zeros, domain=promoted(
     c="Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."))
 Op.by_kernel[np.sign] = sgn
@@ -196,6 +197,6 @@ def _imag(g: Any) -> Any:
     return real(g * -1j)
 
 
-complex_ = pointwise("complex", _complex, holomorphic=False, x=lambda g: real(g), y=_imag)
+complex_: Op = pointwise("complex", _complex, holomorphic=False, x=lambda g: real(g), y=_imag)
 polar = pointwise("polar", lambda x, y: _complex(x * np.cos(y), x * np.sin(y)), holomorphic=False,
                   x=lambda g, y: real(g * np.exp(y * -1j)), y=lambda g, x, y: _imag(g * (x * np.exp(y * -1j))))

@@ -38,13 +38,13 @@ class Op:
     """
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
-    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "kernel", "kind", "name", "node_name", "outputs",
-                 "rules", "saved_arrays", "saves", "steps", "uses", "variadic", "view")
+    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "kernel", "kind", "name",
+                 "node_name", "outputs", "rules", "saved_arrays", "saves", "short", "steps", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out", differentiable: str | None = None,
                  tensors: int | None = None, holomorphic: bool = True, view: bool = False,
-                 variadic: bool = False) -> None:
+                 variadic: bool = False, short: bool = False) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
@@ -52,6 +52,8 @@ class Op:
         self.outputs = tuple(outputs.split())
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
         self.rules, self.holomorphic, self.view, self.variadic = dict(rules), holomorphic, view, variadic
+        # Whether the recorded call is the short one, for ufuncs, and what is called like them, of one or two tensors.
+        self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
         self.saves = self._initial_saves()
         steps, uses = [], {}
         for argument, rule in rules.items():
@@ -67,15 +69,9 @@ class Op:
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
-    @property
-    def is_ufunc(self) -> bool:
-        """Whether the recorded call is the short one: a ufunc of one or two tensors, or a kernel called as one."""
-        as_ufunc = isinstance(self.kernel, np.ufunc) or "out" in (getattr(self.kernel, "__kwdefaults__", None) or ())
-        return as_ufunc and len(self.arguments) == self.arity <= 2
-
     def _initial_saves(self) -> list[Save]:
         """For the short calls a fixed layout, inputs then result; for others it grows as the rules ask."""
-        if not self.is_ufunc:
+        if not self.short:
             return []
         return [*(Save("input", i) for i in range(self.arity)), Save("out", 0)]
 
@@ -103,6 +99,10 @@ class Op:
             if hook is not None:
                 return hook(self, args)
         return self.kernel(*args)
+
+
+def _called_as_ufunc(kernel: Callable[..., Any]) -> bool:
+    return isinstance(kernel, np.ufunc) or "out" in (getattr(kernel, "__kwdefaults__", None) or ())
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import losses as kernels
+from .activation import sigmoid
 from .framework import linear, operator
 
 
@@ -62,18 +63,12 @@ def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
 binary_cross_entropy = operator("binary_cross_entropy", kernels.binary_cross_entropy, tensors=3, x=_bce, y=_bce_target)
 
 
-def _logistic(x: Any) -> Any:
-    """1 / (1 + exp(-x)), from exponentials that do not overflow, so that its own derivatives hold everywhere."""
-    small = np.exp(-np.abs(x))
-    return np.where(x < 0.0, small, np.ones_like(small)) / (1.0 + small)
-
-
 def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:
     g = _weighted(g, x, weight, reduction)
     if pos_weight is None:
-        return g * (_logistic(x) - y)
+        return g * (sigmoid(x) - y)
     scaled = pos_weight * y
-    return g * ((scaled + 1.0 - y) * _logistic(x) - scaled)
+    return g * ((scaled + 1.0 - y) * sigmoid(x) - scaled)
 
 
 def _bce_logits_target(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:

@@ -1,43 +1,33 @@
-"""Products of vectors and matrices. The rules take stacks of matrices as they take matrices."""
+"""Products of vectors and matrices, and of stacks of matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..kernels import matrix as kernels
-from .framework import Op, linear, operator
+from .framework import Op, Rule, linear, operator
 from .reductions import spread
+from .shape import diagonal_backward, t, transpose, unsqueeze
 
 
-def _by_left(g: Any, y: Any) -> Any:
-    return np.matmul(g, np.swapaxes(y, -1, -2))
+def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, holomorphic: bool = True) -> Op:
+    """A product of two tensors without options, whose kernel is called like a ufunc."""
+    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, holomorphic=holomorphic,
+              short=True)
 
 
-def _by_right(g: Any, x: Any) -> Any:
-    return np.matmul(np.swapaxes(x, -1, -2), g)
+def _mv_by_matrix(g: Any, y: Any) -> Any:
+    return unsqueeze(g, 1) * y
 
 
-mm = Op("mm", np.matmul, "x y", {"x": _by_left, "y": _by_right}, kind="operator", tensors=2)
-bmm = Op("bmm", np.matmul, "x y", {"x": _by_left, "y": _by_right}, kind="operator", tensors=2)
-# np.matmul of tensors may be any of these and more, by rank: that is a function of its own, not one operator.
-del Op.by_kernel[np.matmul]
-
-dot = operator("dot", kernels.dot, x=lambda g, y: g * y, y=lambda g, x: g * x)
-vdot = operator("vdot", kernels.vdot, holomorphic=False, x=lambda g, y: np.conj(g) * y, y=lambda g, x: g * x)
-
-
-def _column_times_row(g: Any, y: Any) -> Any:
-    return np.reshape(g, (-1, 1)) * y
-
-
-def _mv_by_vector(g: Any, x: Any) -> Any:
-    return np.matmul(np.swapaxes(x, 0, 1), g)
-
-
-mv = Op("mv", np.matmul, "x y", {"x": _column_times_row, "y": _mv_by_vector}, kind="operator", tensors=2)
-del Op.by_kernel[np.matmul]
+mm = _product("mm", kernels.mm, lambda g, y: mm(g, t(y)), lambda g, x: mm(t(x), g))
+bmm = _product("bmm", kernels.bmm, lambda g, y: bmm(g, transpose(y, -1, -2)), lambda g, x: bmm(transpose(x, -1, -2), g))
+mv = _product("mv", kernels.mm, _mv_by_matrix, lambda g, x: mv(t(x), g))
+dot = _product("dot", kernels.dot, lambda g, y: g * y, lambda g, x: g * x)
+vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, holomorphic=False)
 
 
 def _scaled(g: Any, factor: Any) -> Any:
@@ -49,38 +39,44 @@ def _addend(g: Any, beta: Any) -> Any:
 
 
 def _mat1(g: Any, mat2: Any, alpha: Any) -> Any:
-    return np.matmul(_scaled(g, alpha), np.swapaxes(mat2, -1, -2))
+    return mm(_scaled(g, alpha), t(mat2))
 
 
 def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
     """The product is taken transposed: where mat2 is a layer's weight transposed, its gradient is then row-major."""
-    return np.swapaxes(np.matmul(np.swapaxes(_scaled(g, alpha), -1, -2), mat1), -1, -2)
+    return t(mm(t(_scaled(g, alpha)), mat1))
+
+
+def _over_stack(g: Any, batch1: Any) -> Any:
+    """The gradient of a sum of products, for each of them."""
+    return np.broadcast_to(g, (batch1.shape[0], *g.shape))
 
 
 addmm = operator("addmm", kernels.addmm, x=_addend, mat1=_mat1, mat2=_mat2)
-baddbmm = operator("baddbmm", kernels.addmm, x=_addend, mat1=_mat1, mat2=_mat2)
-addbmm = operator("addbmm", kernels.addbmm, x=_addend,
-                  batch1=lambda g, batch2, alpha: _mat1(g, batch2, alpha),
-                  batch2=lambda g, batch1, alpha: _by_right(_scaled(g, alpha), batch1))
 addmv = operator("addmv", kernels.addmm, x=_addend,
-                 mat1=lambda g, mat2, alpha: _column_times_row(_scaled(g, alpha), mat2),
-                 mat2=lambda g, mat1, alpha: _mv_by_vector(_scaled(g, alpha), mat1))
+                 mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
+                 mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))
+baddbmm = operator("baddbmm", kernels.baddbmm, x=_addend,
+                   mat1=lambda g, mat2, alpha: bmm(_scaled(g, alpha), transpose(mat2, -1, -2)),
+                   mat2=lambda g, mat1, alpha: bmm(transpose(mat1, -1, -2), _scaled(g, alpha)))
+addbmm = operator("addbmm", kernels.addbmm, x=_addend,
+                  batch1=lambda g, batch2, alpha: bmm(_over_stack(_scaled(g, alpha), batch2), transpose(batch2, -1, -2)),
+                  batch2=lambda g, batch1, alpha: bmm(transpose(batch1, -1, -2), _over_stack(_scaled(g, alpha), batch1)))
 
 
 def _vec1(g: Any, vec2: Any, alpha: Any) -> Any:
-    return np.matmul(_scaled(g, alpha), vec2)
+    return mv(_scaled(g, alpha), vec2)
 
 
 def _vec2(g: Any, vec1: Any, alpha: Any) -> Any:
-    return np.matmul(np.swapaxes(_scaled(g, alpha), 0, 1), vec1)
+    return mv(t(_scaled(g, alpha)), vec1)
 
 
 addr = operator("addr", kernels.addr, x=_addend, vec1=_vec1, vec2=_vec2)
 
 
 def _trace(g: Any, x_shape: Any) -> Any:
-    g = spread(g, x_shape, (), False)
-    return np.where(np.eye(*x_shape, dtype=bool), g, np.zeros_like(g))
+    return diagonal_backward(spread(g, (min(x_shape),), (), False), x_shape, 0, 0, 1)
 
 
 trace = linear("trace", kernels.trace, x=_trace)

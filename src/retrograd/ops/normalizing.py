@@ -36,7 +36,8 @@ def _norm(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
     if p == 0:
         return np.zeros_like(x)
     if p == 2:
-        return x * _spread_over(g, out, out, x.shape, axes, keepdim)
+        out = spread(out, x.shape, axes, keepdim)
+        return spread(g, x.shape, axes, keepdim) * np.where(out == 0.0, np.zeros_like(x), x / out)
     size, sign = np.abs(x), np.sign(x)
     if p == 1:
         return sign * spread(g, x.shape, axes, keepdim)

@@ -44,11 +44,11 @@ nansum = operator("nansum", kernels.nansum, x=_nansum)
 
 
 def _var(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
+    if not x.ndim and correction >= 1:
+        return g * math.nan
     freedom = count(x.shape, axes) - correction
     off = x - mean_dim(x, axes, True, None)
     g = spread(g, x.shape, axes, keepdim)
-    if freedom <= 0 and len(axes) == x.ndim:
-        return g * np.where(off == 0.0, math.nan, math.inf)
     return (2.0 / freedom if freedom else math.inf) * g * off
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import reductions, scans as kernels
+from ..kernels import reductions
+from ..kernels import scans as kernels
 from .framework import backward_name, linear, operator
 from .reductions import spread
 from .sorting import placed
@@ -57,6 +58,8 @@ def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
 
 
 def _prod_all(g: Any, x: Any, out: Any) -> Any:
+    if not x.ndim:
+        return g
     if any_zero(x):
         return np.reshape(_prod_dim(g, np.reshape(x, (-1,)), out, 0, False), x.shape)
     return spread(g, x.shape, (), False) * out / x

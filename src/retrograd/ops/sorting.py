@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels import reductions, sorting as kernels
+from ..kernels import reductions
+from ..kernels import sorting as kernels
 from .framework import backward_name, linear, operator
 from .reductions import spread, tied
 
@@ -41,6 +42,7 @@ nanmedian_dim = operator("nanmedian", kernels.median_dim, node=backward_name("na
 mode = operator("mode", kernels.mode, **_PAIR, x=_to_picked)
 kthvalue = operator("kthvalue", kernels.kthvalue, **_PAIR, x=_to_picked)
 sort = operator("sort", kernels.sort, **_PAIR, x=_reordered)
+stable_sort = operator("sort", kernels.sort, node=backward_name("sort", 1), **_PAIR, x=_reordered)
 topk = operator("topk", kernels.topk, **_PAIR, x=_reordered)
 nonzero = operator("nonzero", kernels.nonzero, tensors=1)
 bincount = operator("bincount", kernels.bincount, tensors=2)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64, default_floating
+from ..graph.versions import written
 from ..tensor.state import State, plain
 from .optimizer import Optimizer
 from .stepping import (
@@ -19,7 +20,6 @@ from .stepping import (
     check_learning_rate,
     check_modes,
     check_number,
-    count_write,
     gradient,
     numbers,
     quietly_run,
@@ -54,9 +54,9 @@ class Adam(Optimizer):
         check_modes(foreach, fused, differentiable, capturable)
         self._scratch = Scratch()
         super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
-            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay})
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
+            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -82,12 +82,12 @@ class Adam(Optimizer):
                 step = state["step"]._array
                 step += 1
                 scale = _Scale(parameter._array.real.dtype, step.item(), lr, betas, eps, decay)
-                arrays = (parameter._array, g, state["exp_avg"]._array, state["exp_avg_sq"]._array)
+                arrays: tuple[Any, ...] = (parameter._array, g, state["exp_avg"]._array, state["exp_avg_sq"]._array)
                 if group["amsgrad"]:
                     arrays = (*arrays, state["max_exp_avg_sq"]._array)
                 for block in blocks(arrays):
                     _step(block, group, scale, self._scratch)
-                count_write(parameter, line)
+                written(parameter._array, line)
 
 
 class AdamW(Adam):
@@ -118,7 +118,8 @@ class _Scale:
     def __init__(self, dtype: np.dtype[Any], step: float, lr: float, betas: list[float], eps: float,
                  decay: float) -> None:
         first, second = betas
-        # Both corrections in one factor: m / c1 / (sqrt(v / c2) + eps) is m / (sqrt(v) + eps * sqrt(c2)) * sqrt(c2) / c1.
+        # Both corrections are in one factor, since
+        # (m / c1) / (sqrt(v / c2) + eps) = m / (sqrt(v) + eps * sqrt(c2)) * sqrt(c2) / c1.
         correction = math.sqrt(1 - second**step)
         self.slow = 1 - first < 0.5
         (self.old_first, self.new_first, self.old_second, self.new_second, self.eps, self.rate, self.decay,

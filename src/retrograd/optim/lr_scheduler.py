@@ -1,4 +1,4 @@
-"""Schedules: how the learning rates of an optimiser change from epoch to epoch. Must not know how steps are computed."""
+"""Schedules: how learning rates change from epoch to epoch. Must not know how a step is computed."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class LRScheduler:
     def step(self) -> None:
         """Go on to the next epoch."""
         if self._step_count == 1 and not self.optimizer._opt_called:
-            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
-                          "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  "
-                          "Failure to do this will result in PyTorch skipping the first value of the learning rate "
+            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
+                          "later, you should call them in the opposite order: `optimizer.step()` before "
+                          "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value of the learning rate "
                           "schedule.", UserWarning, stacklevel=2)
         self._advance()
 
@@ -134,7 +134,7 @@ class LambdaLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Takes the learning rates from their initial values to `eta_min` in `T_max` epochs, along half a cosine, and back."""
+    """Takes the learning rates along half a cosine to `eta_min` in `T_max` epochs, and back."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min

@@ -47,8 +47,8 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             changed = hook(self, arguments, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(f"{step.__qualname__} must return None or a tuple of (new_args, new_kwargs), but got "
-                                       f"{changed}.")
+                    raise RuntimeError(f"{step.__qualname__} must return None or a tuple of (new_args, new_kwargs), "
+                                       f"but got {changed}.")
                 arguments, kwargs = changed
         loss = step(*arguments, **kwargs)
         for hook in [*self._step_post_hooks.values()]:
@@ -85,8 +85,8 @@ class Optimizer:
         self.param_groups: list[dict[str, Any]] = []
         groups = [*params]
         if not groups:
-            raise ValueError("optimizer got an empty parameter list: are the parameters registered in the module, or was "
-                             "a generator used up?")
+            raise ValueError("optimizer got an empty parameter list: are the parameters registered in the module, or "
+                             "was a generator used up?")
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
@@ -101,8 +101,8 @@ class Optimizer:
         if isinstance(params, State):
             params = [params]
         elif isinstance(params, set):
-            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
-                            "in sets will change between runs. Please use a list instead.")
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of "
+                            "tensors in sets will change between runs. Please use a list instead.")
         names, tensors = _unzipped([*params])
         for tensor in tensors:
             _check_parameter(tensor, bool(self.defaults.get("differentiable")))
@@ -114,8 +114,8 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             group.setdefault(name, default)
         if len({id(tensor) for tensor in tensors}) != len(tensors):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
-                          "error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
+                          "an error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
         known = {id(tensor) for other in self.param_groups for tensor in other["params"]}
         if not known.isdisjoint(map(id, tensors)):
             raise ValueError("some parameters appear in more than one parameter group")

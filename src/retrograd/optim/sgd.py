@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.versions import written
 from ..tensor.state import plain
 from .optimizer import Optimizer
 from .stepping import (
@@ -17,7 +18,6 @@ from .stepping import (
     check_learning_rate,
     check_modes,
     check_number,
-    count_write,
     gradient,
     numbers,
     quietly_run,
@@ -88,11 +88,12 @@ class SGD(Optimizer):
                         np.subtract(p_block, change, out=p_block)
                 else:
                     self._general(parameter, p, g, group, rate, others)
-                count_write(parameter, line)
+                written(parameter._array, line)
 
     def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rate: Any, others: list[Any]) -> None:
         """The step of one parameter with momentum, weight decay, or uphill."""
-        arrays, first = (p, g), False
+        arrays: tuple[Any, ...] = (p, g)
+        first = False
         if group["momentum"]:
             state = self.state[parameter]
             buffer = state.get("momentum_buffer")

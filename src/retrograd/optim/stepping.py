@@ -1,4 +1,4 @@
-"""What the steps of optimisers share: checks of options, raw gradients, memory to compute in, blocks, numbers as arrays.
+"""What the steps of optimisers share: checks of options, raw gradients, memory, blocks, numbers as arrays.
 
 This module must not know any one optimiser.
 """
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import user_site
-from ..graph.versions import written
 from ..modes import local
 from ..tensor.state import State
 
@@ -94,7 +93,7 @@ def blocks(arrays: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
     first = arrays[0]
     if first.dtype.kind == "c":
         arrays = tuple([array.view(array.real.dtype) for array in arrays])
-    if first.size <= BLOCK or not all([array.flags.c_contiguous for array in arrays]):
+    if first.size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
         return (arrays,)
     flat = [array.reshape(-1) for array in arrays]
     return [tuple([array[i : i + BLOCK] for array in flat]) for i in range(0, flat[0].size, BLOCK)]
@@ -106,10 +105,5 @@ def quietly_run(update: Any, *args: Any) -> None:
 
 
 def calling_line() -> Any:
-    """The user's line that asked for the step, for the versions of what it writes: errors will name it."""
+    """The user's line that asked for the step, for the books on what it writes: errors will name it."""
     return user_site(3)
-
-
-def count_write(parameter: Any, line: Any) -> None:
-    """Count the write of a step in the version of a parameter, which all views of it share."""
-    written(parameter._array, line)

@@ -1,21 +1,389 @@
-"""Arithmetic and powers of tensors, as functions, operators and in place."""
+"""Arithmetic and powers of tensors: functions, methods, Python's operators, and in place.
+
+A Python number beside a tensor counts less than a tensor does; one to the left of `-`, and any exponent or base that
+is a number, is recorded as PyTorch records it: as an option, not as an operand.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..dtypes import F64
 from ..ops import arithmetic as ops
-from .inplace import inplace
+from ..ops.basic import cast
+from .inplace import inplace, write
+from .options import check_tensor, number
+from .overwriting import copy_, fill_ as fill_, zero_ as zero_
 from .recording import recorded
+from .state import State
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+NUMBER = (bool, int, float, complex, np.generic)
+
+mul = recorded(ops.mul)
+reciprocal = recorded(ops.reciprocal)
+neg = recorded(ops.neg)
+square = recorded(ops.square)
+_remainder, _fmod = recorded(ops.remainder), recorded(ops.fmod)
+
+_add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
+_add_scaled, _sub_scaled, _rsub_scaled = recorded(ops.add_scaled), recorded(ops.sub_scaled), recorded(ops.rsub_scaled)
+_rsub = recorded(ops.rsub)
+_div_rounded = {"floor": recorded(ops.div_floor), "trunc": recorded(ops.div_trunc)}
+_power, _power_tensor, _number_to_power = recorded(ops.power), recorded(ops.pow_), recorded(ops.number_to_power)
+_remainder_number, _fmod_number = recorded(ops.remainder_number), recorded(ops.fmod_number)
+_floor_divide, _floor_divide_number = recorded(ops.floor_divide), recorded(ops.floor_divide_number)
+_number_floor_divide, _number_remainder = recorded(ops.number_floor_divide), recorded(ops.number_remainder)
+_lerp, _lerp_number = recorded(ops.lerp), recorded(ops.lerp_number)
+_addcmul, _addcdiv = recorded(ops.addcmul), recorded(ops.addcdiv)
+_cast = recorded(cast)
+
+
+def invalid(name: str, *args: Any) -> TypeError:
+    """PyTorch's first words on arguments that fit none of a function's signatures."""
+    kinds = ", ".join(type(arg).__name__ for arg in args)
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}). Operands must be tensors "
+                     "or Python numbers")
+
+
+def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """`input + alpha * other`, broadcast, in the common type. Raises RuntimeError where alpha is of a higher kind.
+
+    >>> import retrograd as torch
+    >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
+    tensor([21., 22.])
+    """
+    if alpha == 1 and alpha is not True:
+        return _add(input, other)  # type: ignore[no-any-return]
+    return _add_scaled(input, other, number("add", "alpha", 3, alpha))  # type: ignore[no-any-return]
+
+
+def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """`input - alpha * other`, broadcast, in the common type. Raises RuntimeError for bools."""
+    if alpha == 1 and alpha is not True:
+        return _sub(input, other)  # type: ignore[no-any-return]
+    return _sub_scaled(input, other, number("sub", "alpha", 3, alpha))  # type: ignore[no-any-return]
+
+
+def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """`other - alpha * input`. Raises RuntimeError for bools."""
+    alpha = number("rsub", "alpha", 3, alpha)
+    if isinstance(other, NUMBER):
+        return _rsub(input, number("rsub", "other", 2, other), alpha)  # type: ignore[no-any-return]
+    check_tensor("rsub", other, "other", 2)
+    return _rsub_scaled(input, other, alpha)  # type: ignore[no-any-return]
+
+
+def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """`input / other`; with `rounding_mode` "floor" or "trunc" rounded down or towards 0, and then ints stay ints.
+
+    Without it, ints give the default float type. Raises RuntimeError for an int divided by 0 with a rounding.
+
+    >>> import retrograd as torch
+    >>> torch.div(torch.tensor([-7, 7]), 2, rounding_mode="floor")
+    tensor([-4,  3])
+    """
+    if rounding_mode is None:
+        return _div(input, other)  # type: ignore[no-any-return]
+    return _rounding(rounding_mode)(input, other, rounding_mode)  # type: ignore[no-any-return]
+
+
+def _rounding(mode: str) -> Callable[..., Any]:
+    call = _div_rounded.get(mode)
+    if call is None:
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'")
+    return call
+
+
+def floor_divide(input: Any, other: Any) -> Tensor:
+    """The quotient rounded down. It is not differentiable. Raises RuntimeError for an int divided by 0."""
+    result = _floor_divide_by(input, other) if isinstance(input, State) else __rfloordiv__(other, input)
+    if result is NotImplemented:
+        raise invalid("floor_divide", input, other)
+    return result  # type: ignore[no-any-return]
+
+
+def _floor_divide_by(self: Any, other: Any) -> Any:
+    """The operator `//`."""
+    if isinstance(other, NUMBER):
+        return _floor_divide_number(self, number("floor_divide", "other", 2, other))
+    return _floor_divide(self, other) if isinstance(other, (State, np.ndarray)) else NotImplemented
+
+
+def remainder(input: Any, other: Any) -> Tensor:
+    """What a division rounded down leaves, with the sign of `other`. Raises RuntimeError for an int divided by 0."""
+    result = _remainder_by(input, other) if isinstance(input, State) else __rmod__(other, input)
+    if result is NotImplemented:
+        raise invalid("remainder", input, other)
+    return result  # type: ignore[no-any-return]
+
+
+def _remainder_by(self: Any, other: Any) -> Any:
+    """The operator `%`."""
+    if isinstance(other, NUMBER):
+        return _remainder_number(self, number("remainder", "other", 2, other))
+    return _remainder(self, other) if isinstance(other, (State, np.ndarray)) else NotImplemented
+
+
+def fmod(input: Tensor, other: Any) -> Tensor:
+    """What a division rounded towards 0 leaves, with the sign of `input`. Raises RuntimeError for an int and 0."""
+    check_tensor("fmod", input)
+    if isinstance(other, NUMBER):
+        return _fmod_number(input, number("fmod", "other", 2, other))  # type: ignore[no-any-return]
+    return _fmod(input, other)  # type: ignore[no-any-return]
+
+
+def pow(input: Any, exponent: Any) -> Tensor:
+    """`input ** exponent`, of which one may be a Python number.
+
+    Raises RuntimeError for integers to a negative number.
+
+    >>> import retrograd as torch
+    >>> torch.pow(2, torch.tensor([1., 3.]))
+    tensor([2., 8.])
+    """
+    if isinstance(input, State):
+        result = _power_of(input, exponent)
+        if result is NotImplemented:
+            raise invalid("pow", input, exponent)
+        return result  # type: ignore[no-any-return]
+    if isinstance(input, NUMBER) and isinstance(exponent, State):
+        return _number_to_power(exponent, number("pow", "self", 1, input))  # type: ignore[no-any-return]
+    raise invalid("pow", input, exponent)
+
+
+def _power_of(self: Any, exponent: Any) -> Any:
+    """The operator `**`. The square, which is nine in ten of all powers, first."""
+    kind = type(exponent)
+    if kind is int or kind is float:
+        if exponent == 2 and (kind is int or self._array.dtype.kind in "fc"):
+            return square(self)
+        return _power(self, exponent)
+    if isinstance(exponent, State):
+        return _power_tensor(self, exponent)
+    if isinstance(exponent, NUMBER):
+        return _power(self, number("pow", "exponent", 2, exponent))
+    return _power_tensor(self, exponent) if isinstance(exponent, np.ndarray) else NotImplemented
+
+
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """`pow` in double precision: float64, or complex128 where one of the two is complex."""
+    def wide(value: Any) -> Any:
+        if not isinstance(value, State):
+            return value
+        return value if value._array.dtype is target else _cast(value, target)
+
+    kinds = [x._array.dtype.kind if isinstance(x, State) else "c" if isinstance(x, complex) else "f"
+             for x in (input, exponent)]
+    target = np.dtype("complex128") if "c" in kinds else F64
+    return pow(wide(input), wide(exponent))
+
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself. Raises RuntimeError for bools."""
+    check_tensor("positive", input)
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """`input + weight * (end - input)`. The weight is a number or a tensor. All have one dtype, else RuntimeError.
+
+    >>> import retrograd as torch
+    >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([4., 20.]), 0.25)
+    tensor([ 1.0000, 12.5000])
+    """
+    return (_lerp if _check_lerp(input, end, weight) else _lerp_number)(input, end, weight)  # type: ignore[no-any-return]
+
+
+# PyTorch's names of the types in this one message.
+_SPELLED = {"int64": "long int", "float16": "c10::Half", "uint8": "unsigned char", "int8": "signed char",
+            "int16": "short int", "int32": "int", "float64": "double", "float32": "float",
+            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "bool": "bool"}
+
+
+def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
+    """Whether the weight is a tensor. Raises where the operands are none, or of several types."""
+    for position, name, value in ((1, "input", input), (2, "end", end)):
+        check_tensor("lerp", value, name, position)
+    weighted = isinstance(weight, State)
+    if not weighted and not isinstance(weight, NUMBER):
+        raise invalid("lerp", input, end, weight)
+    dtype = input._array.dtype
+    for name, value in (("end", end), ("weight", weight)):
+        yields = name == "weight" and isinstance(value, State) and not value._array.ndim
+        if isinstance(value, State) and value._array.dtype != dtype and not yields:
+            raise RuntimeError(f"expected dtype {_SPELLED[dtype.name]} for `{name}` but got dtype "
+                               f"{_SPELLED[value._array.dtype.name]}")
+    return weighted
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """`input + value * tensor1 * tensor2`, broadcast."""
+    _check_addc("addcmul", input, tensor1, tensor2)
+    return _addcmul(input, tensor1, tensor2, number("addcmul", "value", 4, value))  # type: ignore[no-any-return]
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError for a quotient of integers."""
+    _check_addc("addcdiv", input, tensor1, tensor2)
+    return _addcdiv(input, tensor1, tensor2, number("addcdiv", "value", 4, value))  # type: ignore[no-any-return]
+
+
+def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
+    for position, argument, value in ((1, "input", input), (2, "tensor1", tensor1), (3, "tensor2", tensor2)):
+        check_tensor(name, value, argument, position)
+    if name == "addcdiv" and tensor1._array.dtype.kind in "biu" and tensor2._array.dtype.kind in "biu":
+        raise RuntimeError("Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
+                           "will perform a true division of tensor1 and tensor2. Divide with torch.div and add the result.")
+
+
+# Operators
+
+
+def __rsub__(self: Tensor, other: Any) -> Any:
+    return _rsub(self, other, 1) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rtruediv__(self: Tensor, other: Any) -> Any:
+    return reciprocal(self) * other if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rpow__(self: Tensor, other: Any) -> Any:
+    return _number_to_power(self, other) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rfloordiv__(self: Tensor, other: Any) -> Any:
+    return _number_floor_divide(self, other) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rmod__(self: Tensor, other: Any) -> Any:
+    return _number_remainder(self, other) if isinstance(other, NUMBER) else NotImplemented
+
+
+# In place
+
+
+def add_(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """`self += alpha * other`."""
+    if alpha == 1 and alpha is not True:
+        write(ops.add, self, (other,))
+    else:
+        write(ops.add_scaled, self, (other, number("add_", "alpha", 2, alpha)))
+    return self
+
+
+def sub_(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """`self -= alpha * other`."""
+    if alpha == 1 and alpha is not True:
+        write(ops.sub, self, (other,))
+    else:
+        write(ops.sub_scaled, self, (other, number("sub_", "alpha", 2, alpha)))
+    return self
+
+
+def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """`self /= other`, with a rounding as in `div`."""
+    if rounding_mode is None:
+        write(ops.div, self, (other,))
+    else:
+        _rounding(rounding_mode)
+        write(ops.div_floor if rounding_mode == "floor" else ops.div_trunc, self, (other, rounding_mode))
+    return self
+
+
+def floor_divide_(self: Tensor, other: Any) -> Tensor:
+    """`self //= other`."""
+    write(ops.floor_divide_number if isinstance(other, NUMBER) else ops.floor_divide, self, (other,))
+    return self
+
+
+def remainder_(self: Tensor, other: Any) -> Tensor:
+    """`self %= other`."""
+    write(ops.remainder_number if isinstance(other, NUMBER) else ops.remainder, self, (other,))
+    return self
+
+
+def fmod_(self: Tensor, other: Any) -> Tensor:
+    """`fmod`, written over the tensor itself."""
+    write(ops.fmod_number if isinstance(other, NUMBER) else ops.fmod, self, (other,))
+    return self
+
+
+def pow_(self: Tensor, exponent: Any) -> Tensor:
+    """`self **= exponent`."""
+    if not isinstance(exponent, (State, *NUMBER)):
+        raise invalid("pow_", exponent)
+    write(ops.pow_ if isinstance(exponent, State) else ops.power, self, (exponent,))
+    return self
+
+
+def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """`lerp`, written over the tensor itself."""
+    write(ops.lerp if _check_lerp(self, end, weight) else ops.lerp_number, self, (end, weight))
+    return self
+
+
+def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """`self += value * tensor1 * tensor2`."""
+    _check_addc("addcmul", self, tensor1, tensor2)
+    write(ops.addcmul, self, (tensor1, tensor2, value))
+    return self
+
+
+def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """`self += value * tensor1 / tensor2`."""
+    _check_addc("addcdiv", self, tensor1, tensor2)
+    write(ops.addcdiv, self, (tensor1, tensor2, value))
+    return self
+
+
+neg_ = negative_ = inplace(ops.neg)
+square_, reciprocal_ = inplace(ops.square), inplace(ops.reciprocal)
 
 
 class ArithmeticMethods:
-    """Arithmetic, as methods and as Python's operators."""
+    """Arithmetic, as methods, as Python's operators, and in place."""
 
     __slots__ = ()
 
     __add__ = recorded(ops.add, dunder=True)
+    __radd__ = recorded(ops.add, dunder=True)
     __mul__ = recorded(ops.mul, dunder=True)
-    __truediv__ = recorded(ops.div, dunder=True)
+    __rmul__ = recorded(ops.mul, dunder=True)
     __sub__ = recorded(ops.sub, dunder=True)
-    mul_ = inplace(ops.mul)
+    __rsub__ = __rsub__
+    __truediv__ = __div__ = recorded(ops.div, dunder=True)
+    __rtruediv__ = __rdiv__ = __rtruediv__
+    __floordiv__, __rfloordiv__, __mod__, __rmod__ = _floor_divide_by, __rfloordiv__, _remainder_by, __rmod__
+    __pow__, __rpow__ = _power_of, __rpow__
+    __neg__, __pos__ = recorded(ops.neg), positive
+
+    add, sub, subtract, rsub, mul, multiply = add, sub, sub, rsub, mul, mul
+    div = divide = true_divide = div
+    floor_divide, remainder, fmod = floor_divide, remainder, fmod
+    pow, float_power, square = pow, float_power, square
+    neg = negative = neg
+    positive, reciprocal = positive, reciprocal
+    lerp, addcmul, addcdiv = lerp, addcmul, addcdiv
+
+    __iadd__, __isub__ = inplace(ops.add), inplace(ops.sub)
+    __itruediv__ = __idiv__ = inplace(ops.div)
+    __imul__ = mul_ = multiply_ = inplace(ops.mul)
+    __ifloordiv__ = floor_divide_
+    __imod__, __ipow__ = remainder_, pow_
+    add_, sub_, subtract_ = add_, sub_, sub_
+    div_ = divide_ = true_divide_ = div_
+    floor_divide_, remainder_, fmod_, pow_ = floor_divide_, remainder_, fmod_, pow_
+    lerp_, addcmul_, addcdiv_ = lerp_, addcmul_, addcdiv_
+    neg_, negative_, square_, reciprocal_ = neg_, neg_, square_, reciprocal_
+    fill_, zero_, copy_ = fill_, zero_, copy_
+
+
+subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg

@@ -1,14 +1,282 @@
-"""Comparison methods of tensors."""
+"""Comparisons, logic, bits, limits and choices of tensors: functions, methods, operators, and in place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-NUMPY: dict[Any, Callable[..., Any]] = {}
+import numpy as np
+
+from ..dtypes import result_dtype
+from ..ops import comparison as ops
+from ..ops.basic import cast
+from ..ops.framework import Op
+from .arithmetic import NUMBER, invalid
+from .elementary import between_tensors
+from .inplace import inplace, write
+from .operands import scalar
+from .options import check_tensor, number
+from .recording import recorded
+from .state import State, plain
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_cast = recorded(cast)
+_where, _isclose = recorded(ops.where), recorded(ops.isclose)
+_clamp, _clamp_number = recorded(ops.clamp), recorded(ops.clamp_number)
+_clamp_min, _clamp_min_number = recorded(ops.clamp_min), recorded(ops.clamp_min_number)
+_clamp_max, _clamp_max_number = recorded(ops.clamp_max), recorded(ops.clamp_max_number)
+
+
+def _comparing(op: Op) -> Callable[[Any, Any], Any]:
+    """The recorded comparison as PyTorch's function: of a tensor, with a tensor or a number."""
+    call = recorded(op)
+
+    def function(input: Any, other: Any) -> Any:
+        if not isinstance(input, State) or not isinstance(other, (State, *NUMBER)):
+            raise invalid(op.name, input, other)
+        return call(input, other)
+
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = f"`{op.name}` with a tensor or a number, element by element: a tensor of bools."
+    return function
+
+
+eq, ne, lt = _comparing(ops.eq), _comparing(ops.ne), _comparing(ops.lt)
+le, gt, ge = _comparing(ops.le), _comparing(ops.gt), _comparing(ops.ge)
+not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+logical_and, logical_or = between_tensors(ops.logical_and), between_tensors(ops.logical_or)
+logical_xor, logical_not = between_tensors(ops.logical_xor), recorded(ops.logical_not)
+bitwise_and, bitwise_or = recorded(ops.bitwise_and), recorded(ops.bitwise_or)
+bitwise_xor, bitwise_not = recorded(ops.bitwise_xor), recorded(ops.bitwise_not)
+bitwise_left_shift, bitwise_right_shift = recorded(ops.left_shift), recorded(ops.right_shift)
+isnan, isinf, isfinite = recorded(ops.isnan), recorded(ops.isinf), recorded(ops.isfinite)
+isposinf, isneginf, isreal = recorded(ops.isposinf), recorded(ops.isneginf), recorded(ops.isreal)
+signbit = recorded(ops.signbit)
+maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
+fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
+heaviside, copysign = between_tensors(ops.heaviside), recorded(ops.copysign)
+
+
+def __invert__(self: Tensor) -> Any:
+    if self._array.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+def __rlshift__(self: Tensor, other: Any) -> Any:
+    return bitwise_left_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rrshift__(self: Tensor, other: Any) -> Any:
+    return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether both have the same shape and the same elements; nan is equal to nothing."""
+    check_tensor("equal", input)
+    check_tensor("equal", other, "other", 2)
+    return bool(np.array_equal(input._array, other._array))
+
+
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError where the dtypes differ.
+
+    >>> import retrograd as torch
+    >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1. + 1e-7, 2.1]))
+    tensor([ True, False])
+    """
+    _check_close("isclose", input, other, rtol, atol)
+    return _isclose(input, other, rtol, atol, equal_nan)  # type: ignore[no-any-return]
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are close, as `isclose` says."""
+    _check_close("allclose", input, other, rtol, atol)
+    return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+def _check_close(name: str, input: Any, other: Any, rtol: float, atol: float) -> None:
+    check_tensor(name, input)
+    check_tensor(name, other, "other", 2)
+    if input._array.dtype != other._array.dtype:
+        raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
+    for argument, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{argument} must be greater than or equal to zero, but got {value:g}")
+
+
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """The input, but at least `min` and at most `max`: numbers, tensors, or None for no limit.
+
+    The gradient passes where the input lies within the limits, and on them; else it goes to a limit that is a tensor.
+    Raises RuntimeError where both are None or the input is complex.
+
+    >>> import retrograd as torch
+    >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    check_tensor("clamp", input)
+    op, low, high = _limits("clamp", input, min, max)
+    return (_clamp if op is ops.clamp else _clamp_number)(input, low, high)  # type: ignore[no-any-return]
+
+
+def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
+    """Which op a clamp with these limits is, and the limits as it takes them."""
+    if min is None and max is None:
+        raise RuntimeError(f"torch.{name}: At least one of 'min' or 'max' must not be None")
+    given = [limit for limit in (min, max) if limit is not None]
+    if all(isinstance(limit, State) for limit in given):
+        return ops.clamp, min, max
+    if not all(isinstance(limit, NUMBER) or (isinstance(limit, State) and not limit._array.ndim) for limit in given):
+        raise invalid(name, input, min, max)
+    low, high = [None if limit is None else number(name, "min", 2, limit) for limit in (min, max)]
+    return ops.clamp_number, low, high
+
+
+def clamp_min(input: Tensor, min: Any) -> Tensor:
+    """The input, but at least `min`, a number or a tensor."""
+    if isinstance(min, State):
+        return _clamp_min(input, min)  # type: ignore[no-any-return]
+    return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
+
+
+def clamp_max(input: Tensor, max: Any) -> Tensor:
+    """The input, but at most `max`, a number or a tensor."""
+    if isinstance(max, State):
+        return _clamp_max(input, max)  # type: ignore[no-any-return]
+    return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """`input` where the condition holds and `other` elsewhere, either a tensor or a number, in their common type.
+
+    With the condition alone, the indices of what is not zero, a tensor for each dimension. Raises RuntimeError where
+    the condition is not a tensor of bools.
+
+    >>> import retrograd as torch
+    >>> torch.where(torch.tensor([True, False]), torch.tensor([1., 2.]), 0.)
+    tensor([1., 0.])
+    """
+    if not isinstance(condition, State):
+        raise invalid("where", condition, input, other)
+    if input is None and other is None:
+        return tuple([plain(index) for index in np.nonzero(np.atleast_1d(condition._array))])
+    if not isinstance(input, (State, *NUMBER)) or not isinstance(other, (State, *NUMBER)):
+        raise invalid("where", condition, input, other)
+    if condition._array.dtype.kind != "b":
+        condition = _as_mask(condition)
+    if not isinstance(input, State) or not isinstance(other, State):
+        input, other = _same_type(input, other)
+    return _where(condition, input, other)
+
+
+def _as_mask(condition: Any) -> Any:
+    """A condition that is none of bools: bytes stand for bools, anything else is refused."""
+    if condition._array.dtype != np.uint8:
+        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                           f"{condition.dtype.legacy}. Compare first, as in `condition != 0`.")
+    return condition != 0
+
+
+def _same_type(*values: Any) -> list[Any]:
+    """Tensors of the common type; numbers become 0-d constants."""
+    tensors = [(v._array.dtype, v._array.ndim > 0) for v in values if isinstance(v, State)]
+    dtype = result_dtype(tensors, [v for v in values if not isinstance(v, State)])
+    return [scalar(v.item() if isinstance(v, np.generic) else v, dtype) if not isinstance(v, State) else
+            v if v._array.dtype is dtype else _cast(v, dtype) for v in values]
+
+
+def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """The tensor where the condition holds, `other` elsewhere."""
+    return where(condition, self, other)
+
+
+# In place
+
+
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """`clamp`, written over the tensor itself."""
+    op, low, high = _limits("clamp_", self, min, max)
+    write(op, self, (low, high))
+    return self
+
+
+def clamp_min_(self: Tensor, min: Any) -> Tensor:
+    """`clamp_min`, written over the tensor itself."""
+    if isinstance(min, State):
+        write(ops.clamp_min, self, (min,))
+    else:
+        write(ops.clamp_min_number, self, (min, None))
+    return self
+
+
+def clamp_max_(self: Tensor, max: Any) -> Tensor:
+    """`clamp_max`, written over the tensor itself."""
+    if isinstance(max, State):
+        write(ops.clamp_max, self, (max,))
+    else:
+        write(ops.clamp_max_number, self, (None, max))
+    return self
+
+
+clip, clip_ = clamp, clamp_
+
+def _np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """NumPy's where: arrays may stand where tensors do."""
+    return where(*[plain(value) if isinstance(value, np.ndarray) else value for value in (condition, x, y)])
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.where: _np_where,
+    np.clip: lambda a, a_min=None, a_max=None: clamp(a, a_min, a_max),
+    np.isclose: lambda a, b, rtol=1e-05, atol=1e-08, equal_nan=False: isclose(a, b, rtol, atol, equal_nan),
+    np.allclose: lambda a, b, rtol=1e-05, atol=1e-08, equal_nan=False: allclose(a, b, rtol, atol, equal_nan),
+    np.array_equal: equal,
+    np.isposinf: isposinf,
+    np.isneginf: isneginf,
+    np.isreal: isreal,
+    np.heaviside: heaviside,
+}
 
 
 class ComparisonMethods:
-    """Comparison methods."""
+    """Comparisons, logic and bits, limits and choices, as methods, as Python's operators, and in place."""
 
     __slots__ = ()
+
+    __eq__, __ne__ = recorded(ops.eq, dunder=True), recorded(ops.ne, dunder=True)
+    __lt__, __le__ = recorded(ops.lt, dunder=True), recorded(ops.le, dunder=True)
+    __gt__, __ge__ = recorded(ops.gt, dunder=True), recorded(ops.ge, dunder=True)
+    __hash__ = object.__hash__                  # a tensor is a key by identity, since == gives a tensor
+    __and__ = __rand__ = recorded(ops.bitwise_and, dunder=True)
+    __or__ = __ror__ = recorded(ops.bitwise_or, dunder=True)
+    __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder=True)
+    __lshift__, __rshift__ = recorded(ops.left_shift, dunder=True), recorded(ops.right_shift, dunder=True)
+    __rlshift__, __rrshift__, __invert__ = __rlshift__, __rrshift__, __invert__
+
+    eq, ne, lt, le, gt, ge = eq, ne, lt, le, gt, ge
+    not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+    logical_and, logical_or, logical_xor, logical_not = logical_and, logical_or, logical_xor, logical_not
+    bitwise_and, bitwise_or, bitwise_xor, bitwise_not = bitwise_and, bitwise_or, bitwise_xor, bitwise_not
+    bitwise_left_shift, bitwise_right_shift = bitwise_left_shift, bitwise_right_shift
+    isnan, isinf, isfinite, isposinf, isneginf = isnan, isinf, isfinite, isposinf, isneginf
+    isreal, signbit, heaviside, copysign = isreal, signbit, heaviside, copysign
+    equal, isclose, allclose = equal, isclose, allclose
+    maximum, minimum, fmax, fmin = maximum, minimum, fmax, fmin
+    clamp = clip = clamp
+    clamp_min, clamp_max, where = clamp_min, clamp_max, _where_method
+
+    eq_, ne_, lt_ = inplace(ops.eq_written), inplace(ops.ne_written), inplace(ops.lt_written)
+    le_, gt_, ge_ = inplace(ops.le_written), inplace(ops.gt_written), inplace(ops.ge_written)
+    logical_and_, logical_or_ = inplace(ops.logical_and), inplace(ops.logical_or)
+    logical_xor_, logical_not_ = inplace(ops.logical_xor), inplace(ops.logical_not)
+    __iand__ = bitwise_and_ = inplace(ops.bitwise_and)
+    __ior__ = bitwise_or_ = inplace(ops.bitwise_or)
+    __ixor__ = bitwise_xor_ = inplace(ops.bitwise_xor)
+    __ilshift__ = bitwise_left_shift_ = inplace(ops.left_shift)
+    __irshift__ = bitwise_right_shift_ = inplace(ops.right_shift)
+    bitwise_not_ = inplace(ops.bitwise_not)
+    clamp_ = clip_ = clamp_
+    clamp_min_, clamp_max_ = clamp_min_, clamp_max_

@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..ops import shape as shape_ops
 from .dims import array_of, as_int, axis_of
 from .einsum_notation import Equation, parsed, spelled
 from .matrix import REMEDY, bmm, dot, mm
+from .recording import recorded
+
+_permute, _unsqueeze = recorded(shape_ops.permute), recorded(shape_ops.unsqueeze)
 
 
 def einsum(*args: Any) -> Any:
@@ -35,9 +39,9 @@ def einsum(*args: Any) -> Any:
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = [*operands[0]]
     shapes = [array_of("einsum", operand, "operands", i).shape for i, operand in enumerate(operands, 2)]
-    equation = parsed(notation, [*map(len, shapes)])
+    equation = parsed(notation, tuple(map(len, shapes)))
     _check_sizes(equation, shapes)
-    labels, kept = equation.labels, len(equation.output)
+    labels, kept = equation.labels, equation.kept
     aligned = [_aligned(operand, own, labels) for operand, own in zip(operands, equation.inputs, strict=True)]
     if len(aligned) == 1:
         return aligned[0].sum(tuple(range(kept, len(labels)))) if len(labels) > kept else aligned[0]
@@ -73,9 +77,9 @@ def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
             at[label] = len(at)
     for label in labels:
         if label not in at:
-            operand = operand.unsqueeze(-1)
+            operand = _unsqueeze(operand, len(at))
             at[label] = len(at)
-    return operand.permute([at[label] for label in labels])
+    return _permute(operand, tuple([at[label] for label in labels]))
 
 
 def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
@@ -109,11 +113,11 @@ def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
             (columns if left[dim] == 1 else rows if right[dim] == 1 else stack).append(dim)
     sizes = [math.prod([shape[dim] for dim in dims])
              for shape, dims in ((left, stack), (left, rows), (left, summed), (right, columns))]
-    x = a.permute(stack + rows + summed + columns).reshape(sizes[0], sizes[1], sizes[2])
-    y = b.permute(stack + summed + columns + rows).reshape(sizes[0], sizes[2], sizes[3])
+    x = _permute(a, (*stack, *rows, *summed, *columns)).reshape((sizes[0], sizes[1], sizes[2]))
+    y = _permute(b, (*stack, *summed, *columns, *rows)).reshape((sizes[0], sizes[2], sizes[3]))
     order = stack + rows + summed + columns
     shape = [1 if dim in summed else max(left[dim], right[dim]) if 0 not in (left[dim], right[dim]) else 0 for dim in order]
-    return bmm(x, y).view(shape).permute([order.index(dim) for dim in range(len(order))])
+    return _permute(bmm(x, y).view(shape), tuple([order.index(dim) for dim in range(len(order))]))
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:

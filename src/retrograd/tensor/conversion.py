@@ -159,7 +159,7 @@ def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
     """The type of a point-wise operation on two tensors or numbers.
 
     >>> import retrograd as torch
-    >>> torch.result_type(torch.tensor([1, 2]), 1.0)
+    >>> torch.result_type(torch.arange(2), 1.0)
     torch.float32
     """
     tensors, scalars = [], []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..kernels import layout as layouts
 from ..modes import local
 from ..ops import creation as ops
 from .data import array_of
@@ -127,26 +128,7 @@ def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | N
     """New memory of the shape of `array`, its dimensions in the same order in memory unless a format is given."""
     if array.flags.c_contiguous or memory_format is contiguous_format:
         return np.empty(array.shape, dtype)
-    if 0 not in array.strides:
-        return np.empty_like(array, dtype, "K")
-    order = _by_stride(array)
-    return np.empty([array.shape[axis] for axis in order], dtype).transpose(np.argsort(order))
-
-
-def _by_stride(array: Array) -> list[int]:
-    """The axes of an expanded array, the slowest first. One that is repeated keeps its place among the others."""
-    order = [*range(array.ndim)][::-1]
-    for i in range(1, array.ndim):
-        place = i
-        for j in range(i - 1, -1, -1):
-            a, b = order[j], order[place]
-            if array.strides[a] and array.strides[b]:
-                key_a, key_b = ((array.strides[x], array.shape[x]) for x in (a, b))
-                if key_a < key_b:
-                    break
-                if key_a > key_b:
-                    order[j], order[place], place = b, a, j
-    return order[::-1]
+    return layouts.empty_as(array, dtype)
 
 
 def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:

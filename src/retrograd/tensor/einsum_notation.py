@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -14,16 +15,16 @@ Label = str | int
 
 
 class Equation(NamedTuple):
-    """The labels of each operand's dimensions, and of the output's."""
+    """The labels of each operand's dimensions; all labels, those of the output first; and how many those are."""
 
     inputs: list[list[Label]]
-    output: list[Label]
+    labels: list[Label]
+    kept: int
 
-    @property
-    def labels(self) -> list[Label]:
-        """All labels: those of the output in its order, then those to sum over."""
-        summed = {label for labels in self.inputs for label in labels}.difference(self.output)
-        return [*self.output, *sorted(summed, key=_in_order)]
+
+def _equation(inputs: list[list[Label]], output: list[Label]) -> Equation:
+    summed = {label for labels in inputs for label in labels}.difference(output)
+    return Equation(inputs, [*output, *sorted(summed, key=_in_order)], len(output))
 
 
 def _in_order(label: Label) -> tuple[bool, Label]:
@@ -52,7 +53,8 @@ def _letters(subscripts: Sequence[Any]) -> str:
     return text
 
 
-def parsed(equation: str, ranks: Sequence[int]) -> Equation:
+@lru_cache(maxsize=256)
+def parsed(equation: str, ranks: tuple[int, ...]) -> Equation:
     """The labels that an equation gives operands of these ranks. Raises RuntimeError where it is wrong or does not fit."""
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
@@ -67,12 +69,12 @@ def parsed(equation: str, ranks: Sequence[int]) -> Equation:
     dots: list[Label] = [*range(-widest, 0)]
     if not arrow:
         seen = [label for labels in inputs for label in labels if isinstance(label, str)]
-        return Equation(inputs, dots + sorted([label for label in {*seen} if seen.count(label) == 1]))
+        return _equation(inputs, dots + sorted([label for label in {*seen} if seen.count(label) == 1]))
     output: list[Label] = []
     for token in _tokens(right, len(left) + 2, "output"):
         output += dots if token == "..." else [token]
     _check_output(inputs, output)
-    return Equation(inputs, output)
+    return _equation(inputs, output)
 
 
 def _tokens(term: str, start: int, where: str) -> list[str]:

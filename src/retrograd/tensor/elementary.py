@@ -1,14 +1,223 @@
-"""Elementary methods of tensors."""
+"""Elementary functions of tensors: functions, methods, and in place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-NUMPY: dict[Any, Callable[..., Any]] = {}
+import numpy as np
+
+from ..ops import activation, elementary as ops
+from ..ops.framework import Op
+from .inplace import inplace, write
+from .options import check_tensor
+from .recording import recorded
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+exp, exp2, expm1 = recorded(ops.exp), recorded(ops.exp2), recorded(ops.expm1)
+log, log2, log10, log1p = recorded(ops.log), recorded(ops.log2), recorded(ops.log10), recorded(ops.log1p)
+sqrt, rsqrt = recorded(ops.sqrt), recorded(ops.rsqrt)
+sin, cos, tan = recorded(ops.sin), recorded(ops.cos), recorded(ops.tan)
+asin, acos, atan = recorded(ops.asin), recorded(ops.acos), recorded(ops.atan)
+sinh, cosh, tanh = recorded(ops.sinh), recorded(ops.cosh), recorded(ops.tanh)
+asinh, acosh, atanh = recorded(ops.asinh), recorded(ops.acosh), recorded(ops.atanh)
+arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+sigmoid, relu = recorded(activation.sigmoid), recorded(activation.relu)
+erf, erfc, erfinv, sinc = recorded(ops.erf), recorded(ops.erfc), recorded(ops.erfinv), recorded(ops.sinc)
+deg2rad, rad2deg = recorded(ops.deg2rad), recorded(ops.rad2deg)
+abs = absolute = recorded(ops.abs)
+sgn, sign = recorded(ops.sgn), recorded(ops.sign)
+ceil, floor, trunc, frac = recorded(ops.ceil), recorded(ops.floor), recorded(ops.trunc), recorded(ops.frac)
+fix = trunc
+angle, polar, complex_of = recorded(ops.angle), recorded(ops.polar), recorded(ops.complex_)
+view_as_real = recorded(ops.view_as_real)
+xlogy = recorded(ops.xlogy)
+
+_round, _round_decimals = recorded(ops.round), recorded(ops.round_decimals)
+_logit, _nan_to_num = recorded(ops.logit), recorded(ops.nan_to_num)
+_conj, _conj_physical = recorded(ops.conj), recorded(ops.conj_physical)
+_part, _view_as_complex = recorded(ops.part), recorded(ops.view_as_complex)
+
+
+def between_tensors(op: Op) -> Callable[[Any, Any], Any]:
+    """The recorded op as PyTorch's function of two tensors, which refuses numbers."""
+    call = recorded(op)
+
+    def function(input: Any, other: Any) -> Any:
+        check_tensor(op.name, input)
+        check_tensor(op.name, other, "other", 2)
+        return call(input, other)
+
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = f"`{op.name}` of two tensors, element by element, broadcast. Raises TypeError for numbers."
+    return function
+
+
+atan2 = arctan2 = between_tensors(ops.atan2)
+hypot = between_tensors(ops.hypot)
+logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """The nearest integers, of two equally near the even one; or so many digits after the point.
+
+    >>> import retrograd as torch
+    >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))
+    tensor([ 0.,  2., -2.])
+    """
+    return _round(input) if not decimals else _round_decimals(input, decimals)  # type: ignore[no-any-return]
+
+
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """log(input / (1 - input)), the inverse of sigmoid; with `eps`, of the input moved into [eps, 1 - eps]."""
+    return _logit(input, eps)  # type: ignore[no-any-return]
+
+
+def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None,
+               neginf: float | None = None) -> Tensor:
+    """Numbers in place of nan and the infinities: 0, and the largest and smallest of the dtype, unless given.
+
+    >>> import retrograd as torch
+    >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
+    tensor([0., 1., 9.])
+    """
+    return _nan_to_num(input, nan, posinf, neginf)  # type: ignore[no-any-return]
+
+
+def real(input: Tensor) -> Tensor:
+    """The real part: a view of a complex tensor, a real tensor itself."""
+    check_tensor("real", input)
+    return _part(view_as_real(input), 0) if input._array.dtype.kind == "c" else input
+
+
+def imag(input: Tensor) -> Tensor:
+    """The imaginary part, a view. Raises RuntimeError for a real tensor."""
+    check_tensor("imag", input)
+    if input._array.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _part(view_as_real(input), 1)  # type: ignore[no-any-return]
+
+
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate; a real tensor itself."""
+    check_tensor("conj", input)
+    return _conj(input) if input._array.dtype.kind == "c" else input
+
+
+def conj_physical(input: Tensor) -> Tensor:
+    """The complex conjugate; a real tensor itself."""
+    check_tensor("conj_physical", input)
+    return _conj_physical(input) if input._array.dtype.kind == "c" else input
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: a conjugate is computed when it is asked for, and never left to be resolved."""
+    check_tensor("resolve_conj", input)
+    return input
+
+
+def view_as_complex(input: Tensor) -> Tensor:
+    """A view of pairs along the last dimension as complex numbers. Raises RuntimeError where it has another size."""
+    check_tensor("view_as_complex", input)
+    if not input._array.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    return _view_as_complex(input)  # type: ignore[no-any-return]
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether a conjugate is still to be resolved: never."""
+    check_tensor("is_conj", input)
+    return False
+
+
+# In place
+
+
+def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
+    """`round`, written over the tensor itself."""
+    write(ops.round_decimals if decimals else ops.round, self, (decimals,) if decimals else ())
+    return self
+
+
+def abs_(self: Tensor) -> Tensor:
+    """`abs`, written over the tensor itself. Raises RuntimeError for a complex tensor."""
+    if self._array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    write(ops.abs, self, ())
+    return self
+
+
+def logit_(self: Tensor, eps: float | None = None) -> Tensor:
+    """`logit`, written over the tensor itself."""
+    write(ops.logit, self, (eps,))
+    return self
+
+
+def nan_to_num_(self: Tensor, nan: float | None = None, posinf: float | None = None,
+                neginf: float | None = None) -> Tensor:
+    """`nan_to_num`, written over the tensor itself."""
+    write(ops.nan_to_num, self, (nan, posinf, neginf))
+    return self
+
+
+exp_, exp2_, expm1_ = inplace(ops.exp), inplace(ops.exp2), inplace(ops.expm1)
+log_, log2_, log10_, log1p_ = inplace(ops.log), inplace(ops.log2), inplace(ops.log10), inplace(ops.log1p)
+sqrt_, rsqrt_ = inplace(ops.sqrt), inplace(ops.rsqrt)
+sin_, cos_, tan_ = inplace(ops.sin), inplace(ops.cos), inplace(ops.tan)
+asin_, acos_, atan_ = inplace(ops.asin), inplace(ops.acos), inplace(ops.atan)
+sinh_, cosh_, tanh_ = inplace(ops.sinh), inplace(ops.cosh), inplace(ops.tanh)
+asinh_, acosh_, atanh_ = inplace(ops.asinh), inplace(ops.acosh), inplace(ops.atanh)
+sigmoid_, relu_ = inplace(activation.sigmoid), inplace(activation.relu)
+erf_, erfc_, erfinv_, sinc_ = inplace(ops.erf), inplace(ops.erfc), inplace(ops.erfinv), inplace(ops.sinc)
+deg2rad_, rad2deg_ = inplace(ops.deg2rad), inplace(ops.rad2deg)
+sgn_, sign_ = inplace(ops.sgn), inplace(ops.sign)
+ceil_, floor_, trunc_, frac_ = inplace(ops.ceil), inplace(ops.floor), inplace(ops.trunc), inplace(ops.frac)
+arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_, fix_ = asin_, acos_, atan_, asinh_, acosh_, atanh_, trunc_
+conj_physical_ = inplace(ops.conj_physical)
+atan2_, hypot_, xlogy_ = inplace(ops.atan2), inplace(ops.hypot), inplace(ops.xlogy)
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.real: real,
+    np.imag: lambda val: imag(val) if val._array.dtype.kind == "c" else val * 0,
+    np.angle: lambda z, deg=False: rad2deg(angle(z)) if deg else angle(z),
+    np.round: lambda a, decimals=0: round(a, decimals=decimals),
+    np.around: lambda a, decimals=0: round(a, decimals=decimals),
+    np.fix: trunc,
+    np.sinc: sinc,
+    np.nan_to_num: lambda x, copy=True, nan=0.0, posinf=None, neginf=None: nan_to_num(x, nan, posinf, neginf),
+}
 
 
 class ElementaryMethods:
-    """Elementary methods."""
+    """Elementary functions, as methods and in place."""
 
     __slots__ = ()
+
+    exp, exp2, expm1, log, log2, log10, log1p = exp, exp2, expm1, log, log2, log10, log1p
+    sqrt, rsqrt, sigmoid, relu, logit = sqrt, rsqrt, sigmoid, relu, logit
+    sin, cos, tan, sinh, cosh, tanh = sin, cos, tan, sinh, cosh, tanh
+    asin, acos, atan, asinh, acosh, atanh = asin, acos, atan, asinh, acosh, atanh
+    arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+    atan2 = arctan2 = atan2
+    hypot, logaddexp, logaddexp2, xlogy, sinc = hypot, logaddexp, logaddexp2, xlogy, sinc
+    erf, erfc, erfinv, deg2rad, rad2deg = erf, erfc, erfinv, deg2rad, rad2deg
+    abs = absolute = __abs__ = abs
+    sgn, sign, ceil, floor, round, trunc, fix, frac = sgn, sign, ceil, floor, round, trunc, trunc, frac
+    nan_to_num, angle = nan_to_num, angle
+    conj, conj_physical, resolve_conj, is_conj = conj, conj_physical, resolve_conj, is_conj
+    real, imag = property(real, doc=real.__doc__), property(imag, doc=imag.__doc__)
+
+    exp_, exp2_, expm1_, log_, log2_, log10_, log1p_ = exp_, exp2_, expm1_, log_, log2_, log10_, log1p_
+    sqrt_, rsqrt_, sigmoid_, relu_, logit_ = sqrt_, rsqrt_, sigmoid_, relu_, logit_
+    sin_, cos_, tan_, sinh_, cosh_, tanh_ = sin_, cos_, tan_, sinh_, cosh_, tanh_
+    asin_, acos_, atan_, asinh_, acosh_, atanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
+    arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
+    atan2_ = arctan2_ = atan2_
+    hypot_, xlogy_, sinc_, erf_, erfc_, erfinv_ = hypot_, xlogy_, sinc_, erf_, erfc_, erfinv_
+    deg2rad_, rad2deg_ = deg2rad_, rad2deg_
+    abs_ = absolute_ = abs_
+    sgn_, sign_, ceil_, floor_, round_ = sgn_, sign_, ceil_, floor_, round_
+    trunc_ = fix_ = trunc_
+    frac_, nan_to_num_, conj_physical_ = frac_, nan_to_num_, conj_physical_

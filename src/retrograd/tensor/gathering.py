@@ -19,9 +19,10 @@ from .dims import array_of, axis_of
 from .inplace import write
 from .options import filling, number
 from .recording import recorded
-from .shape import broadcast_to, reshape
+from .shape import broadcast_tensors, broadcast_to, reshape
 from .state import State, plain
 
+_C_NAMES = {"int64": "long int", "int32": "int", "float32": "float", "float64": "double", "uint8": "unsigned char"}
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
@@ -64,11 +65,11 @@ def _index(name: str, index: Any, position: int = 3) -> Any:
 
 def _check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None) -> None:
     """Refuse an index that does not lie within the tensors, or points outside."""
+    if not index.size:
+        return
     if max(array.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as "
                            f"{'input' if name == 'gather' else 'self'} tensor. It has {index.ndim}, not {array.ndim}.")
-    if not index.size:
-        return
     if src is not None and max(src.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor. "
                            f"It has {index.ndim}, not {src.ndim}.")
@@ -180,9 +181,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 def _one(index: Any) -> Any:
     """A 0-d index as a vector of the same memory."""
-    vector = plain(index._array.reshape(1))
-    vector._counter = index._counter
-    return vector
+    return plain(index._array.reshape(1))
 
 
 def _vector(name: str, index: Any, wrong: type[Exception] = IndexError) -> Any:
@@ -297,12 +296,16 @@ def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bo
 
 def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
     """`index_put` with arrays for indices; in place where `place` is 1."""
-    have, want = array_of("index_put", values, "values", 3).dtype, input._array.dtype
-    if have != want:
-        raise RuntimeError("Index put requires the source and destination dtypes match, got "
-                           f"{torch_dtype.of[want].legacy} for the destination and {torch_dtype.of[have].legacy} for "
-                           "the source.")
+    check_put(input._array, array_of("index_put", values, "values", 3))
     return _INDEX_PUT[place](input, values, indices, accumulate)
+
+
+def check_put(target: Any, values: Any) -> None:
+    """Refuse values of another dtype."""
+    if values.dtype != target.dtype:
+        have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the destination "
+                           f"and {have} for the source.")
 
 
 def static_index(array: Any) -> Any:
@@ -335,7 +338,7 @@ def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
     array, chosen = array_of("masked_fill", input), array_of("masked_fill", mask, "mask", 2)
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
-                           f"{torch_dtype.of[chosen.dtype].legacy.lower()}")
+                           f"{_C_NAMES.get(chosen.dtype.name, chosen.dtype.name)}")
     if isinstance(value, State):
         if value._array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -359,6 +362,8 @@ def masked_select(input: Any, mask: Any) -> Any:
     array_of("masked_select", input)
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
         raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
+    if mask._array.shape != input._array.shape:
+        mask, input = broadcast_tensors(mask, input)
     return _masked_select(input, mask)
 
 

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from ..graph.engine import Pass
-from ..graph.node import RELEASED, Node, Output
+from ..graph.node import RELEASED, GradientEdge, Output, edge_at
 from ..graph.versions import written
 from ..modes import local
-from ..ops.basic import copy
+from ..ops.basic import cast, copy
 from .recording import recorded
 from .state import State, edge_of, plain, with_edge
 
 _accumulation = threading.Lock()
-_copy = recorded(copy)
+_copy, _cast = recorded(copy), recorded(cast)
 
 
 class TensorRecorder:
@@ -38,7 +38,7 @@ class TensorRecorder:
             edge = node.edges[index] if kind == "input" else node
             if kind == "out" and index >= len(node.op.differentiable):
                 edge = None
-            elif kind == "out" and node.outputs > 1:
+            elif kind == "out" and node.several:
                 edge = Output(node, index)
             values.append(with_edge(value, edge))
         return tuple(values)
@@ -63,8 +63,10 @@ def run_backward(roots: Sequence[Any], cotangents: Sequence[Any], *, retain_grap
     Returns the gradients, as tensors, of the edges `inputs` where `capture` is set.
     """
     keep = create_graph if retain_graph is None else retain_graph
-    pairs = [(root_edge(root, i), implicit(root, cotangent, i))
-             for i, (root, cotangent) in enumerate(zip(roots, cotangents, strict=True))]
+    pairs = []
+    for i, (root, cotangent) in enumerate(zip(roots, cotangents, strict=True)):
+        edge = root_edge(root, i)
+        pairs.append((edge, implicit(edge, cotangent, i)))
     here = local.here
     # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
     recorder = RECORDER if create_graph or here.observer is not None else None
@@ -86,8 +88,11 @@ def as_tensor(g: Any) -> Any:
 
 def root_edge(root: Any, i: int) -> Any:
     """The edge to start from."""
-    if isinstance(root, Node):
-        return root
+    if isinstance(root, GradientEdge):
+        return edge_at(root)
+    if not isinstance(root, State):
+        raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of what is to be differentiated is of "
+                             f"type {type(root).__name__}.")
     edge = edge_of(root)
     if edge is None:
         raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn. {_why(root)}")
@@ -104,11 +109,9 @@ def _why(root: Any) -> str:
             "Set requires_grad=True on a leaf before it is used.")
 
 
-def implicit(root: Any, cotangent: Any, i: int) -> Any:
-    """The cotangent to start with, checked against its root."""
-    edge = root if isinstance(root, Node) else None
-    shape = edge.shape if edge is not None else root._array.shape
-    dtype = edge.dtype if edge is not None else root._array.dtype
+def implicit(edge: Any, cotangent: Any, i: int) -> Any:
+    """The cotangent to start with, checked against the edge it goes along, and of its dtype."""
+    shape, dtype = edge.shape, edge.dtype
     if cotangent is None:
         if np.prod(shape, dtype=int) != 1:
             raise RuntimeError(
@@ -128,7 +131,7 @@ def implicit(root: Any, cotangent: Any, i: int) -> Any:
         raise RuntimeError(
             f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
             f"dtype: grad_output[{i}] has a dtype of {cotangent.dtype} and output[{i}] has a dtype of torch.{dtype.name}.")
-    return cotangent
+    return cotangent if cotangent._array.dtype == dtype else _cast(cotangent, dtype)
 
 
 def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
@@ -140,24 +143,19 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
     meta = leaf._meta
     if recorder is not None and not local.here.grad:    # a profiled pass: tensors, but nothing is recorded
         g, recorder = None if g is None else g._array, None
-    hooks = meta.hooks
-    if hooks is not None and hooks.pre:
-        (g,), own = hooks.before([g], recorder), False
     if g is not None:
         with _accumulation:
             held = meta.grad
             if recorder is not None:
                 meta.grad = _copy(g, "C") if held is None else held + g
             elif held is None:
-                meta.grad = plain(g if own else _copied(g, leaf._array))
+                meta.grad = plain(g if own and leaf._array.flags.c_contiguous else _copied(g, leaf._array))
             else:
                 np.add(held._array, g, out=held._array, casting="unsafe")
                 written(held._array, None)
     if meta.post_accumulate:
         for hook in [*meta.post_accumulate.values()]:
             hook(leaf)
-    if hooks is not None and hooks.post:
-        hooks.after([], [g], recorder)
 
 
 def _copied(g: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -184,10 +182,13 @@ def check_grad(tensor: Any, grad: Any) -> None:
 
 
 def input_edge(tensor: Any) -> Any:
-    """The edge whose gradient is asked for. Raises RuntimeError where the tensor requires none."""
+    """The edge whose gradient is asked for. Raises RuntimeError where the tensor requires none, or is none."""
+    if isinstance(tensor, GradientEdge):
+        return edge_at(tensor)
+    if not isinstance(tensor, State):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}")
     edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad. Set requires_grad=True before the "
                            "computation.")
     return edge
-

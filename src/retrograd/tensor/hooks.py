@@ -6,15 +6,16 @@ tensors where the pass is recorded. This module must not know when a hook is cal
 
 from __future__ import annotations
 
+import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..graph.faults import type_text
 from ..graph.hooks import Hook, HookMakers, register
 from ..graph.node import hooks_of
 from ..ops.basic import clone
-from .gradients import as_tensor
+from .gradients import as_tensor, input_edge
 from .recording import recorded
 from .state import State, edge_of, meta_of
 
@@ -82,6 +83,24 @@ def retain(tensor: Any) -> None:
         return g
 
     meta.retained = register(hooks_of(edge.node).retain, (edge.index, keep)).id
+
+
+def accumulating_edges(inputs: Sequence[Any]) -> list[Any]:
+    """The edges of tensors whose gradients a pass is to accumulate, leaves or not."""
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for tensor in inputs:
+        if isinstance(tensor, State):
+            retain(tensor)
+    return [input_edge(tensor) for tensor in inputs]
+
+
+def warn_of_cycle() -> None:
+    """Tell the caller's caller what accumulating a recorded gradient does."""
+    warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+                  "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+                  "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
+                  "to None after use to break the cycle and avoid the leak.", UserWarning, stacklevel=3)
 
 
 def _seen(g: Any) -> Any:

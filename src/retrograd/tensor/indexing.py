@@ -1,14 +1,301 @@
-"""Indexing methods of tensors."""
+"""`x[…]`, read and written: a key becomes a chain of views, one a dimension, and at the end one read by arrays.
+
+The chain is PyTorch's: ints select, slices narrow (full ones are passed over), None and bools add a dimension, and
+all index arrays together make one `index` or `index_put`.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-NUMPY: dict[Any, Callable[..., Any]] = {}
+import numpy as np
+
+from ..dtypes import dtype as torch_dtype
+from ..kernels import indexing as kernels
+from ..kernels.arithmetic import overwrite
+from ..kernels.shape import unsqueeze as unsqueezed
+from ..modes import local
+from ..ops import arithmetic, indexing as ops
+from ..ops.shape import alias, unsqueeze
+from . import gathering
+from .dims import array_of, as_int, axis_of
+from .gathering import put, static_index
+from .inplace import unlock, write, written
+from .options import filling
+from .recording import recorded
+from .shape import broadcast_to, view
+from .state import State, edge_of, plain
+
+_select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
+_unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
+# One step of a key: the recorded call, the kernel, and what both take after the tensor.
+Step = tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]
+_FULL = slice(None)
+_NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+
+
+# Reading
+
+def getitem(input: Any, key: Any) -> Any:
+    """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy where an array indexes.
+
+    Raises IndexError for what is outside, ValueError for a step that is not positive.
+    """
+    kind = type(key)
+    if kind is int:
+        return _select(input, 0, _place(key, input._array.shape, 0, 0))
+    if kind is slice:
+        return _slice(input, 0, *_range(key, input._array.shape, 0))
+    steps, arrays = _parse(input._array.shape, _keys(key))
+    part = input
+    for call, _, options in steps:
+        part = call(part, *options)
+    if arrays is None:
+        return part if steps else _alias(part)
+    if edge_of(part) is not None and local.here.grad:
+        arrays = tuple([None if a is None else a.copy() for a in arrays])
+    return _index(part, arrays)
+
+
+def _place(index: int, shape: tuple[int, ...], dim: int, real: int) -> int:
+    """An int of a key, counted from the front."""
+    if not shape:
+        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+                         "to convert a 0-dim tensor to a number")
+    size = shape[dim]
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for dimension {real} with size {size}")
+    return index if index >= 0 else index + size
+
+
+def _range(key: slice, shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
+    """The start, stop and step of a slice, within the dimension."""
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    start, stop, step = key.indices(shape[dim])
+    if step < 0:
+        raise ValueError("step must be greater than zero. Use flip() to reverse a dimension.")
+    return start, max(start, stop), step
+
+
+def _keys(key: Any) -> tuple[Any, ...]:
+    """A key as a tuple. A list that holds more than numbers is one too, as NumPy once had it."""
+    if type(key) is tuple:
+        return key
+    if type(key) is list and len(key) < 32 and any([
+            k is None or k is Ellipsis or isinstance(k, (slice, list, tuple, State, np.ndarray)) for k in key]):
+        warnings.warn(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+            "2.9; use x[tuple(seq)] instead of x[seq].", UserWarning, stacklevel=3)
+        return tuple(key)
+    return (key,)
+
+
+def _parse(shape: tuple[int, ...], keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
+    """The chain of views that a key asks for, and the index arrays of the last of them (None where there is none)."""
+    items = [k if k is None or k is Ellipsis or type(k) is int or type(k) is slice else _item(k) for k in keys]
+    used = sum([0 if k is None or k is Ellipsis or k is True or k is False else _width(k) for k in items])
+    if used > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    steps: list[Step] = []
+    arrays: list[Any] = []
+    sizes = [*shape]
+    dim = real = 0                                  # in the view so far, in the tensor itself
+    for k in items:
+        kind = type(k)
+        if kind is int:
+            steps.append((_select, kernels.select, (dim, _place(k, tuple(sizes), dim, real))))
+            del sizes[dim]
+            real += 1
+        elif kind is slice:
+            bounds = _range(k, tuple(sizes), dim)
+            if bounds != (0, sizes[dim], 1):
+                steps.append((_slice, kernels.slice_, (dim, *bounds)))
+            dim, real = dim + 1, real + 1
+        elif k is Ellipsis:
+            dim, real = dim + len(shape) - used, real + len(shape) - used
+        elif k is None or kind is bool:
+            steps.append((_unsqueeze, unsqueezed, (dim,)))
+            sizes.insert(dim, 1)
+            if k is not None:
+                _note(arrays, dim, np.zeros(int(k), np.int64))
+            dim += 1
+        else:
+            _note(arrays, dim, k)
+            dim, real = dim + _width(k), real + _width(k)
+    return steps, _compact(arrays) if arrays else None
+
+
+def _width(item: Any) -> int:
+    """How many dimensions an item of a key takes up."""
+    return item.ndim if type(item) is np.ndarray and item.dtype.kind == "b" else 1
+
+
+def _note(arrays: list[Any], dim: int, array: Any) -> None:
+    """Put an index array where its dimension is."""
+    arrays += [None] * (dim + 1 - len(arrays))
+    arrays[dim] = array
+
+
+def _compact(arrays: list[Any]) -> tuple[Any, ...]:
+    """The arrays without the places that a mask of several dimensions takes up besides its own."""
+    kept: list[Any] = []
+    skip = 0
+    for array in arrays:
+        if skip:
+            skip -= 1
+        else:
+            kept.append(array)
+            skip = 0 if array is None else _width(array) - 1
+    return tuple(kept)
+
+
+def _item(key: Any) -> Any:
+    """One item of a key that is not plainly an int, a slice, None or Ellipsis: an int, a bool or an index array."""
+    if type(key) is bool or isinstance(key, slice):
+        return key
+    if isinstance(key, State):
+        array = key._array
+        if array.ndim == 0 and array.dtype.kind in "biu":
+            return array.item()
+        return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
+    if isinstance(key, np.ndarray):
+        if key.ndim == 0 and key.dtype.kind in "iu":
+            return int(key)
+        return _as_index(key)
+    if isinstance(key, (list, tuple, range)):
+        if any([isinstance(k, State) for k in key]):
+            key = [k._array if isinstance(k, State) else k for k in key]
+        return _as_index(np.asarray(key)) if len(key) else np.zeros(0, np.int64)
+    if isinstance(key, np.bool_) or not hasattr(type(key), "__index__"):
+        if isinstance(key, str):
+            raise TypeError(f"new(): invalid data type 'str': {key!r} is no index")
+        name = f"numpy.{type(key).__name__}" if isinstance(key, np.generic) else type(key).__name__
+        raise IndexError(_NO_INDEX.format(name))
+    return key.__index__()
+
+
+def _as_index(array: np.ndarray[Any, Any]) -> Any:
+    """An array of NumPy's, or one made of a list, as an index."""
+    if array.dtype.kind in "OUS":
+        raise TypeError("new(): invalid data type: an index is made of integers or bools")
+    return array if array.dtype.kind == "b" else array.astype(np.int64)
+
+
+# Writing
+
+def setitem(input: Any, key: Any, value: Any) -> None:
+    """Write a number or a tensor over the part that a key names, in this tensor's dtype.
+
+    Raises RuntimeError where the shape does not fit, and where autograd could not follow the write.
+    """
+    if key is False:
+        return
+    kind = type(key)
+    if kind is int:
+        steps, arrays = [(_select, kernels.select, (0, _place(key, input._array.shape, 0, 0)))], None
+    else:
+        steps, arrays = _parse(input._array.shape, (None,) if key is True else _keys(key))
+    if not isinstance(value, State):
+        value = plain(_number(input._array.dtype, value))
+    if local.here.grad and (edge_of(input) is not None or edge_of(value) is not None):
+        _record(input, steps, arrays, value)
+        return
+    target = input._array
+    for _, kernel, options in steps:
+        target = kernel(target, *options)
+    if not target.flags.writeable:
+        unlock(target)
+    if arrays is None:
+        overwrite(target, value._array)
+    else:
+        gathering.check_put(target, value._array)
+        kernels.put_into(target, value._array, arrays, False)
+    written(input)
+
+
+def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value: Any) -> None:
+    """The write as operations on a chain of views."""
+    meta = input._meta
+    target = _alias(input) if not steps and meta is not None and meta.leaf else input
+    for call, _, options in steps:
+        target = call(target, *options)
+    array, shape = target._array, value._array.shape
+    if arrays is not None:
+        put(1, target, tuple([None if a is None else a.copy() for a in arrays]), _stripped(value, False), False)
+    elif shape == array.shape:
+        write(arithmetic.copy, target, (value,), overwrite)
+    elif not shape:
+        write(arithmetic.fill_tensor, target, (value,), overwrite)
+    else:
+        write(arithmetic.copy, target, (broadcast_to(_stripped(value), array.shape),), overwrite)
+
+
+def _stripped(value: Any, always: bool = True) -> Any:
+    """`value` without leading dimensions of size 1: a view, `always` or only where there are any."""
+    shape = value._array.shape
+    lead = next((d for d, n in enumerate(shape) if n != 1), len(shape))
+    return view(value, shape[lead:]) if lead or always else value
+
+
+def _number(dtype: np.dtype[Any], value: Any) -> Any:
+    """A Python number as a 0-d array."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Make a "
+                        "tensor of it first, with torch.tensor(...).")
+    return np.asarray(filling(value, dtype), dtype)
+
+
+# Views by number and range
+
+def select(input: Any, dim: int, index: int) -> Any:
+    """The slice number `index` along `dim`, a view without that dimension."""
+    shape = array_of("select", input).shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis, number = axis_of("select", dim, len(shape)), as_int("select", index, "index")
+    if not -shape[axis] <= number < shape[axis]:
+        raise IndexError(f"select(): index {number} out of range for tensor of size {list(shape)} at dimension {axis}")
+    return _select(input, axis, number % shape[axis])
+
+
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+    """`length` slices along `dim` from `start` on, a view."""
+    shape = array_of("narrow", input).shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    axis, first = axis_of("narrow", dim, len(shape)), as_int("narrow", start, "start")
+    size = shape[axis]
+    if not -size <= first <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {first})")
+    first = first + size if first < 0 else first
+    if first > size - length:
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
+    return _slice(input, axis, first, first + length, 1)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = gathering.NUMPY
 
 
 class IndexingMethods:
-    """Indexing methods."""
+    """Indexing, as methods."""
 
     __slots__ = ()
+
+    __getitem__, __setitem__ = getitem, setitem
+    select, narrow = select, narrow
+    gather, take, index_select = gathering.gather, gathering.take, gathering.index_select
+    take_along_dim, masked_select = gathering.take_along_dim, gathering.masked_select
+    scatter, scatter_ = gathering.scatter, gathering.scatter_
+    scatter_add, scatter_add_ = gathering.scatter_add, gathering.scatter_add_
+    index_add, index_add_ = gathering.index_add, gathering.index_add_
+    index_copy, index_copy_ = gathering.index_copy, gathering.index_copy_
+    index_fill, index_fill_ = gathering.index_fill, gathering.index_fill_
+    index_put, index_put_ = gathering.index_put, gathering.index_put_
+    masked_fill, masked_fill_ = gathering.masked_fill, gathering.masked_fill_

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import category, dtype as torch_dtype
+from ..dtypes import F32, F64, category, dtype as torch_dtype
 from ..errors import at, user_site
-from ..graph.faults import forward_name
 from ..graph import versions
 from ..graph.node import OtherNode, plan_of
 from ..graph.versions import next_number
@@ -22,21 +21,8 @@ from ..ops.basic import clone
 from ..ops.framework import Op
 from .operands import common, explained, operand
 from .recording import class_of
-from .state import CUSTOM, MULTI_OUTPUT, NO_GRAD, ORDINARY, State, edge_of, set_edge
-
-_CREATED = {
-    NO_GRAD: ("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
-              "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-              "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) "
-              "or both outside (if you want the inplace to be tracked)."),
-    MULTI_OUTPUT: ("Output {number} of {name} is a view and is being modified inplace. This view is the output of a "
-                   "function that returns multiple views. Such functions do not allow the output views to be modified "
-                   "inplace. You should replace the inplace operation by an out-of-place one."),
-    CUSTOM: ("Output {number} of {name} is a view and is being modified inplace. This view was created inside a custom "
-             "Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would "
-             "override the custom backward associated with the custom Function, leading to incorrect gradients. This "
-             "behavior is forbidden. You can fix this by cloning the output of the custom Function."),
-}
+from .refusals import NO_GRAD, ORDINARY, refusal
+from .state import Results, State, edge_of, set_edge
 
 
 def written(tensor: Any) -> None:
@@ -47,21 +33,20 @@ def written(tensor: Any) -> None:
 def check_writable(x: Any, requires_grad: bool) -> None:
     """Refuse a write that autograd could not follow. Raises RuntimeError before anything is written.
 
-    `requires_grad` says whether the write is to be recorded: grad mode is on and some operand requires grad.
+    `requires_grad` says whether the write is to be recorded: grad mode is on and some operand requires grad. A view
+    made under no_grad counts as requiring what its base requires.
     """
-    if not requires_grad:
-        return
     meta = x._meta
     if meta is None:
         return
+    if not requires_grad and not (meta.creation == NO_GRAD and local.here.grad and edge_of(meta.base) is not None):
+        return
     if meta.base is not None:
         if meta.creation != ORDINARY:
-            edge = edge_of(x)
-            raise RuntimeError(_CREATED[meta.creation].format(
-                number=0 if edge is None else edge.index,
-                name="a view" if edge is None else forward_name(edge.node)))
+            raise refusal(meta.creation, edge_of(x), of_base=False)
         base_meta = meta.base._meta
-        if base_meta is not None and base_meta.leaf:
+        of_leaf = (base_meta is not None and base_meta.leaf) or edge_of(meta.base) is None
+        if of_leaf and not meta.leaf and edge_of(x) is not None:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under "
                 f"torch.no_grad(), or to a clone{at(user_site(3))}.")
@@ -85,11 +70,29 @@ def inplace(op: Op) -> Callable[..., Any]:
     return call
 
 
+def _unrecorded(x: Any, y: Any) -> bool:
+    """Whether a write of x and y over x is plain arithmetic on equal floating dtypes that autograd need not follow."""
+    if type(x) is not Results.tensor or type(y) is not Results.tensor:
+        return False
+    dtype = x._array.dtype
+    if dtype is not y._array.dtype or (dtype is not F32 and dtype is not F64):
+        return False
+    return not local.here.grad or (x._edge is None and x._meta is None and y._edge is None and y._meta is None)
+
+
 def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
     """Compute `op(x, *args)`, write it over x's memory, and record it.
 
     Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
     """
+    if op.short and op.kind == "pointwise" and op.steps and into is None and len(args) == 1 and _unrecorded(x, args[0]):
+        try:
+            local.here.run(op.kernel, x._array, args[0]._array, out=x._array)
+        except ValueError:                              # nothing was written; below are PyTorch's words for it
+            pass
+        else:
+            written(x)
+            return
     operands = [x]
     for i, value in enumerate(args[: op.arity - 1], 1):
         operands.append(operand(op, i, value, x, None) if not isinstance(value, State) else value)
@@ -108,7 +111,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
         if not target.flags.writeable:
-            _unlock(target)
+            unlock(target)
         if into is None:
             np.copyto(target, out, casting="unsafe")
         else:
@@ -122,7 +125,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         rebase(x, node)
 
 
-def _unlock(target: np.ndarray[Any, Any]) -> None:
+def unlock(target: np.ndarray[Any, Any]) -> None:
     """Make memory writable that is read-only because a view of it has an element in several places.
 
     Raises RuntimeError where this view is one of those.
@@ -187,12 +190,20 @@ class CopySlices(OtherNode):
     def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
         before = edge_of(base)
         super().__init__((before, *inner.edges[1:]), base._array.shape, base._array.dtype)
-        inner.edges = (before, *inner.edges[1:])
+        if inner.steps is not None:
+            inner.edges = (before, *inner.edges[1:])        # of a custom Function, they are the inputs that it checks
         self.replay, self.inner = replay, inner
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """Of the base as it was, and of the other arguments of what was written."""
+        return (*super().next_functions[:1], *self.inner.next_functions[1:])
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         gradient = clone(cotangents[0], "C")
         part = self.replay(gradient)
+        if type(part) is np.ndarray and not part.flags.writeable:
+            unlock(part)
         inner = self.inner
         gradients = [*walk.gradients(inner, clone(part, "C"))]
         if gradients[0] is None:

@@ -143,20 +143,19 @@ def contains(self: Tensor, element: Any) -> bool:
 
 # To text
 
-def text_of(tensor: Any, *, prefix: str | None = None) -> str:
-    """The text of a tensor. It opens with the name of a subclass, or with `prefix`."""
+def text_of(self: Tensor) -> str:
+    """The text of a tensor. That of a subclass opens with its name."""
     name = None
     try:
-        node = tensor.grad_fn
+        node = self.grad_fn
     except RuntimeError:                        # of a view of what was written over
         name = "Invalid"
     else:
         if node is not None:
             name = node.name()
-    if prefix is None:
-        kind = type(tensor).__name__
-        prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
-    return repr_of(tensor._array, requires_grad=name is None and tensor.requires_grad, grad_fn_name=name, prefix=prefix)
+    kind = type(self).__name__
+    prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
+    return repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix)
 
 
 def format_as(self: Tensor, spec: str) -> str:
@@ -187,7 +186,7 @@ def detach_(input: Tensor) -> Tensor:
 
 def _data(self: Tensor) -> Tensor:
     """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
-    tensor: Tensor = plain(checked_array(new_lineage(self._array)))
+    tensor: Tensor = plain(new_lineage(self._array))
     return tensor
 
 

@@ -12,15 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, dtype as torch_dtype
-from ..ops import basic, matrix as ops, shape
+from ..dtypes import BOOL_
+from ..dtypes import dtype as torch_dtype
+from ..ops import basic, shape
+from ..ops import matrix as ops
 from .dims import array_of
 from .recording import recorded
-from .state import State, edge_of, plain
+from .state import Results, State, edge_of, plain
 
 _mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
 _trace, _first_row = recorded(ops.trace), recorded(ops.first_row)
-_expand, _unfolded, _clone = recorded(shape.expand), recorded(shape.unsafe_view), recorded(basic.clone)
+_expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), recorded(shape.unsafe_view)
+_transpose, _clone = recorded(shape.transpose), recorded(basic.clone)
 
 _C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int32": "int",
             "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
@@ -109,7 +112,7 @@ def _folds(array: Any) -> bool:
 def _folded(stack: Any, other: Any) -> Any:
     """A stack of matrices times a matrix or a vector, as one product."""
     *outer, inner = stack._array.shape
-    rows = stack.reshape(math.prod(outer), inner)
+    rows = _lined_up(stack, (math.prod(outer), inner))
     if other._array.ndim == 1:
         return _unfolded(mv(rows, other), tuple(outer))
     return _unfolded(mm(rows, other), (*outer, other._array.shape[1]))
@@ -118,8 +121,8 @@ def _folded(stack: Any, other: Any) -> Any:
 def _folded_right(input: Any, stack: Any) -> Any:
     """A matrix or a vector times a stack of matrices: the same, transposed."""
     if input._array.ndim == 1:
-        return _folded(stack.transpose(-1, -2), input)
-    product = _folded(stack.transpose(-1, -2), input.t()).transpose(-1, -2)
+        return _folded(_transpose(stack, -1, -2), input)
+    product = _transpose(_folded(_transpose(stack, -1, -2), input.t()), -1, -2)
     return product if product._array.flags.c_contiguous else _clone(product, "C")
 
 
@@ -129,11 +132,17 @@ def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
     y = other if b.ndim > 1 else other.unsqueeze(1)
     (*left, n, inner), (*right, rows, k) = x._array.shape, y._array.shape
     stack = tuple(left) if left == right else broadcast_sizes(left, right)
-    product = bmm(_expand(x, (*stack, n, inner)).reshape(math.prod(stack), n, inner),
-                  _expand(y, (*stack, rows, k)).reshape(math.prod(stack), rows, k))
+    count = math.prod(stack)
+    product = bmm(_lined_up(_expand(x, (*stack, n, inner)), (count, n, inner)),
+                  _lined_up(_expand(y, (*stack, rows, k)), (count, rows, k)))
     if b.ndim == 1:
         return _unfolded(product.squeeze(-1), (*stack, n))
     return _unfolded(product, (*stack, n, k) if a.ndim > 1 else (*stack, k))
+
+
+def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
+    """A stack of stacks as one stack."""
+    return _view(x, shape) if x._array.flags.c_contiguous else x.reshape(shape)
 
 
 def broadcast_sizes(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
@@ -262,6 +271,10 @@ def trace(input: Any) -> Any:
 
 def operator_matmul(self: Any, other: Any) -> Any:
     """`self @ other`."""
+    if type(other) is Results.tensor:
+        a, b = self._array, other._array
+        if a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0] and a.dtype is b.dtype is not BOOL_:
+            return _mm(self, other)
     if isinstance(other, State):
         return matmul(self, other)
     return matmul(self, plain(other)) if isinstance(other, np.ndarray) else NotImplemented

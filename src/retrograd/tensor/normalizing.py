@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import basic, normalizing as ops
+from ..dtypes import dtype as torch_dtype
+from ..ops import basic
+from ..ops import normalizing as ops
 from .dims import Dims, array_of, axes_of, axis_of
 from .options import element_type
 from .recording import recorded
@@ -34,6 +36,9 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
         if p == "nuc":
             raise RuntimeError("norm(): the nuclear norm is a matrix norm: use torch.linalg.matrix_norm(x, 'nuc').")
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported. Use 'fro', a number, or math.inf.")
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+                           f"{torch_dtype.of[array.dtype].legacy}. Convert with .float() first.")
     axes = axes_of("norm", dim, array.ndim)
     if array.size == 0 and (p < 0 or p == math.inf):
         if dim is None or dim in ((), []):
@@ -46,9 +51,13 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
     return _norm(input, p, axes, flag("norm", keepdim), None if dtype is None else element_type("norm", dtype))
 
 
-def logsumexp(input: Any, dim: Dims, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None) -> Any:
-    """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float type."""
-    axes = axes_of("logsumexp", dim if axis is None else axis, array_of("logsumexp", input).ndim)
+def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,
+              keepdims: Any = None) -> Any:
+    """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float type. Raises TypeError without a dim."""
+    dim = dim if axis is None else axis
+    if dim is None:
+        raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
+    axes = axes_of("logsumexp", dim, array_of("logsumexp", input).ndim)
     return _logsumexp(input, axes, flag("logsumexp", keepdim, keepdims))
 
 

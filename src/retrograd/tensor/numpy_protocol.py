@@ -24,6 +24,7 @@ from . import (
     interop,
     joining,
     matrix,
+    rearranging,
     reductions,
     shape,
     sorting,
@@ -32,7 +33,7 @@ from .recording import recorded
 from .state import State, edge_of, plain
 
 FAMILIES = (arithmetic, comparison, contraction, creation, elementary, indexing, interop, joining, matrix,
-            reductions, shape, sorting)
+            rearranging, reductions, shape, sorting)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # What `np.add.reduce` and its like are, as functions that have an entry above.
@@ -67,7 +68,12 @@ class NumpyProtocol:
             if op is not None and all(map(_is_operand, inputs)):
                 if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
-                return recorded(op)(*inputs)
+                try:
+                    return recorded(op)(*inputs)
+                except TypeError:                        # PyTorch takes no number there: NumPy may
+                    if _loses_grad(inputs):
+                        raise
+                    return wrapped(ufunc(*raw(inputs)))
         targets = options.get("out") or ()
         if _foreign((*inputs, *targets)):
             return NotImplemented
@@ -79,7 +85,11 @@ class NumpyProtocol:
             return NotImplemented
         handler = FUNCTIONS.get(function)
         if handler is not None:
-            return handler(*args, **kwargs)
+            try:
+                return handler(*args, **kwargs)
+            except TypeError:                            # an argument that only NumPy has, or an array beside a tensor
+                if _loses_grad((args, kwargs)):
+                    raise
         _refuse_grad(f"{function.__module__}.{function.__name__}", (args, kwargs))
         return function(*raw(args), **raw(kwargs))
 
@@ -95,7 +105,11 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
         op = Op.by_kernel.get(ufunc)
         call = FUNCTIONS.get(ufunc) if op is None else recorded(op)
         if call is not None:
-            return call(*[plain(np.asarray(x)) if isinstance(x, (list, tuple, np.ndarray)) else x for x in inputs])
+            try:
+                return call(*[plain(np.asarray(x)) if isinstance(x, (list, tuple, np.ndarray)) else x for x in inputs])
+            except TypeError:
+                if _loses_grad(inputs):
+                    raise
     if method == "reduce" and ufunc in REDUCTIONS and not targets:
         return REDUCTIONS[ufunc](*inputs, **{"axis": 0, **options})
     _refuse_grad(name, (inputs, options))
@@ -134,9 +148,14 @@ def _tensors(value: Any) -> Iterator[Any]:
             yield from _tensors(item)
 
 
+def _loses_grad(arguments: Any) -> bool:
+    """Whether a gradient would be lost if NumPy computed with these arguments."""
+    return local.here.grad and any(edge_of(tensor) is not None for tensor in _tensors(arguments))
+
+
 def _refuse_grad(name: str, arguments: Any) -> None:
     """Refuse a call that no entry stands for, where it would lose a gradient."""
-    if local.here.grad and any(edge_of(tensor) is not None for tensor in _tensors(arguments)):
+    if _loses_grad(arguments):
         raise TypeError(f"{name}() cannot be recorded: no operator stands for it, or not with these options, and an "
                         "argument requires grad. Call it on t.detach().numpy() if no gradient is to flow through it.")
 

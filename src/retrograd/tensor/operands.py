@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, COMPLEX, DIFFERENTIABLE, FLOATING, category, default_floating, of_scalar, promote_types, result_dtype
+from ..dtypes import FLOATING, I64, category, default_floating, of_scalar, result_dtype
 from ..ops.framework import Op
 from .state import State, plain
 
-# Python numbers as 0-d constants, by dtype and value: converting one costs NumPy 200 ns.
-_constants: dict[Any, dict[Any, Any]] = {}
+# Python numbers as 0-d constants, by type (1, 1.0 and True are one key), dtype and value: converting one costs NumPy
+# 200 ns.
+_constants: dict[type, dict[np.dtype[Any], dict[Any, Any]]] = {bool: {}, int: {}, float: {}}
 _CONSTANTS_KEPT = 1024
-
 
 
 def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -26,18 +26,22 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     The number takes the tensor's dtype unless it is of a higher category (int and 1.5 make a float). -0.0 equals
     0.0 as a key and nan equals nothing, so neither is kept.
     """
-    kept = _constants.get(dtype)
-    if kept is None:
-        kept = _constants[dtype] = {}
-    constant = kept.get(value)
-    if constant is not None and type(value) is not complex:
-        return constant
+    of_type = _constants.get(type(value))
+    kept = None if of_type is None else of_type.get(dtype)
+    if kept is not None:
+        constant = kept.get(value)
+        if constant is not None:
+            return constant
     own = of_scalar(value)
+    if own is I64 and not -2**63 <= value < 2**64:
+        raise OverflowError("int too big to convert: a number beside a tensor has at most 64 bits")
     target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
     array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
     constant = plain(array)
-    if value and target is dtype and value == value and len(kept) < _CONSTANTS_KEPT:
-        kept[value] = constant
+    if of_type is not None and value and target is dtype and value == value:
+        kept = of_type.setdefault(dtype, {})
+        if len(kept) < _CONSTANTS_KEPT:
+            kept[value] = constant
     return constant
 
 
@@ -83,6 +87,11 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
 
 def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
     """What PyTorch would say of a kernel's refusal."""
+    if callable(op.domain) and isinstance(error, TypeError):
+        try:
+            common(op, operands)
+        except RuntimeError as refusal:
+            return refusal
     shapes = [x._array.shape for x in operands if x is not None]
     if op.kind in ("pointwise", "constant") and isinstance(error, ValueError):
         for i, b in enumerate(shapes):

@@ -27,17 +27,15 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     >>> arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
+    positions = 1, 2, 3
     if end is None:
         if start is None:
             raise TypeError("arange() received an invalid combination of arguments - got (), but expected one of: "
                             "(end), (start, end), (start, end, step)")
-        start, end = 0, start
-        names = "start", "end", "step"
-        positions = 0, 1, 2
-    else:
-        start = 0 if start is None else start
-        names, positions = ("start", "end", "step"), (1, 2, 3)
-    bounds = [number("arange", *facts) for facts in zip(names, positions, (start, end, step))]
+        start, end, positions = 0, start, (0, 1, 2)
+    elif start is None:
+        start = 0
+    bounds = [number("arange", *facts) for facts in zip(("start", "end", "step"), positions, (start, end, step))]
     if any(isinstance(bound, complex) for bound in bounds):
         raise RuntimeError("value cannot be converted to type double without overflow: bounds of a range are real")
     if dtype is not None:

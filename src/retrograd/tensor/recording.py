@@ -33,13 +33,13 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
     """
     call = _calls.get((op, dunder))
     if call is None:
-        if op.is_ufunc:
+        if op.short:
             make = _unary if op.arity == 1 else _binary
         else:
             make = _optioned if op.arity == 1 and not op.variadic and op.outputs == ("out",) else _general
         call = make(op, NotImplemented if dunder else None)
         call.__name__ = call.__qualname__ = op.name
-        call.__doc__ = f"`{op.name}`, element by element." if op.is_ufunc else op.kernel.__doc__
+        call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
         _calls[op, dunder] = call
     return call
 
@@ -63,28 +63,28 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     keep_x, keep_out = _kept(op, 1) or (False, False)
     saves = keep_x or keep_out
 
-    def call(x: Any) -> Any:
+    def call(input: Any) -> Any:
         tensor = Results.tensor
-        if type(x) is not tensor:
-            x = operand(op, 0, x, None, otherwise)
-        array = x._array
+        if type(input) is not tensor:
+            input = operand(op, 0, input, None, otherwise)
+        array = input._array
         dtype = array.dtype
         if chosen and dtype is not F32 and dtype is not F64:
-            array = common(op, (x,))[0]
+            array = common(op, (input,))[0]
         here = local.here
         try:
             out = here.run(kernel, array, out=...)
         except TypeError as error:
-            raise explained(op, (x,), error) from None
+            raise explained(op, (input,), error) from None
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
-        meta = x._meta
+        meta = input._meta
         if meta is None:
-            edge = x._edge
+            edge = input._edge
         else:
             hold = meta.accumulator
-            edge = (hold and hold()) or edge_of(x)
+            edge = (hold and hold()) or edge_of(input)
         if edge is None or constant or not here.grad:
             if here.inference:
                 meta_of(result).inference = True
@@ -93,7 +93,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         node.number = next_number()
         node.edges = (edge,)
         node.shape = out.shape
-        node.dtype = out.dtype                      # of abs, a real one where x is complex
+        node.dtype = out.dtype                      # of abs, a real one where input is complex
         node.hooks = None
         node.plan = plan
         node.saved = (array if keep_x else None, out if keep_out else None) if saves else None
@@ -108,39 +108,39 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     chosen, constant = op.domain not in ("promote", "as given"), not op.steps
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
 
-    def call(x: Any, y: Any) -> Any:
+    def call(input: Any, other: Any) -> Any:
         tensor = Results.tensor
-        if type(x) is not tensor:
-            x = operand(op, 0, x, y, otherwise)
-        if type(y) is not tensor:
-            y = operand(op, 1, y, x, otherwise)
-            if y is NotImplemented:
-                return y
-        a, b = x._array, y._array
+        if type(input) is not tensor:
+            input = operand(op, 0, input, other, otherwise)
+        if type(other) is not tensor:
+            other = operand(op, 1, other, input, otherwise)
+            if other is NotImplemented:
+                return other
+        a, b = input._array, other._array
         dtype = a.dtype
         if dtype is not b.dtype or (chosen and dtype is not F32 and dtype is not F64):
-            a, b = common(op, (x, y))
+            a, b = common(op, (input, other))
             dtype = a.dtype
         here = local.here
         try:
             out = here.run(kernel, a, b, out=...)
         except (TypeError, ValueError) as error:
-            raise explained(op, (x, y), error) from None
+            raise explained(op, (input, other), error) from None
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
-        meta = x._meta
+        meta = input._meta
         if meta is None:
-            left = x._edge
+            left = input._edge
         else:
             hold = meta.accumulator
-            left = (hold and hold()) or edge_of(x)
-        meta = y._meta
+            left = (hold and hold()) or edge_of(input)
+        meta = other._meta
         if meta is None:
-            right = y._edge
+            right = other._edge
         else:
             hold = meta.accumulator
-            right = (hold and hold()) or edge_of(y)
+            right = (hold and hold()) or edge_of(other)
         if constant or (left is None and right is None) or not here.grad:
             if here.inference:
                 meta_of(result).inference = True
@@ -167,14 +167,18 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    promote, view = op.domain != "as given", op.view
+    promote, view, differentiable = op.domain != "as given", op.view, bool(op.steps)
+    usual = op.domain in ("promote", "float")           # which leave the usual types alone
     kept = [save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)]
 
     def call(x: Any, *options: Any) -> Any:
         tensor = Results.tensor
         if type(x) is not tensor:
             x = operand(op, 0, x, None, otherwise)
-        array = common(op, (x,))[0] if promote else x._array
+        array = x._array
+        dtype = array.dtype
+        if promote and not (usual and (dtype is F32 or dtype is F64)):
+            array = common(op, (x,))[0]
         here = local.here
         try:
             out = here.run(kernel, array, *options)
@@ -186,7 +190,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         result._array = out
         result._meta = result._edge = None
         edge = x._edge if x._meta is None else edge_of(x)
-        if edge is not None and here.grad and out.dtype in DIFFERENTIABLE and node_type.steps:
+        if edge is not None and here.grad and differentiable and out.dtype in DIFFERENTIABLE:
             node = node_type()
             node.number = next_number()
             node.edges = (edge,)

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..dtypes import dtype as torch_dtype
 from ..kernels.reductions import count, nonempty
-from ..ops import reductions as ops, scans
+from ..ops import reductions as ops
+from ..ops import scans
 from .dims import Dims, array_of, as_int, axes_of, axis_of
 from .options import element_type
 from .recording import recorded
@@ -27,6 +28,16 @@ _spreads = {name: recorded(getattr(ops, name)) for name in ("var", "std", "var_m
 _amax, _amin, _aminmax = recorded(ops.amax), recorded(ops.amin), recorded(ops.aminmax)
 _argmax, _argmin = recorded(ops.argmax), recorded(ops.argmin)
 _any, _all, _count_nonzero = recorded(ops.any_of), recorded(ops.all_of), recorded(ops.count_nonzero)
+
+
+class _All:
+    """The default of `dim`, where None is the word for all dims in the overload that takes dims."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+_ALL: Any = _All()
 
 
 def flag(name: str, keepdim: Any, keepdims: Any = None, argument: str = "keepdim") -> bool:
@@ -43,7 +54,7 @@ def optional_type(name: str, dtype: Any) -> np.dtype[Any] | None:
     return None if dtype is None else element_type(name, dtype)
 
 
-def sum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
+def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
         keepdims: Any = None) -> Any:
     """The sum of all elements, or over `dim`. Bools and ints are summed in int64.
 
@@ -51,8 +62,10 @@ def sum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: An
     >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
     tensor([4., 6.])
     """
-    if dim is None and axis is None and not keepdim and keepdims is None:
-        return _sum_all(input, None if dtype is None else element_type("sum", dtype))
+    if dim is _ALL:
+        if axis is None and keepdim is False and keepdims is None:
+            return _sum_all(input, None if dtype is None else element_type("sum", dtype))
+        dim = None
     axes = axes_of("sum", dim if axis is None else axis, array_of("sum", input).ndim)
     return _sum_dim(input, axes, flag("sum", keepdim, keepdims), optional_type("sum", dtype))
 
@@ -64,11 +77,13 @@ def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype:
     return _nansum(input, axes, flag("nansum", keepdim, keepdims), optional_type("nansum", dtype))
 
 
-def mean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
+def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
          keepdims: Any = None) -> Any:
     """The mean of all elements, or over `dim`; nan of none. Raises RuntimeError for ints, unless `dtype` says float."""
-    if dim is None and axis is None and not keepdim and keepdims is None:
-        return _mean_all(input, None if dtype is None else element_type("mean", dtype))
+    if dim is _ALL:
+        if axis is None and keepdim is False and keepdims is None:
+            return _mean_all(input, None if dtype is None else element_type("mean", dtype))
+        dim = None
     axes = axes_of("mean", dim if axis is None else axis, array_of("mean", input).ndim)
     return _mean_dim(input, axes, flag("mean", keepdim, keepdims), optional_type("mean", dtype))
 
@@ -107,7 +122,7 @@ def _spread(name: str) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"The {{}} of all elements, or over `dim`. Sums of squares are divided by the count less `correction`.\n\n    "
+        "The {} of all elements, or over `dim`. Sums of squares are divided by the count less `correction`.\n\n    "
         "Without `correction` that is 1, or 0 where `unbiased` is False. Raises RuntimeError for ints."
     ).format({"var": "variance", "std": "standard deviation", "var_mean": "variance and mean",
               "std_mean": "standard deviation and mean"}[name])

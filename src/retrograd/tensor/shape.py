@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype as torch_dtype
 from ..kernels.shape import StrideError
 from ..ops import shape as ops
 from ..ops.basic import clone as _clone_op
-from .dims import array_of, as_int, axis_of
-from .recording import recorded
+from .dims import array_of, as_int, axes_of, axis_of
+from .recording import make_view, recorded
+from .state import ORDINARY, plain
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
 _permute, _transpose, _t = recorded(ops.permute), recorded(ops.transpose), recorded(ops.t)
 _squeeze, _squeeze_dim, _squeeze_dims = recorded(ops.squeeze), recorded(ops.squeeze_dim), recorded(ops.squeeze_dims)
-_unsqueeze, _diagonal, _diagonal_copy = recorded(ops.unsqueeze), recorded(ops.diagonal), recorded(ops.diagonal_copy)
-_diag_embed, _unfold, _clone = recorded(ops.diag_embed), recorded(ops.unfold), recorded(_clone_op)
+_unsqueeze, _clone = recorded(ops.unsqueeze), recorded(_clone_op)
 
 
 def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
@@ -31,6 +32,15 @@ def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
     return tuple(sizes)
 
 
+def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
+    """As `sizes_of`, of which none may be less than -1."""
+    sizes = sizes_of(name, size)
+    for n in sizes:
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {sizes.index(n)} of shape {[*sizes]}")
+    return sizes
+
+
 # The same elements in another shape
 
 def view(input: Any, *size: Any, dtype: Any = None) -> Any:
@@ -38,22 +48,46 @@ def view(input: Any, *size: Any, dtype: Any = None) -> Any:
 
     Raises RuntimeError where the number of elements differs or the strides need a copy; `reshape` makes one then.
     """
-    return _view(input, sizes_of("view", size))
+    if dtype is not None or (size and type(size[0]) is torch_dtype):
+        return _read_as(input, size[0] if dtype is None else dtype)
+    if not size:
+        raise TypeError("view() received an invalid combination of arguments - got (), but expected a shape or a dtype")
+    try:
+        return _view(input, _checked_sizes("view", size))
+    except StrideError as error:
+        raise RuntimeError(str(error)) from None
+
+
+def _read_as(input: Any, dtype: torch_dtype) -> Any:
+    """The same bytes as elements of another type: a view, which no gradient flows through."""
+    array = input._array
+    have, want = array.dtype.itemsize, dtype.itemsize
+    last = array.shape[-1] if array.ndim else 1
+    if want > have and last * have % want:
+        raise RuntimeError(f"self.size(-1) must be divisible by {want // have} to view {torch_dtype.of[array.dtype].legacy} "
+                           f"as {dtype.legacy} (different element sizes), but got {last}")
+    result = plain(array.view(dtype.dtype))
+    make_view(result, input, lambda base: base.view(dtype.dtype), ORDINARY)
+    return result
 
 
 def view_as(input: Any, other: Any) -> Any:
     """The same memory in the shape of `other`."""
-    return _view(input, array_of("view_as", other, "other", 2).shape)
+    return view(input, array_of("view_as", other, "other", 2).shape)
 
 
-def reshape(input: Any, *shape: Any, **keyword: Any) -> Any:
+def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
     """The same elements in another shape, of which one size may be -1: a view where the strides allow it, else a copy.
 
     >>> import retrograd as torch
     >>> torch.tensor([[1, 2], [3, 4]]).reshape(-1)
     tensor([1, 2, 3, 4])
     """
-    sizes = sizes_of("reshape", shape or (keyword.pop("shape"),))
+    if not size:
+        if shape is None:
+            raise TypeError('reshape() missing 1 required positional arguments: "shape"')
+        size = (shape,)
+    sizes = _checked_sizes("reshape", size)
     try:
         return _view(input, sizes)
     except StrideError:
@@ -75,7 +109,40 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
         return reshape(input, (1,))
     if first == last:
         return input
-    return reshape(input, (*shape[:first], int(np.prod(shape[first:last + 1], dtype=int)), *shape[last + 1:]))
+    return reshape(input, (*shape[:first], math.prod(shape[first:last + 1]), *shape[last + 1:]))
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """One dimension as several, of the given sizes; one of them may be -1."""
+    shape = array_of("unflatten", input).shape
+    axis = axis_of("unflatten", dim, len(shape))
+    parts = sizes_of("unflatten", (sizes,))
+    if not parts:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    known = -math.prod(parts) if -1 in parts else math.prod(parts)
+    if (not known or shape[axis] % known) if -1 in parts else known != shape[axis]:
+        raise RuntimeError(f"unflatten: Provided sizes {[*parts]} don't multiply up to the size of dim {axis} "
+                           f"({shape[axis]}) in the input tensor")
+    return view(input, (*shape[:axis], *parts, *shape[axis + 1:]))
+
+
+def ravel(input: Any) -> Any:
+    """All elements in one dimension: a view where the strides allow it, else a copy."""
+    return view(contiguous(input), -1)
+
+
+# Copies
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy, through which gradients flow."""
+    array = array_of("clone", input)
+    dense = array.flags.c_contiguous or repr(memory_format) == "torch.contiguous_format" or 0 in array.strides
+    return _clone(input, "C" if dense else "K")
+
+
+def contiguous(input: Any, memory_format: Any = None) -> Any:
+    """The tensor itself where it lies row by row in memory, else a copy that does."""
+    return input if array_of("contiguous", input).flags.c_contiguous else _clone(input, "C")
 
 
 # The axes in another order
@@ -86,12 +153,17 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     return _transpose(input, axis_of("transpose", dim0, ndim), axis_of("transpose", dim1, ndim))
 
 
-swapaxes = swapdims = transpose
+swapdims = transpose
 
 
-def permute(input: Any, *dims: Any, **keyword: Any) -> Any:
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """A view with two dimensions swapped."""
+    return transpose(input, axis0, axis1)
+
+
+def permute(input: Any, *order: Any, dims: Any = None) -> Any:
     """A view with the dimensions in the order given."""
-    order = sizes_of("permute", dims or (keyword.pop("dims"),), "dims")
+    order = sizes_of("permute", order or (dims,), "dims")
     ndim = array_of("permute", input).ndim
     if len(order) != ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length "
@@ -99,7 +171,7 @@ def permute(input: Any, *dims: Any, **keyword: Any) -> Any:
                            f"len(dims) = {len(order)}")
     axes = tuple([axis_of("permute", d, ndim) for d in order])
     if len({*axes}) < len(axes):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
+        raise RuntimeError(f"permute(): duplicate dims are not allowed. They are {[*order]}.")
     return _permute(input, axes)
 
 
@@ -107,8 +179,10 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     """A view with some dimensions moved to other places; the rest keep their order."""
     ndim = array_of("movedim", input).ndim
     one = not isinstance(source, (tuple, list))
-    sources = [axis_of("movedim", d, ndim) for d in ((source,) if one else source)]
-    targets = [axis_of("movedim", d, ndim) for d in ((destination,) if one else destination)]
+    sources, targets = ([axis_of("movedim", d, ndim) for d in ((dims,) if one else dims)] for dims in (source, destination))
+    for name, dims, axes in ("source", source, sources), ("destination", destination, targets):
+        if len({*axes}) < len(axes):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({[*dims]})")
     if not ndim:
         return _alias(input)
     order = [d for d in range(ndim) if d not in sources]
@@ -122,9 +196,41 @@ moveaxis = movedim
 
 def t(input: Any) -> Any:
     """A matrix transposed; a tensor of fewer dimensions as it is. Raises RuntimeError for more than two."""
-    if array_of("t", input).ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    ndim = array_of("t", input).ndim
+    if ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last two.")
     return _t(input)
+
+
+def reversed_axes(input: Any) -> Any:
+    """A view with the dimensions in reverse order."""
+    return _permute(input, tuple(range(input._array.ndim))[::-1])
+
+
+def matrices_transposed(input: Any) -> Any:
+    """A view with the last two dimensions swapped."""
+    ndim = array_of("mT", input).ndim
+    if ndim == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return _transpose(input, max(ndim - 2, 0), max(ndim - 1, 0))
+
+
+def adjoint(input: Any) -> Any:
+    """The last two dimensions swapped, and conjugated where the tensor is complex."""
+    ndim = array_of("adjoint", input).ndim
+    if ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    turned = matrices_transposed(input)
+    return np.conjugate(turned) if turned._array.dtype.kind == "c" else turned
+
+
+def matrix_adjoint(input: Any) -> Any:
+    """A matrix transposed, and conjugated where it is complex."""
+    ndim = input._array.ndim
+    if ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
+                           + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else ""))
+    return adjoint(input)
 
 
 # Axes of size 1
@@ -137,7 +243,7 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
         return _squeeze(input)
     ndim = array_of("squeeze", input).ndim
     if isinstance(dim, (tuple, list)):
-        return _squeeze_dims(input, tuple([axis_of("squeeze", d, ndim) for d in dim]))
+        return _squeeze_dims(input, axes_of("squeeze", dim, ndim) if dim else ())
     return _squeeze_dim(input, axis_of("squeeze", dim, ndim))
 
 
@@ -154,16 +260,33 @@ def expand(input: Any, *size: Any, implicit: bool = False) -> Any:
     Raises RuntimeError where a size that is not 1 would change.
     """
     sizes = sizes_of("expand", size)
-    shape = array_of("expand", input).shape
+    array = array_of("expand", input)
+    shape = array.shape
     if sizes == shape:
         return _expand(input, shape)
     lead = len(sizes) - len(shape)
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{input.type() if False else 'FloatTensor'}{{{list(shape)}}}, size={list(sizes)}): the number "
-            f"of sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor "
+            f"expand(torch.{torch_dtype.of[array.dtype].legacy}Tensor{{{list(shape)}}}, size={list(sizes)}): the number of "
+            f"sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(shape)})")
-    return _expand(input, sizes)
+    wanted = [*sizes]
+    for d, n in enumerate(sizes):
+        have = shape[d - lead] if d >= lead else 1
+        if n == -1 and d >= lead:
+            wanted[d] = have
+        elif n < 0:
+            raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
+                               f"dimension {d}")
+        elif n != have != 1:
+            raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
+                               f"non-singleton dimension {d}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}")
+    return _expand(input, tuple(wanted))
+
+
+def expand_as(input: Any, other: Any) -> Any:
+    """A view in the shape of `other`, repeated where it has to be."""
+    return expand(input, array_of("expand_as", other, "other", 2).shape)
 
 
 def broadcast_to(input: Any, size: Any) -> Any:
@@ -171,10 +294,30 @@ def broadcast_to(input: Any, size: Any) -> Any:
     return expand(input, size)
 
 
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """Each tensor as a view of the shape that they all broadcast to."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    shapes = [array_of("broadcast_tensors", x, "tensors").shape for x in given]
+    common: tuple[int, ...] = ()
+    for shape in shapes:
+        wide = max(len(common), len(shape))
+        pair = [(*(1,) * (wide - len(s)), *s) for s in (common, shape)]
+        for d, (m, n) in enumerate(zip(*pair)):
+            if m != n and 1 not in (m, n):
+                raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
+                                   f"dimension {d}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
+        common = tuple([n if m == 1 else m for m, n in zip(*pair)])
+    return tuple([x if x._array.shape == common else expand(x, common) for x in given])
+
+
 # NumPy's functions on tensors
 
+def _shape(shape: Any) -> Any:
+    return shape if isinstance(shape, (tuple, list)) else (shape,)
+
+
 def _np_transpose(a: Any, axes: Any = None) -> Any:
-    return permute(a, tuple(range(a.ndim))[::-1] if axes is None else axes)
+    return reversed_axes(a) if axes is None else permute(a, axes)
 
 
 def _np_expand_dims(a: Any, axis: Any) -> Any:
@@ -187,13 +330,16 @@ def _np_expand_dims(a: Any, axis: Any) -> Any:
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {
-    np.reshape: lambda a, shape: reshape(a, (shape,) if isinstance(shape, int) else shape),
-    np.broadcast_to: lambda array, shape: expand(array, (shape,) if isinstance(shape, int) else shape),
+    np.reshape: lambda a, shape: reshape(a, _shape(shape)),
+    np.broadcast_to: lambda array, shape: expand(array, _shape(shape)),
+    np.ravel: ravel,
     np.swapaxes: transpose,
     np.transpose: _np_transpose,
+    np.matrix_transpose: matrices_transposed,
     np.moveaxis: movedim,
     np.expand_dims: _np_expand_dims,
-    np.squeeze: lambda a, axis=None: squeeze(a, axis),
+    np.squeeze: squeeze,
+    np.copy: clone,
 }
 
 
@@ -203,8 +349,11 @@ class ShapeMethods:
     __slots__ = ()
 
     view, view_as = view, view_as
-    reshape, reshape_as, flatten = reshape, reshape_as, flatten
+    reshape, reshape_as, flatten, unflatten, ravel = reshape, reshape_as, flatten, unflatten, ravel
+    clone, contiguous = clone, contiguous
     transpose, swapaxes, swapdims = transpose, swapaxes, swapdims
-    permute, movedim, moveaxis, t = permute, movedim, moveaxis, t
+    permute, movedim, moveaxis, t, adjoint = permute, movedim, moveaxis, t, adjoint
+    T, mT = property(reversed_axes), property(matrices_transposed)
+    H, mH = property(matrix_adjoint), property(adjoint)
     squeeze, unsqueeze = squeeze, unsqueeze
-    expand, broadcast_to = expand, broadcast_to
+    expand, expand_as, broadcast_to = expand, expand_as, broadcast_to

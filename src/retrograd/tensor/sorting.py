@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels.reductions import nonempty
-from ..ops import reductions, scans, sorting as ops
+from ..ops import reductions, scans
+from ..ops import sorting as ops
 from . import return_types
 from .dims import array_of, as_int, axis_of
 from .inplace import write
@@ -23,7 +24,7 @@ from .state import State, plain
 _median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
 _cumsum, _cumprod = recorded(scans.cumsum), recorded(scans.cumprod)
-_nonzero, _bincount = recorded(ops.nonzero), recorded(ops.bincount)
+_nonzero, _bincount, _stable_sort = recorded(ops.nonzero), recorded(ops.bincount), recorded(ops.stable_sort)
 
 
 def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bool) -> Callable[..., Any]:
@@ -94,6 +95,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`. Raises RuntimeError for no such k."""
     array = array_of("kthvalue", input)
     k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim, array.ndim)
+    nonempty("kthvalue()", array.shape, (axis,))
     if not 1 <= k <= (array.shape[axis] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim)))
@@ -107,7 +109,8 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | Non
     tensor([1, 2, 0])
     """
     axis = axis_of("sort", dim, array_of("sort", input).ndim)
-    return return_types.sort(_sort(input, axis, flag("sort", descending, argument="descending")))
+    call = _sort if stable is None else _stable_sort
+    return return_types.sort(call(input, axis, flag("sort", descending, argument="descending")))
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -214,7 +217,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
     array = array_of("unique_consecutive", input)
     lined = array.reshape(-1) if dim is None else np.moveaxis(array, axis_of("unique_consecutive", dim, array.ndim), 0)
     rest = tuple(range(1, lined.ndim))
-    new = np.concatenate([np.ones(lined.shape[0] > 0, bool), np.any(lined[1:] != lined[:-1], axis=rest)])
+    new = np.concatenate([np.ones(len(lined[:1]), bool), np.any(lined[1:] != lined[:-1], axis=rest)])
     values = lined[new] if dim is None else np.moveaxis(lined[new], 0, dim)
     inverse = np.cumsum(new) - 1
     counts = np.diff(np.flatnonzero(np.concatenate([new, [True]])))

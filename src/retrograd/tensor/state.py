@@ -7,6 +7,7 @@ know operators or methods.
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,10 +17,16 @@ import numpy as np
 from ..graph.hooks import Hooks
 from ..graph.node import AccumulateGrad, OtherNode, hooks_of
 from ..graph.versions import next_number, written_since
+from ..kernels.indexing import overlaps
 from ..modes import local
-
-# How a view came to be, as far as in-place writes through it are concerned.
-ORDINARY, NO_GRAD, MULTI_OUTPUT, CUSTOM = range(4)
+from ..ops.indexing import take_backward
+from .refusals import (
+    CUSTOM as CUSTOM,
+    MULTI_OUTPUT as MULTI_OUTPUT,
+    NO_GRAD as NO_GRAD,
+    ORDINARY as ORDINARY,
+    refusal,
+)
 
 
 class Meta:
@@ -105,8 +112,12 @@ def renew(view: Any) -> None:
     """Give a view of written memory the edge that goes through its base."""
     meta = view._meta
     base_edge = edge_of(meta.base)
-    if base_edge is not None:
+    if base_edge is not None and meta.creation == ORDINARY:
         set_edge(view, StridedView(meta.base, meta.replay, view, base_edge))
+    elif base_edge is not None and (meta.creation != NO_GRAD or type(base_edge) is not AccumulateGrad):
+        if local.here.grad:
+            raise refusal(meta.creation, view._edge, of_base=True)
+        return                                       # nothing is recorded, so it may stay as it is for now
     meta.seen = next_number()
 
 
@@ -129,9 +140,13 @@ class StridedView(OtherNode):
         self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        zeros = np.zeros if walk.recorder is None else walk.recorder.zeros
-        gradient = zeros(self.base_shape, self.base_dtype)
-        self.replay(gradient)[...] = cotangents[0]
+        shape = self.base_shape
+        if overlaps(self.replay(np.empty(shape, self.base_dtype))):
+            places = self.replay(np.arange(math.prod(shape)).reshape(shape))
+            return [take_backward(cotangents[0], places, shape)]
+        gradient = (np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype)
+        part = self.replay(gradient)
+        part[...] = cotangents[0]
         return [gradient]
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
-from ..graph.hooks import RemovableHandle, register
-from ..graph.node import Node, hooks_of
+from ..graph.hooks import Hooks, RemovableHandle, register
+from ..graph.node import GradientEdge, Node, hooks_of
 from ..graph.versions import count
 from .accumulating import AccumulatingMethods
 from .arithmetic import ArithmeticMethods
@@ -21,15 +21,17 @@ from .contraction import ContractionMethods
 from .conversion import ConversionMethods
 from .creation import CreationMethods
 from .elementary import ElementaryMethods
-from .gradients import accumulate, check_grad, input_edge, run_backward
-from .hooks import on_tensor, retain
+from .gradients import accumulate, check_grad, run_backward
+from .hooks import accumulating_edges, on_tensor, retain, warn_of_cycle
 from .indexing import IndexingMethods
 from .interop import InteropMethods
 from .joining import JoiningMethods
+from .layout import LayoutMethods
 from .matrix import MatrixMethods
 from .normalizing import NormalizingMethods
 from .numpy_protocol import NumpyProtocol
 from .random import RandomMethods
+from .rearranging import RearrangingMethods
 from .reductions import ReductionMethods
 from .shape import ShapeMethods
 from .size import Size
@@ -41,7 +43,8 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 
 class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, NormalizingMethods,
              SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods, JoiningMethods,
-             IndexingMethods, InteropMethods, ConversionMethods, CreationMethods, RandomMethods, NumpyProtocol, State):
+             RearrangingMethods, IndexingMethods, LayoutMethods, InteropMethods, ConversionMethods, CreationMethods,
+             RandomMethods, NumpyProtocol, State):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it
@@ -180,12 +183,13 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         pass to the gradients of these tensors. Raises RuntimeError where nothing requires grad, where a cotangent
         is missing or does not fit, and where the graph was already used and freed.
         """
+        if create_graph:
+            warn_of_cycle()
         edges = None
         if inputs is not None:
-            edges = [input_edge(t) for t in ([inputs] if isinstance(inputs, State) else inputs)]
-            if not edges:
-                raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
-        run_backward([self], [gradient], retain_graph=retain_graph, create_graph=create_graph, inputs=edges)
+            edges = accumulating_edges([inputs] if isinstance(inputs, (State, GradientEdge)) else list(inputs))
+        cotangents = (gradient,) if gradient is None or isinstance(gradient, State) else tuple(gradient)
+        run_backward([self], cotangents, retain_graph=retain_graph, create_graph=create_graph, inputs=edges)
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `.grad` too. Does nothing for a leaf."""
@@ -199,7 +203,12 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         edge = edge_of(self)
         if edge is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        return register(hooks_of(edge.node).tensor, (edge.index, on_tensor(hook)))
+        meta = meta_of(self)
+        if not meta.leaf:
+            return register(hooks_of(edge.node).tensor, (edge.index, on_tensor(hook)))
+        if meta.hooks is None:
+            meta.hooks = Hooks()
+        return register(meta.hooks.tensor, (0, on_tensor(hook)))
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(tensor)` after a gradient was accumulated into this leaf."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import losses as ops, normalizing
+from ...ops import losses as ops
+from ...ops import normalizing
 from ...tensor.recording import recorded
 from ...tensor.state import State, plain
 from .reduction import checked_reduction
@@ -44,8 +45,8 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: boo
     dim = min(x.ndim - 1, 1)
     if x.shape == y.shape:
         if y.dtype.kind not in "fc":
-            raise RuntimeError(f"Expected floating point type for target with class probabilities, got {_legacy(target)}. "
-                               "Classes have the shape of the input without its dimension of classes.")
+            raise RuntimeError("Expected floating point type for target with class probabilities, got "
+                               f"{_legacy(target)}. Classes have the shape of the input without its second dimension.")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, dim, weight, reduction, label_smoothing)
@@ -67,8 +68,8 @@ def _along(weight: Any, dim: int, ndim: int) -> Any:
 def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction: str, smoothing: float) -> Any:
     classes = input._array.shape[dim] if input.ndim else 1
     if weight is not None and weight._array.shape != (classes,):
-        raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes "
-                           f"but got weight tensor of shape: {list(weight.shape)}")
+        raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or no "
+                           f"classes but got weight tensor of shape: {list(weight.shape)}")
     if smoothing > 0.0:
         target = target * (1 - smoothing) + smoothing / classes
     loss = _log_softmax(input, dim) * target
@@ -151,8 +152,8 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
     if weight is not None:
         classes = x.shape[min(x.ndim - 1, 1)]
         if weight._array.shape != (classes,):
-            raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got "
-                               f"weight tensor of shape: {list(weight.shape)}")
+            raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but "
+                               f"got weight tensor of shape: {list(weight.shape)}")
         if weight._array.dtype is not x.dtype:
             raise RuntimeError(f"expected scalar type {_legacy(input)} but found {_legacy(weight)}")
 
@@ -179,6 +180,6 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     if num_classes == -1:
         num_classes = int(classes.max()) + 1
     elif classes.max() >= num_classes:
-        raise RuntimeError(f"Class values must be smaller than num_classes. There is a {classes.max()}, and num_classes is "
-                           f"{num_classes}.")
+        raise RuntimeError(f"Class values must be smaller than num_classes. There is a {classes.max()}, and "
+                           f"num_classes is {num_classes}.")
     return plain((classes[..., None] == np.arange(num_classes)).astype(np.int64))

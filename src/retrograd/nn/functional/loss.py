@@ -34,16 +34,16 @@ def _same_shapes(name: str, input: Any, target: Any, reduction: str) -> tuple[An
     """Input and target in one shape. Warns where one of them had to be broadcast."""
     for argument, value in (("input", input), ("target", target)):
         if not isinstance(value, State):
-            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'size': {name}() takes a tensor for "
-                                 f"'{argument}'")
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'size': {name}() takes a tensor "
+                                 f"for '{argument}'")
     shape = input._array.shape
     if target._array.shape == shape:
         return input, target
-    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "  # type: ignore[attr-defined]
-                  "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
+                  "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
                   UserWarning, stacklevel=3)
     common = matrix.broadcast_sizes(shape, target._array.shape)
-    return input.expand(*common), target.expand(*common)           # type: ignore[attr-defined]
+    return input.expand(*common), target.expand(*common)
 
 
 def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
@@ -141,12 +141,13 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     dtype = input._array.dtype
     if target._array.dtype.kind == "b":
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target with "
-                           ".to(input.dtype).")
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
+                           "with .to(input.dtype).")
     if target._array.dtype.kind in "iu" and dtype.kind == "f":
         raise RuntimeError(f"result type {_legacy(input)} can't be cast to the desired output type {_legacy(target)}. "
                            "Convert the target with .to(input.dtype).")
-    weight, pos_weight = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
+    weight, pos_weight = [w if w is None or w._array.dtype is dtype else w.to(input.dtype)
+                          for w in (weight, pos_weight)]
     return _bce_with_logits(input, target, weight, pos_weight, reduction)
 
 
@@ -164,7 +165,8 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
     if reduction == "mean":
         warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
                       "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
-                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.", stacklevel=2)
+                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+                      stacklevel=2)
     if input._array.dtype.kind in "biu" or target._array.dtype.kind in "biu":
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:

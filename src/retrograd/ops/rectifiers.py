@@ -1,4 +1,4 @@
-"""Activation functions of neural networks, one node each. Those that are elementary functions are elsewhere.
+"""The relatives of relu, leaky or smooth, one node each.
 
 At a kink the derivative is PyTorch's, the second one too: a bend counts to the side named in each rule.
 """
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import activations as kernels
-from .elementary import sigmoid
+from ..kernels import rectifiers as kernels
+from .activation import sigmoid
+from .elementary import erf
 from .framework import backward_name, pointwise
 
 
@@ -83,3 +84,11 @@ def _gelu_tanh(g: Any, x: Any) -> Any:
 
 
 gelu_tanh = pointwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh)
+
+
+def _gelu(g: Any, x: Any) -> Any:
+    below = 0.5 * (1.0 + erf(x * math.sqrt(0.5)))
+    return g * (below + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
+
+
+gelu = pointwise("gelu", kernels.gelu, domain="as given", x=_gelu)

@@ -1,0 +1,34 @@
+"""torch.autograd.Variable, from when tensors could not require grad themselves. Every tensor is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import default_floating
+from ..tensor.state import State, plain, with_edge
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, other: Any) -> bool:
+        return isinstance(other, State)
+
+
+class Variable(metaclass=_VariableMeta):
+    """A tensor over the memory of `data`, without its history. Use `torch.tensor(..., requires_grad=True)` instead.
+
+    >>> import retrograd as torch
+    >>> torch.autograd.Variable(torch.ones(2), requires_grad=True)
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
+        if data is None:
+            return plain(np.zeros(0, default_floating()))
+        if not isinstance(data, State):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        variable = with_edge(data._array, None)
+        if requires_grad:
+            variable.requires_grad = True
+        return variable

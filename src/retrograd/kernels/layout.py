@@ -1,0 +1,46 @@
+"""New memory laid out as other memory is. Arrays in, arrays out; must not know what they are for.
+
+Where an array is expanded (a stride is 0), NumPy and PyTorch lay out a copy differently. PyTorch's way is here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def empty_as(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Dense memory of the shape of `array`, its axes in the same order of strides."""
+    if 0 not in array.strides or array.flags.c_contiguous:
+        return np.empty_like(array, dtype, "K")
+    order = slowest_first(array)
+    return np.empty([array.shape[axis] for axis in order], dtype).transpose(np.argsort(order))
+
+
+def copied(array: Array, dtype: np.dtype[Any]) -> Array:
+    """A dense copy in `dtype`, its axes in the same order of strides."""
+    if 0 not in array.strides:
+        return array.astype(dtype)
+    out = empty_as(array, dtype)
+    np.copyto(out, array, casting="unsafe")
+    return out
+
+
+def slowest_first(array: Array) -> list[int]:
+    """The axes by falling strides. One that is repeated, with stride 0, keeps its place among the others."""
+    order = [*range(array.ndim)][::-1]
+    for start in range(1, array.ndim):
+        place = start
+        for before in range(start - 1, -1, -1):
+            a, b = order[before], order[place]
+            if not (array.strides[a] and array.strides[b]):
+                continue
+            key_a, key_b = ((array.strides[axis], array.shape[axis]) for axis in (a, b))
+            if key_a < key_b:
+                break
+            if key_a > key_b:
+                order[before], order[place], place = b, a, before
+    return order[::-1]

@@ -1,0 +1,62 @@
+"""torch.nn.functional: what layers and losses compute, as functions of tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...names import missing
+from .activation import (
+    celu,
+    elu,
+    elu_,
+    gelu,
+    hardtanh,
+    hardtanh_,
+    leaky_relu,
+    leaky_relu_,
+    log_softmax,
+    logsigmoid,
+    mish,
+    relu,
+    relu6,
+    relu_,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softsign,
+    tanh,
+    tanhshrink,
+)
+from .affine import bilinear, linear
+from .classes import cross_entropy, nll_loss, one_hot
+from .distance import cosine_similarity, normalize, pairwise_distance
+from .dropping import dropout
+from .loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    smooth_l1_loss,
+)
+
+__all__ = [
+    # affine maps
+    "bilinear", "linear",
+    # activations
+    "celu", "elu", "elu_", "gelu", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid",
+    "mish", "relu", "relu6", "relu_", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softsign", "tanh",
+    "tanhshrink",
+    # losses
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss", "kl_div", "l1_loss",
+    "mse_loss", "nll_loss", "smooth_l1_loss",
+    # the rest
+    "cosine_similarity", "dropout", "normalize", "one_hot", "pairwise_distance",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

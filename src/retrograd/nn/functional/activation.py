@@ -1,0 +1,192 @@
+"""Activation functions: each of a tensor of any shape, element by element or along a dimension."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ...ops import activation as elementary
+from ...ops import rectifiers as ops
+from ...ops.framework import Op
+from ...tensor import normalizing
+from ...tensor.inplace import inplace as written_over
+from ...tensor.recording import recorded
+
+__all__ = [
+    "celu",
+    "elu",
+    "elu_",
+    "gelu",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "leaky_relu_",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "relu",
+    "relu6",
+    "relu_",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+]
+
+# The constants with which activations keep their mean and variance from layer to layer (Klambauer and others, 2017).
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def _pair(op: Op, inplace_op: Op | None = None) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operator as a function, and as one that writes over its argument."""
+    return recorded(op), written_over(inplace_op or op)
+
+
+_relu, relu_ = _pair(elementary.relu)
+_leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu, ops.leaky_relu_inplace)
+_elu, _elu_ = _pair(ops.elu, ops.elu_inplace)
+_celu, _celu_ = _pair(ops.celu)
+_silu, _silu_ = _pair(ops.silu)
+_mish, _mish_ = _pair(ops.mish)
+_hardtanh, _hardtanh_ = _pair(ops.hardtanh)
+_softplus, _gelu, _gelu_tanh = recorded(ops.softplus), recorded(ops.gelu), recorded(ops.gelu_tanh)
+logsigmoid = recorded(ops.log_sigmoid)
+sigmoid = recorded(elementary.sigmoid)
+
+
+def tanh(input: Any) -> Any:
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """max(x, 0)."""
+    return relu_(input) if inplace else _relu(input)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """x, moved into [0, 6]."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """x, moved into [min_val, max_val]. Raises ValueError where these are the wrong way round."""
+    if min_val > max_val:
+        raise ValueError(f"min_val cannot be greater than max_val: they are {min_val} and {max_val}")
+    return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
+
+
+def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """`hardtanh`, written over the tensor."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """x, and negative_slope * x where x is negative.
+
+    Raises RuntimeError in place with a negative slope: the result does not tell on which side it was.
+    """
+    if inplace and negative_slope < 0:
+        raise RuntimeError("In-place leakyReLu backward calculation is triggered with a negative slope which is not "
+                           "supported. Use inplace=False.")
+    return (_leaky_relu_ if inplace else _leaky_relu)(input, negative_slope)
+
+
+def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+    """`leaky_relu`, written over the tensor."""
+    return leaky_relu(input, negative_slope, True)
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """x, and alpha * (exp(x) - 1) where x is not positive.
+
+    Raises RuntimeError in place with a negative alpha: the result does not tell on which side it was.
+    """
+    if inplace and alpha < 0:
+        raise RuntimeError("In-place elu backward calculation is triggered with a negative slope which is not "
+                           "supported. Use inplace=False.")
+    return (_elu_ if inplace else _elu)(input, alpha, 1.0, 1.0)
+
+
+def elu_(input: Any, alpha: float = 1.0) -> Any:
+    """`elu`, written over the tensor."""
+    return elu(input, alpha, True)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """`elu`, scaled so that activations keep their mean and variance from layer to layer."""
+    return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """x, and alpha * (exp(x / alpha) - 1) where x is not positive. Raises RuntimeError for an alpha of 0."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """x * sigmoid(x), also called swish."""
+    return (_silu_ if inplace else _silu)(input)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """x * tanh(softplus(x))."""
+    return (_mish_ if inplace else _mish)(input)
+
+
+def gelu(input: Any, *, approximate: str = "none") -> Any:
+    """x times the probability that a standard normal number is less than x; with "tanh" a quicker approximation.
+
+    Raises RuntimeError for another word.
+    """
+    if approximate == "none":
+        return _gelu(input)
+    if approximate == "tanh":
+        return _gelu_tanh(input)
+    raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
+
+
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+    return _softplus(input, beta, threshold)
+
+
+def softsign(input: Any) -> Any:
+    """x / (1 + |x|)."""
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input: Any) -> Any:
+    """x - tanh(x)."""
+    return input - input.tanh()
+
+
+def _dimension(name: str, input: Any, dim: int | None) -> int:
+    """The dimension given, or the one that PyTorch once guessed, with a warning."""
+    if dim is not None:
+        return dim
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+                  "argument.", stacklevel=4)
+    return 0 if input.ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """exp(x), scaled to a sum of 1 along `dim`; in type `dtype`, where one is given."""
+    return normalizing.softmax(input, _dimension("softmax", input, dim), dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """The softmax of -x."""
+    return normalizing.softmax(-input, _dimension("softmin", input, dim), dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """log(softmax(x)) along `dim`, computed at once; in type `dtype`, where one is given."""
+    return normalizing.log_softmax(input, _dimension("log_softmax", input, dim), dtype)

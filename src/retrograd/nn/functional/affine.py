@@ -1,0 +1,103 @@
+"""Affine maps, as functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...graph.node import plan_of
+from ...graph.versions import next_number
+from ...modes import local
+from ...ops import matrix as matrix_ops
+from ...ops import shape as shape_ops
+from ...tensor import accumulating, matrix
+from ...tensor.recording import class_of, recorded
+from ...tensor.state import edge_of, plain
+
+__all__ = ["bilinear", "linear"]
+
+_t, _mm, _addmm = recorded(shape_ops.t), recorded(matrix_ops.mm), recorded(matrix_ops.addmm)
+_TNode, _AddmmNode = class_of(shape_ops.t), class_of(matrix_ops.addmm)
+_t_plan, _addmm_plan = plan_of(shape_ops.t), plan_of(matrix_ops.addmm)
+_affine = matrix_ops.addmm.kernel
+_saved_names = [matrix_ops.addmm.arguments[save.index] for save in matrix_ops.addmm.saves]
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.]]), torch.tensor([10.]))
+    tensor([[13.]])
+
+    Raises RuntimeError where the sizes or the dtypes do not fit.
+    """
+    x, w = input._array, weight._array
+    if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
+        if bias is None:
+            return _mm(input, _t(weight))
+        b = bias._array
+        if b.dtype is x.dtype and b.shape == w.shape[:1]:
+            if local.here.observer is not None or x.dtype.kind == "c":
+                return _addmm(bias, input, _t(weight), 1, 1)
+            return _layer(input, weight, bias)
+    return _unusual(input, weight, bias)
+
+
+def _layer(input: Any, weight: Any, bias: Any) -> Any:
+    """addmm(bias, input, t(weight)) with the two nodes that these leave, made at once: the way of most layers."""
+    x, transposed = input._array, weight._array.T
+    here = local.here
+    out = here.run(_affine, bias._array, x, transposed, 1, 1)
+    result = plain(out)
+    if not here.grad:
+        return result
+    bias_edge, input_edge, weight_edge = edge_of(bias), edge_of(input), edge_of(weight)
+    if weight_edge is not None:
+        t_node = _TNode()
+        t_node.number, t_node.edges, t_node.hooks, t_node.plan = next_number(), (weight_edge,), None, _t_plan
+        t_node.shape, t_node.dtype, t_node.saved = transposed.shape, transposed.dtype, None
+        weight_edge = t_node
+    elif bias_edge is None and input_edge is None:
+        return result
+    result._edge = node = _AddmmNode()
+    node.number, node.edges, node.hooks = next_number(), (bias_edge, input_edge, weight_edge), None
+    node.plan, node.shape, node.dtype = _addmm_plan, out.shape, out.dtype
+    values = {"mat1": None if weight_edge is None else x, "mat2": None if input_edge is None else transposed,
+              "beta": 1, "alpha": 1}
+    node.saved = tuple([values[name] for name in _saved_names])
+    return result
+
+
+def _unusual(input: Any, weight: Any, bias: Any) -> Any:
+    """Inputs of other ranks, composed as PyTorch composes them, and what does not fit."""
+    x, w = input._array, weight._array
+    if bias is None or w.ndim != 2:
+        if x.ndim > 1 and w.ndim == 2 and x.shape[-1] != w.shape[1]:
+            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # which says what does not fit
+        product = matrix.matmul(input, _t(weight))
+        return product if bias is None else product + bias
+    if x.ndim == 2:
+        return accumulating.addmm(bias, input, _t(weight))
+    if x.ndim == 1 or (x.ndim > 2 and bias.ndim == 1 and x.flags.c_contiguous):
+        flat = input.view(-1, x.shape[-1] if x.ndim else 1)
+        return accumulating.addmm(bias, flat, _t(weight)).view(*x.shape[:-1], w.shape[0])
+    return matrix.matmul(input, _t(weight)) + bias
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """The sums over i and j of input1[i] * weight[k, i, j] * input2[j]: (…, out) for weight (out, in1, in2).
+
+    Raises RuntimeError where the sizes do not fit.
+    """
+    if input1.shape[:-1] != input2.shape[:-1]:
+        raise RuntimeError("bilinear(): input batch dimensions do not match: got "
+                           f"{list(input1.shape)} and {list(input2.shape)}")
+    for i, value in enumerate((input1, input2), 1):
+        if value.shape[-1] != weight.shape[i]:
+            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {value.shape[-1]} but "
+                               f"expected {weight.shape[i]}")
+    out, first, second = weight.shape
+    left = input1.reshape(-1, first).matmul(weight.permute(1, 0, 2).reshape(first, out * second))
+    product = (left.reshape(-1, out, second) * input2.reshape(-1, 1, second)).sum(-1)
+    product = product.reshape(*input1.shape[:-1], out)
+    return product if bias is None else product + bias

@@ -1,0 +1,180 @@
+"""Initial values of parameters: each function fills a tensor in place, draws what PyTorch draws, and returns it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..autograd.grad_mode import no_grad
+from ..names import missing
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "orthogonal_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+_GAINS: dict[str, float] = {
+    "linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "conv_transpose1d": 1, "conv_transpose2d": 1,
+    "conv_transpose3d": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By how much to scale weights in front of a function. `param` is the negative slope of "leaky_relu".
+
+    Raises ValueError for an unknown name.
+    """
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
+            raise ValueError(f"negative_slope {slope} not a valid number")
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}: choose one of {', '.join(_GAINS)}, leaky_relu")
+    return _GAINS[nonlinearity]
+
+
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+    """Numbers from [a, b)."""
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+    """Normal samples."""
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
+                  generator: Any = None) -> Any:
+    """Normal samples, drawn so that they lie within [a, b]."""
+
+    def below(x: float) -> float:
+        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+                      "incorrect.", stacklevel=2)
+    low, high = below((a - mean) / std), below((b - mean) / std)
+    with no_grad():
+        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+        tensor.erfinv_()
+        tensor.mul_(std * math.sqrt(2.0)).add_(mean)
+        return tensor.clamp_(min=a, max=b)
+
+
+def constant_(tensor: Any, val: float) -> Any:
+    """One number everywhere."""
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Any) -> Any:
+    """Ones."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Any) -> Any:
+    """Zeros."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Any) -> Any:
+    """The identity matrix. Raises ValueError where the tensor is no matrix."""
+    if tensor.ndim != 2:
+        raise ValueError(f"Only tensors with 2 dimensions are supported. This one has {tensor.ndim}.")
+    with no_grad():
+        tensor.zero_()
+        tensor.diagonal().fill_(1.0)
+    return tensor
+
+
+def _fans(tensor: Any) -> tuple[int, int]:
+    """How many inputs an output of this layer has, and how many outputs an input."""
+    if tensor.ndim < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions. "
+                         f"This one has shape {list(tensor.shape)}.")
+    outputs, inputs, *window = tensor.shape
+    return inputs * math.prod(window), outputs * math.prod(window)
+
+
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Uniform numbers that keep the variance of activations and gradients alike (Glorot and Bengio, 2010)."""
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Normal samples that keep the variance of activations and gradients alike (Glorot and Bengio, 2010)."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+
+
+def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+    modes = ["fan_in", "fan_out"]
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+    fan = _fans(tensor)[modes.index(mode.lower())]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+def _is_empty(tensor: Any) -> bool:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return True
+    return False
+
+
+def kaiming_uniform_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+                     generator: Any = None) -> Any:
+    """Uniform numbers that keep the variance through rectifiers (He and others, 2015).
+
+    `a` is the negative slope of "leaky_relu"; "fan_in" keeps the variance of activations, "fan_out" of gradients.
+    """
+    if _is_empty(tensor):
+        return tensor
+    bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+                    generator: Any = None) -> Any:
+    """Normal samples that keep the variance through rectifiers (He and others, 2015). See `kaiming_uniform_`."""
+    if _is_empty(tensor):
+        return tensor
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+    """A matrix whose rows, or whose columns if these are fewer, are orthogonal and of length `gain`.
+
+    More dimensions count as one row for each index of the first. Raises ValueError for fewer than 2 dimensions.
+    """
+    if tensor.ndim < 2:
+        raise ValueError(f"Only tensors with 2 or more dimensions are supported. This one has {tensor.ndim}.")
+    if tensor.numel() == 0:
+        return tensor
+    rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
+    drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator).numpy()
+    q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
+    q = q * np.sign(np.diag(r))
+    with no_grad():
+        tensor.view(rows, columns).copy_(tensor.new_tensor(q.T if rows < columns else q))
+        return tensor.mul_(gain)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

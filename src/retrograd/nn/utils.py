@@ -1,0 +1,106 @@
+"""Tools for the parameters of a model: as one vector and back, and limits to their gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..graph.versions import written
+from ..names import missing
+from ..tensor.joining import cat
+from ..tensor.state import State, plain
+from ..tensor.tensor import Tensor
+
+__all__ = [
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "get_total_norm",
+    "parameters_to_vector",
+    "vector_to_parameters",
+]
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of the parameters, in order, as one vector. It is differentiable."""
+    vectors = [parameter.reshape(-1) for parameter in parameters]
+    if not vectors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    joined: Tensor = cat(vectors)
+    return joined
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Let the parameters be, in order, pieces of a vector: they share its memory from then on.
+
+    Raises TypeError where it is no tensor, RuntimeError where it is too short.
+    """
+    if not isinstance(vec, State):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
+    start = 0
+    for parameter in parameters:
+        end = start + parameter.numel()
+        parameter.data = vec[start:end].view(parameter.shape).data
+        start = end
+
+
+def _gradients(parameters: Any) -> list[Any]:
+    """The gradients there are, as raw arrays."""
+    listed: list[Any] = [parameters] if isinstance(parameters, State) else [*parameters]
+    return [parameter.grad for parameter in listed if parameter.grad is not None]
+
+
+def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+                   foreach: bool | None = None) -> Tensor:
+    """The norm of all the tensors' elements taken together, as a tensor without dimensions.
+
+    Raises RuntimeError where it is infinite or nan and `error_if_nonfinite` is true.
+    """
+    order = float(norm_type)
+    arrays = [t._array for t in ([tensors] if isinstance(tensors, State) else tensors)]
+    with np.errstate(all="ignore"):
+        norms = [_norm(array.reshape(-1), order) for array in arrays]
+        total = _norm(np.array(norms), order) if norms else np.float32(0)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(f"The total norm of order {order} for gradients from `parameters` is non-finite, so it "
+                           "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
+                           "anyway, set `error_if_nonfinite=False`")
+    result: Tensor = plain(np.asarray(total))
+    return result
+
+
+def _norm(values: Any, order: float) -> Any:
+    """The norm of a vector, in its own type."""
+    if not values.size:
+        return values.real.dtype.type(0)
+    return np.linalg.norm(values, order).astype(values.real.dtype)
+
+
+def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+                    foreach: bool | None = None) -> Tensor:
+    """Scale the gradients, in place, so that their norm taken together is at most `max_norm`. Returns the norm before.
+
+    Raises RuntimeError where it is infinite or nan and `error_if_nonfinite` is true.
+    """
+    grads = _gradients(parameters)
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
+    with np.errstate(all="ignore"):
+        factor = np.minimum(float(max_norm) / (total._array + 1e-6), 1.0)
+        for grad in grads:
+            np.multiply(grad._array, factor.astype(grad._array.dtype), out=grad._array)
+            written(grad._array, None)
+    return total
+
+
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """Move every element of the gradients, in place, into [-clip_value, clip_value]."""
+    limit = float(clip_value)
+    for grad in _gradients(parameters):
+        np.clip(grad._array, -limit, limit, out=grad._array)
+        written(grad._array, None)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,0 +1,53 @@
+"""Writing over a whole tensor: one value everywhere, zeros, or what another tensor holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ops import arithmetic as ops
+from .inplace import write
+from .options import filling, number
+from .state import State, plain
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write a number, or the one element of a 0-d tensor, everywhere. Raises RuntimeError where it does not fit.
+
+    >>> import retrograd as torch
+    >>> torch.zeros(2).fill_(3)
+    tensor([3., 3.])
+    """
+    if not isinstance(value, State):
+        write(ops.fill, self, (filling(number("fill_", "value", 1, value), self._array.dtype),))
+        return self
+    if value._array.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
+                           "dimensions.")
+    write(ops.fill_tensor, self, (value,))
+    return self
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros everywhere."""
+    write(ops.zero, self, ())
+    return self
+
+
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write what `src` holds, broadcast and cast. Gradients flow back to `src` and no longer to what was here.
+
+    Raises RuntimeError where the shape of `src` does not broadcast to the tensor's.
+
+    >>> import retrograd as torch
+    >>> torch.zeros(2, dtype=torch.int64).copy_(torch.tensor([1.5, 2.5]))
+    tensor([1, 2])
+    """
+    if not isinstance(src, State):
+        src = plain(np.asarray(number("copy_", "other", 1, src)))
+    write(ops.copy, self, (src,))
+    return self
