@@ -106,7 +106,7 @@ def same_values(theirs: Any, ours: Any, what: str, scale: float = 1.0) -> None:
 
 
 def compare(case: Case, *arrays: Any, grad: bool = True, order: int = 2, names: bool = True, seed: int = 0) -> None:
-    """Run the case on both libraries and compare all there is to compare. Arrays become leaves; `grad` makes them require it."""
+    """Run the case on both libraries and compare all there is. Arrays become leaves, which require grad if `grad`."""
     theirs, ours = Outcome(torch, case, arrays, grad), Outcome(retrograd, case, arrays, grad)
     if theirs.error is not None or ours.error is not None:
         _same_error(theirs.error, ours.error)

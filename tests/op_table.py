@@ -8,7 +8,7 @@ at besides: kinks, zeros, infinities. `kinds` says which dtypes it takes: f(loat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -31,9 +31,7 @@ class Entry:
     high: float = 2.0
     kinds: str = "f"
     points: tuple[float, ...] = ()
-    second: bool = True
     distinct: bool = False
-    extra: tuple[Any, ...] = field(default=())
 
     def __str__(self) -> str:
         return self.name
@@ -42,12 +40,13 @@ class Entry:
         """The inputs of each sample, the same at every call."""
         draws = np.random.default_rng(crc32(self.name.encode()))
         for shapes in self.shapes:
-            yield [self._array(draws, shape, np.dtype(dtype)) for shape in shapes]
+            yield [self._array(draws, shape, np.dtype(dtype), i) for i, shape in enumerate(shapes)]
 
-    def _array(self, draws: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    def _array(self, draws: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any],
+               input: int) -> np.ndarray[Any, Any]:
         if self.distinct:
             count = int(np.prod(shape))
-            values = draws.permutation(np.linspace(self.low, self.high, count + 2)[1:-1]).reshape(shape)
+            values = draws.permutation(np.linspace(self.low, self.high, count + 2)[1:-1]).reshape(shape) + 0.01 * input
         else:
             values = draws.uniform(self.low, self.high, shape)
         if dtype.kind == "c":
@@ -92,7 +91,7 @@ POINTWISE = [
     *binary("logical_and logical_or logical_xor", kinds="fib"),
     *binary("pow", low=0.3, high=2.0, points=(0.0, 1.0, 2.0)),
     *binary("remainder fmod", low=0.3, high=0.9),
-    *binary("floor_divide", low=1.0, high=5.0, kinds="fi"),
+    *binary("floor_divide", low=1.0, high=5.0, kinds="i"),
     Entry("add alpha", lambda t, x, y: t.add(x, y, alpha=2), TWO, kinds="fci"),
     Entry("sub alpha", lambda t, x, y: t.sub(x, y, alpha=3), TWO, kinds="fci"),
     Entry("x + 2", lambda t, x: x + 2, kinds="fcib"),
@@ -109,7 +108,7 @@ POINTWISE = [
     Entry("clamp min", lambda t, x: t.clamp(x, min=0), low=0.1, points=(0.0, -1.0, float("nan"))),
     Entry("clamp max", lambda t, x: t.clamp(x, max=0), low=0.1, points=(0.0, -1.0, float("nan"))),
     Entry("clamp tensors", lambda t, x, y: t.clamp(x, y, y + 1), TWO, distinct=True),
-    Entry("where", lambda t, x, y: t.where(x > y, x, y * 2), TWO, distinct=True, kinds="fi"),
+    Entry("where", lambda t, x, y: t.where(x > 0.05, x, y * 2), TWO, distinct=True, kinds="fi"),
     Entry("where number", lambda t, x: t.where(x > 0, x, 0.0)),
     Entry("lerp", lambda t, x, y: t.lerp(x, y, 0.3), TWO),
     Entry("lerp tensor", lambda t, x, y, w: t.lerp(x, y, w), (((3, 4),) * 3, ((3, 1), (4,), ()))),
@@ -124,7 +123,8 @@ POINTWISE = [
 
 MANY: tuple[Shapes, ...] = (((3, 4),), ((2, 3, 4),))
 REDUCTIONS = [
-    *unary("sum mean prod", kinds="fc", points=(0.0, float("nan"))),
+    *unary("sum prod", kinds="fc", points=(0.0, float("nan"))),
+    *unary("mean", kinds="fc", shapes=(((3, 4),), ((),))),
     *unary("max min amax amin", shapes=(((3, 4),), ((),)), distinct=True, points=(1.0, float("nan"))),
     *unary("var std norm", shapes=MANY, points=(0.0, 1.0)),
     Entry("logsumexp", lambda t, x: t.logsumexp(x, 0), MANY, points=INFINITE),
@@ -172,7 +172,7 @@ MATRIX = [
 SHAPES = [
     Entry("reshape", lambda t, x: x.reshape(-1), MANY, kinds="fci"),
     Entry("reshape copy", lambda t, x: x.transpose(0, 1).reshape(-1), MANY),
-    Entry("view", lambda t, x: x.view(4, -1), (((3, 4),),), kinds="fc"),
+    Entry("view", lambda t, x: x.contiguous().view(4, -1), (((3, 4),),), kinds="fc"),
     Entry("transpose", lambda t, x: x.transpose(0, 1), MANY, kinds="fc"),
     Entry("t", lambda t, x: x.t(), (((3, 4),),)),
     Entry("permute", lambda t, x: x.permute(2, 0, 1), (((2, 3, 4),),)),

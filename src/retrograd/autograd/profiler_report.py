@@ -1,88 +1,150 @@
-"""The events of a profile and their table, laid out as PyTorch lays out its own. Must not know how they are recorded."""
+"""The events of a profile and their table, laid out character for character as PyTorch lays out its own.
+
+Times are microseconds. Nothing here knows how events are recorded. There is one device, the CPU, and memory is not
+watched, so all figures of those are 0.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 _COLUMNS = ("Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls")
 _NUMBER_WIDTH = 12
+_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
-def time_text(microseconds: float) -> str:
-    """A time with three decimals and the unit that suits it.
+def time_text(microseconds: float, unit: str | None = None) -> str:
+    """A time with three decimals, in `unit` ('s', 'ms' or 'us') or in the one that suits it.
 
     >>> time_text(4772.0)
     '4.772ms'
     """
-    if microseconds >= 1e6:
-        return f"{microseconds / 1e6:.3f}s"
-    if microseconds >= 1e3:
-        return f"{microseconds / 1e3:.3f}ms"
-    return f"{microseconds:.3f}us"
+    if unit not in _UNITS:
+        unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
+    return f"{microseconds / _UNITS[unit]:.3f}{unit}"
 
 
 def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.2f}%" if whole else "NaN"
 
 
-class FunctionEvent:
-    """One call: its name, when it started and ended (microseconds), and the calls inside it."""
+class Interval(NamedTuple):
+    """From when to when, in microseconds since the profile began."""
 
-    count = 1
+    start: float
+    end: float
 
-    def __init__(self, id: int, name: str, thread: int, start: float, end: float) -> None:
-        self.id, self.name, self.thread = id, name, thread
-        self.start, self.end = start, end
-        self.cpu_parent: FunctionEvent | None = None
-        self.cpu_children: list[FunctionEvent] = []
+    def elapsed_us(self) -> float:
+        """How long that is."""
+        return self.end - self.start
 
-    @property
-    def key(self) -> str:
-        return self.name
+
+class _Figures:
+    """What a call and an average of calls have in common."""
+
+    count: int
+    input_shapes: Any
+    cpu_parent: FunctionEvent | None
+    device_time = device_time_total = self_device_time_total = 0.0
+    cpu_memory_usage = self_cpu_memory_usage = device_memory_usage = self_device_memory_usage = 0
+    node_id, overload_name, use_device, is_async, is_remote, is_legacy = -1, "", None, False, False, False
 
     @property
     def cpu_time_total(self) -> float:
-        return self.end - self.start
+        """The time of all calls, with what they called."""
+        raise NotImplementedError
 
     @property
     def self_cpu_time_total(self) -> float:
-        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
-
-    @property
-    def cpu_time(self) -> float:
-        return self.cpu_time_total
-
-    def __repr__(self) -> str:
-        return (f"<FunctionEvent id={self.id} name={self.name} cpu_time={time_text(self.cpu_time)} "
-                f"start_us={self.start:.3f} end_us={self.end:.3f} thread={self.thread} "
-                f"cpu_children={[child.id for child in self.cpu_children]}>")
-
-
-class FunctionEventAvg:
-    """All calls of one name: their number and summed times, in microseconds."""
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.count = 0
-        self.cpu_time_total = self.self_cpu_time_total = 0.0
-
-    def add(self, event: FunctionEvent | FunctionEventAvg) -> None:
-        """Count another call."""
-        self.count += event.count
-        self.cpu_time_total += event.cpu_time_total
-        self.self_cpu_time_total += event.self_cpu_time_total
+        """The time of all calls, without what they called."""
+        raise NotImplementedError
 
     @property
     def cpu_time(self) -> float:
         """The mean time of a call."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
+    @property
+    def cpu_time_str(self) -> str:
+        return time_text(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        return time_text(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        return time_text(self.self_cpu_time_total)
+
+
+class FunctionEvent(_Figures):
+    """One call: its name, its `time_range`, the call it was made in and the calls made in it."""
+
+    count = 1
+    sequence_nr = -1
+
+    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float,
+                 input_shapes: Any = ()) -> None:
+        self.id, self.name, self.thread = id, name, thread
+        self.time_range = Interval(start_us, end_us)
+        self.input_shapes = [*input_shapes]
+        self.cpu_parent = None
+        self.cpu_children: list[FunctionEvent] = []
+
+    @property
+    def key(self) -> str:
+        """What calls are added up by: the name."""
+        return self.name
+
+    @property
+    def cpu_time_total(self) -> float:
+        return self.time_range.elapsed_us()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return self.cpu_time_total - sum([child.cpu_time_total for child in self.cpu_children])
+
     def __repr__(self) -> str:
-        return (f"<FunctionEventAvg key={self.key} self_cpu_time={time_text(self.self_cpu_time_total)} "
-                f"cpu_time={time_text(self.cpu_time)} count={self.count}>")
+        return (f"<FunctionEvent id={self.id} name={self.name} overload_name={self.overload_name} "
+                f"device_type=DeviceType.CPU node_id={self.node_id} cpu_time={self.cpu_time_str} "
+                f"start_us={self.time_range.start} end_us={self.time_range.end} "
+                f"cpu_children={[child.id for child in self.cpu_children]} None_time=0.000us name={self.name} "
+                f"thread={self.thread} input_shapes={self.input_shapes} cpu_memory_usage=0 None_memory_usage=0 "
+                f"is_async=False is_remote=False seq_nr={self.sequence_nr} is_legacy=False>")
+
+
+class FunctionEventAvg(_Figures):
+    """All calls of one name, or of one name and one set of shapes: their number and their times added up."""
+
+    cpu_time_total = self_cpu_time_total = 0.0
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.count = 0
+        self.input_shapes = self.cpu_parent = None
+        self.cpu_children: list[FunctionEvent] | None = None
+
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        """Count another call, or the calls of another average. Raises AssertionError for one of another name."""
+        if self.key is None:
+            self.key, self.input_shapes = other.key, other.input_shapes
+            self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
+        if other.key != self.key:
+            raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
+        self.count += other.count
+        self.cpu_time_total += other.cpu_time_total
+        self.self_cpu_time_total += other.self_cpu_time_total
+        return self
+
+    __iadd__ = add
+
+    def __repr__(self) -> str:
+        return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
+                f"cpu_time={self.cpu_time_str}  self_cuda_time=0.000us cuda_time=0.000us "
+                f"input_shapes={self.input_shapes} cpu_memory_usage=0 cuda_memory_usage=0>")
 
 
 class EventList(list[Any]):
@@ -93,63 +155,92 @@ class EventList(list[Any]):
         """Microseconds in all events, nested ones counted once."""
         return sum(event.self_cpu_time_total for event in self)
 
-    def key_averages(self, group_by_input_shapes: bool = False) -> EventList:
-        """The events added up by name, in order of first appearance."""
-        averages: dict[str, FunctionEventAvg] = {}
+    def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
+                     group_by_overload_name: bool = False) -> EventList:
+        """The events added up by name, or by name and shapes of the inputs, in order of first appearance."""
+        averages: dict[Any, FunctionEventAvg] = {}
         for event in self:
-            averages.setdefault(event.key, FunctionEventAvg(event.key)).add(event)
+            key = (event.key, str(event.input_shapes)) if group_by_input_shapes else event.key
+            averages.setdefault(key, FunctionEventAvg()).add(event)
+        if not group_by_input_shapes:
+            for average in averages.values():
+                average.input_shapes = ""
         return EventList(averages.values())
 
     def total_average(self) -> FunctionEventAvg:
-        """All events added up."""
-        total = FunctionEventAvg("Total")
+        """All events added up, under the name "Total"."""
+        total = FunctionEventAvg()
         for event in self:
-            total.add(event)
+            total.add(event).key = None
+        total.key = "Total"
         return total
 
-    def table(self, sort_by: str | None = None, row_limit: int = 100, max_name_column_width: int | None = 55) -> str:
-        """The events as text, PyTorch's columns; `sort_by` names an attribute such as 'self_cpu_time_total'.
+    def table(self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75,
+              max_name_column_width: int | None = 55, max_shapes_column_width: int | None = 80,
+              header: str | None = None, top_level_events_only: bool = False, time_unit: str | None = None) -> str:
+        """The events as text, the first `row_limit` of them, or all where that is negative.
 
-        Raises AttributeError for a name that events do not have.
+        `sort_by` names an attribute, such as 'self_cpu_time_total' or 'count', that is to fall from row to row. Raises
+        AttributeError for a name that events do not have.
         """
-        events: Iterable[Any] = self
-        if sort_by is not None:
-            events = sorted(self, key=lambda event: getattr(event, sort_by), reverse=True)
         if not self:
             return ""
-        rows = [*events][: row_limit if row_limit >= 0 else None]
-        limit = max_name_column_width or max(len(event.key) for event in self)
-        width = min(max(len(event.key) for event in self) + 4, limit)
+        events: Iterable[Any] = self
+        if sort_by is not None:
+            attribute = sort_by.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
+            events = sorted(self, key=lambda event: getattr(event, attribute), reverse=True)
         total = self.self_cpu_time_total
-        rule = "  ".join(["-" * width, *["-" * _NUMBER_WIDTH] * len(_COLUMNS)]) + "  "
-        lines = [rule, _row("Name", _COLUMNS, width), rule]
-        lines += [_row(_short(event.key, limit), _figures(event, total), width) for event in rows]
-        return "\n".join([*lines, rule, f"Self CPU time total: {time_text(total)}", ""])
+        names, widths = ["Name", *_COLUMNS], [_width([event.key for event in self], max_name_column_width)]
+        widths += [_NUMBER_WIDTH] * len(_COLUMNS)
+        shapes = any(event.input_shapes for event in self)
+        if shapes:
+            names.append("Input Shapes")
+            widths.append(_width([event.input_shapes for event in self], max_shapes_column_width))
+        rows: list[list[str]] = []
+        for event in events:
+            if len(rows) == row_limit:
+                break
+            if not (top_level_events_only and event.cpu_parent is not None):
+                row = [_shortened(event.key, max_name_column_width), *_figures(event, total, time_unit)]
+                rows.append(row + [str(event.input_shapes)[: widths[-1]]] * shapes)
+        double, single = "=" * (sum(widths) + 2 * len(widths) - 2), _line(["-" * width for width in widths], widths)
+        lines = [] if header is None else [double, header]
+        if top_level_events_only:
+            lines += [double, "This report only display top-level ops statistics"]
+        lines += [single, _line(names, widths), single, *(_line(row, widths) for row in rows), single]
+        return "\n".join([*lines, f"Self CPU time total: {time_text(total, time_unit)}", ""])
 
     def chrome_trace(self) -> dict[str, Any]:
-        """The events in the Trace Event Format that Chrome and Perfetto read."""
+        """The events in the Trace Event Format, which Chrome and Perfetto read."""
         return {"displayTimeUnit": "ms", "traceEvents": [
             {"ph": "X", "cat": "cpu_op", "name": event.key, "pid": os.getpid(), "tid": event.thread,
-             "ts": event.start, "dur": event.cpu_time_total, "args": {}} for event in self]}
+             "ts": event.time_range.start, "dur": event.cpu_time_total,
+             "args": {"Input Dims": event.input_shapes} if event.input_shapes else {}} for event in self]}
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write `chrome_trace` to a file."""
+        """Write `chrome_trace` to a file, for chrome://tracing or ui.perfetto.dev."""
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self.chrome_trace(), file)
 
     def __str__(self) -> str:
-        return self.table(row_limit=-1)
+        return self.table()
 
 
-def _row(name: str, figures: Iterable[str], width: int) -> str:
-    return "  ".join([name.rjust(width), *(figure.rjust(_NUMBER_WIDTH) for figure in figures)]) + "  "
+def _width(values: list[Any], limit: int | None) -> int:
+    """The width of a column with these values."""
+    width = max([len(str(value)) for value in values]) + 4
+    return width if limit is None else min(width, limit)
 
 
-def _short(name: str, limit: int) -> str:
-    return name if len(name) <= limit else name[: limit - 3] + "..."
+def _shortened(name: str, limit: int | None) -> str:
+    return name if limit is None or len(name) < limit - 3 else name[: limit - 3] + "..."
 
 
-def _figures(event: Any, total: float) -> tuple[str, ...]:
-    return (_share(event.self_cpu_time_total, total), time_text(event.self_cpu_time_total),
-            _share(event.cpu_time_total, total), time_text(event.cpu_time_total), time_text(event.cpu_time),
-            str(event.count))
+def _figures(event: Any, total: float, unit: str | None) -> list[str]:
+    own, whole = event.self_cpu_time_total, event.cpu_time_total
+    return [_share(own, total), time_text(own, unit), _share(whole, total), time_text(whole, unit),
+            time_text(event.cpu_time, unit), str(event.count)]
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    return "".join([f"{cell:>{width}}  " for cell, width in zip(cells, widths)])

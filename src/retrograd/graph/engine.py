@@ -64,7 +64,8 @@ class Pass:
         self.order = self._collect()
         self.wanted: set[Any] | None = None
         if inputs is not None:
-            self.wanted = self._leading_to([edge.node for edge in inputs])
+            self.wanted = wanted = self._leading_to([edge.node for edge in inputs])
+            self.order = [node for node in self.order if node in wanted]
             if capture:
                 for edge in inputs:
                     self.capture.setdefault(edge.node, []).append(edge)
@@ -134,26 +135,27 @@ class Pass:
         """Walk the graph; the captured gradients by edge."""
         for leaf in [leaf for leaf, due in self.due.items() if not due]:
             self._arrive(leaf)
-        if self.recorder is None and self.wanted is None and local.here.observer is None:
+        observer = local.here.observer
+        if self.recorder is None and observer is None:
             self._run_plainly()
             return self.captured
-        wanted, pop = self.wanted, self.buffers.pop
+        pop = self.buffers.pop
+        step = self._full_step if observer is None else partial(observer.step, self._full_step)
         for node in self.order:
-            if wanted is not None and node not in wanted:
-                self._delivered(node.edges)
-            else:
-                self._full_step(node, pop(node, None))
+            step(node, pop(node, None))
+            self._delivered(node.edges)
         return self.captured
 
     def _run_plainly(self) -> None:
-        """The walk with raw arrays, to every leaf, nobody watching: the hot path, so written out."""
-        buffers, run = self.buffers, local.here.run
+        """The walk with raw arrays, nobody watching: the hot path, so written out."""
+        buffers, run, wanted, capture = self.buffers, local.here.run, self.wanted, self.capture
         for node in self.order:
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
-            if (cotangent is None or plan is None or node.hooks is not None
+            if (cotangent is None or plan is None or node.hooks is not None or node in capture
                     or (dtype is not F32 and dtype is not F64 and dtype.kind == "c")):
                 self._full_step(node, cotangent)
+                self._delivered(node.edges)
                 continue
             saved = node.saved
             if saved is not None:
@@ -161,7 +163,7 @@ class Pass:
             edges = node.edges
             for index, rule, count, i, j, positions in plan.steps:
                 edge = edges[index]
-                if edge is None:
+                if edge is None or (wanted is not None and edge not in wanted):
                     continue
                 try:
                     if count == 1:
@@ -209,7 +211,6 @@ class Pass:
             hooks.arrived(cotangents, self.recorder)
         if captured:
             self._capture(node, cotangents)
-            self._delivered(node.edges)
             return
         if hooks is not None:
             cotangents = hooks.before(cotangents, self.recorder)
@@ -219,7 +220,6 @@ class Pass:
         for edge, result in zip(node.edges, results, strict=True):
             if edge is not None and result is not None:
                 self.give(edge, self.fitted(result, edge.shape, edge.dtype))
-        self._delivered(node.edges)
 
     def _gathered(self, node: Any) -> list[Any]:
         """The gradients of the outputs of a node of several; None for those without."""
@@ -245,7 +245,7 @@ class Pass:
         cotangent = cotangents if node.several else cotangents[0]
         if observer is None:
             return self.gradients(node, cotangent)
-        watched: Sequence[Any] = observer.backward(node, self.gradients, cotangent)
+        watched: Sequence[Any] = observer.node(self.gradients, node, cotangent)
         return watched
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:

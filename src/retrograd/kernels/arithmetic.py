@@ -154,8 +154,8 @@ def power_number(x: Any, exponent: Any) -> Any:
         return quick(x, out=...)
     if exponent == 3:
         return np.multiply(np.square(x, out=...), x, out=...)
-    if exponent == -2:
-        return np.reciprocal(np.square(x, out=...), out=...)
+    if exponent == -2 or exponent == -0.5:
+        return np.reciprocal((np.square if exponent == -2 else np.sqrt)(x, out=...), out=...)
     return np.power(x, like(exponent, x), out=...)
 
 
@@ -177,7 +177,7 @@ def number_to_power(y: Any, base: Any) -> Any:
     y = promoted(y, base)
     if y.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    return power(np.broadcast_to(like(base, y), y.shape), y)
+    return power(like(base, y), y)
 
 
 def log_of(base: Any) -> Any:

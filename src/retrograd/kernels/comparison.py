@@ -8,19 +8,21 @@ import numpy as np
 
 from ..dtypes import FLOATING, category, default_floating, result_dtype
 from .arithmetic import like, promoted
+from .elementary import delivered
 
 
 def clamp_number(x: Any, min: Any, max: Any) -> Any:
     """x, but at least `min` and at most `max`, Python numbers of which one may be None."""
-    for limit in (min, max):
-        if limit is not None:
-            x = promoted(x, limit)
-    if x.dtype.kind == "b":
-        raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
+    if x.dtype.kind != "f":                     # a float array takes any number that is not complex as one of its own
+        x = x if min is None else promoted(x, min)
+        x = x if max is None else promoted(x, max)
+        if x.dtype.kind == "b":
+            raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
+        min, max = [None if limit is None else like(limit, x) for limit in (min, max)]
     if min is None:
-        return np.minimum(x, like(max, x), out=...)
-    x = np.maximum(x, like(min, x), out=...)
-    return x if max is None else np.minimum(x, like(max, x), out=x)
+        return np.minimum(x, max, out=...)
+    x = np.maximum(x, min, out=...)
+    return x if max is None else np.minimum(x, max, out=x)
 
 
 def clamp(x: Any, min: Any, max: Any) -> Any:
@@ -68,4 +70,4 @@ def isreal(x: Any, *, out: Any = ...) -> Any:
 
 def heaviside(x: Any, y: Any, *, out: Any = ...) -> Any:
     """0 below 0, 1 above, y at 0."""
-    return np.where(x == 0, y, np.positive(x > 0, out=..., dtype=np.uint8).astype(x.dtype))
+    return delivered(np.where(x == 0, y, (x > 0).astype(x.dtype)), out)

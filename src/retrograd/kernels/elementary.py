@@ -15,6 +15,14 @@ import numpy as np
 from ..dtypes import F16, F32
 
 
+def delivered(result: Any, out: Any) -> Any:
+    """A result where it was asked to be: in `out`, or, for `...`, as an array of its own."""
+    if out is ...:
+        return np.asarray(result)
+    np.copyto(out, result)
+    return out
+
+
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel, for half precision computed in single, and rounded once."""
 
@@ -22,11 +30,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def call(x: Any, *options: Any, out: Any = ...) -> Any:
         if x.dtype != F16:
             return kernel(x, *options, out=out)
-        result = kernel(x.astype(F32), *options).astype(F16)
-        if out is ...:
-            return result
-        np.copyto(out, result)
-        return out
+        return delivered(kernel(x.astype(F32), *options).astype(F16), out)
 
     return call
 
@@ -100,7 +104,7 @@ def angle(x: Any, *, out: Any = ...) -> Any:
     """The angle of a complex number; of a real one pi where it is negative."""
     if x.dtype.kind == "c":
         return np.arctan2(x.imag, x.real, out=out)
-    return np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0)))
+    return delivered(np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0))), out)
 
 
 def logit(x: Any, eps: float | None) -> Any:
@@ -122,11 +126,11 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
 
 def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
     """x * log(y), and 0 where x is 0, unless y is nan."""
-    product = np.multiply(x, np.log(y, out=...), out=out)
-    return np.where(np.logical_and(x == 0, ~np.isnan(y)), x.dtype.type(0), product)
+    flat = np.logical_and(x == 0, ~np.isnan(y))
+    return delivered(np.where(flat, x.dtype.type(0), x * np.log(y)), out)
 
 
 def sinc(x: Any, *, out: Any = ...) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     t = x * math.pi
-    return np.where(x == 0, x.dtype.type(1), np.sin(t, out=...) / t)
+    return delivered(np.where(x == 0, x.dtype.type(1), np.sin(t) / t), out)

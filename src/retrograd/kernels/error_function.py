@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64
+from .elementary import delivered
 
 _GRID = 32
 _END = 6                    # erf(x) is 1 in double precision from 5.93 on
@@ -65,11 +66,7 @@ _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 def erfc(x: Any, *, out: Any = ...) -> Any:
     """1 - erf(x), to the last bits where that is small too: the C library's."""
-    result = np.asarray(_erfc(x.astype(F64))).astype(x.dtype)
-    if out is ...:
-        return result
-    np.copyto(out, result)
-    return out
+    return delivered(np.asarray(_erfc(x.astype(F64))).astype(x.dtype), out)
 
 
 def erfinv(y: Any, *, out: Any = ...) -> Any:
@@ -84,8 +81,4 @@ def erfinv(y: Any, *, out: Any = ...) -> Any:
         step = gap / (2 / math.sqrt(math.pi) * np.exp(-x * x))
         x = x - step / (1 + x * step)
     x = np.where(size == 1, math.inf, x)
-    result = np.asarray(np.copysign(x, y)).astype(y.dtype)
-    if out is ...:
-        return result
-    np.copyto(out, result)
-    return out
+    return delivered(np.asarray(np.copysign(x, y)).astype(y.dtype), out)

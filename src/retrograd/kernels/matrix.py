@@ -1,4 +1,4 @@
-"""Products of vectors and matrices. Arrays in, arrays out, in types that the caller has made equal; must not know ops."""
+"""Products of vectors and matrices, of types that the caller has found equal. Must not know ops."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import numpy as np
 
 from ..dtypes import F16, F32, I64, promote_types
 
-# From how many elements on it matters to the BLAS which of two matrices comes first.
+# From how many elements on it matters which of two matrices comes first.
 _LARGE = 1 << 16
 
 
 def mm(x: Any, y: Any, out: Any = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
+    if 0 in x.strides or 0 in y.strides:                 # repeated elements, which NumPy does not hand to the BLAS
+        return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
     if y.ndim == 2 and _better_transposed(x, y):
         return np.ascontiguousarray(y.T.dot(x.T).T)
     return x.dot(y)
@@ -31,7 +33,7 @@ def bmm(x: Any, y: Any, out: Any = ...) -> Any:
 
 
 def _dense(x: Any) -> Any:
-    """`x`, or a copy where a matrix in it repeats elements by strides of 0, with which matmul does not go to the BLAS."""
+    """`x`, or a copy where a matrix in it repeats elements by strides of 0, which NumPy does not hand to the BLAS."""
     return x if x.strides[-1] and x.strides[-2] else np.ascontiguousarray(x)
 
 
@@ -60,10 +62,7 @@ def _blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 def addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * mat1 @ mat2, for matrices, or a matrix and a vector."""
-    if mat2.ndim == 2 and _better_transposed(mat1, mat2):
-        product = np.ascontiguousarray(mat2.T.dot(mat1.T).T)
-    else:
-        product = mat1.dot(mat2)
+    product = mm(mat1, mat2)
     if beta == 1 and alpha == 1:
         return np.add(product, x, out=product)
     return _blended(x, product, beta, alpha)

@@ -61,7 +61,7 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
     final = x.real.dtype
     size = np.abs(x.astype(F32) if x.dtype == F16 else x, out=...)
     if p in (math.inf, -math.inf):
-        reduce = _maximum if p > 0 else np.minimum.reduce
+        reduce: Any = _maximum if p > 0 else np.minimum.reduce
         result = reduce(size, axis=axes, keepdims=keepdim, out=...)
     elif p == 0:
         result = np.asarray(np.count_nonzero(size, axis=axes, keepdims=keepdim))
@@ -71,5 +71,5 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
         result = _add(np.square(size, out=size), axis=axes, keepdims=keepdim, out=...)
         np.sqrt(result, out=result)
     else:
-        result = np.power(_add(np.power(size, p), axis=axes, keepdims=keepdim), 1.0 / p, out=...)
+        result = np.power(_add(np.power(size, p), axis=axes, keepdims=keepdim, out=...), 1.0 / p, out=...)
     return result.astype(final, copy=False)

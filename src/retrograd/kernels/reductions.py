@@ -20,7 +20,7 @@ _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maxi
 def spread(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> Any:
     """The view of `x` that repeats it along the axes which a reduction of `shape` took away. It cannot be written to.
 
-    `np.broadcast_to` does the same, at ten times the cost for a small array: this is on the way of every sum's gradient.
+    `np.broadcast_to` does the same, at ten times the cost for a small array, and this is the gradient of every sum.
     """
     if type(x) is not np.ndarray:
         x = np.asarray(x)
@@ -84,8 +84,8 @@ def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     final = x.dtype if dtype is None else dtype
     if final.kind not in "fc":
         which = "Input" if dtype is None else "Optional"
-        raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex "
-                           f"dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float(), or pass dtype=.")
+        raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
+                           f"complex dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float() or dtype=.")
     sums = _add(x, axis=axes, keepdims=keepdim, dtype=F32 if final == F16 else final, out=...)
     means = np.divide(sums, count(x.shape, axes), out=sums)
     return means if means.dtype == final else means.astype(final)

@@ -156,12 +156,12 @@ def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any
 
 def tril(x: Any, diagonal: int) -> Any:
     """The lower triangles, zeros elsewhere."""
-    return _triangle(x, np.tri(*x.shape[-2:], k=diagonal, dtype=bool))
+    return _triangle(x, np.tri(x.shape[-2], x.shape[-1], diagonal, bool))
 
 
 def triu(x: Any, diagonal: int) -> Any:
     """The upper triangles, zeros elsewhere."""
-    return _triangle(x, ~np.tri(*x.shape[-2:], k=diagonal - 1, dtype=bool))
+    return _triangle(x, ~np.tri(x.shape[-2], x.shape[-1], diagonal - 1, bool))
 
 
 def _triangle(x: Any, mask: Any) -> Any:
@@ -178,9 +178,9 @@ def roll(x: Any, shifts: Shape, dims: Shape) -> Any:
     return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
 
 
-def rot90(x: Any, k: int, dims: Sequence[int]) -> Any:
+def rot90(x: Any, k: int, dims: tuple[int, int]) -> Any:
     """`x` turned by k right angles in the plane of two axes."""
-    return np.array(np.rot90(x, k, dims), order="K")
+    return np.copy(np.rot90(x, k, dims), order="K")
 
 
 def repeat(x: Any, repeats: Shape) -> Any:

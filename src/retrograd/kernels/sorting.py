@@ -14,7 +14,7 @@ from .reductions import nonempty, refuse
 
 
 def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
-    """The elements of `x` at `indices` along `dim`. Without `keepdim` the indices lack that axis, and so does the result."""
+    """The elements of `x` at `indices` along `dim`. Without `keepdim` the indices and the result lack that axis."""
     if x.ndim == 0:
         return x.copy()
     if keepdim:
@@ -30,7 +30,7 @@ def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool
         return result
     if not keepdim:
         indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
-    where = [np.arange(n).reshape([-1 if i == axis else 1 for i in range(len(shape))]) for axis, n in enumerate(x.shape)]
+    where = [*np.ogrid[tuple(map(slice, x.shape))]]
     where[dim] = indices
     np.add.at(result, tuple(where), x)
     return result

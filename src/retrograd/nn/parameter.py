@@ -50,8 +50,8 @@ class Parameter(Tensor):
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
         """All is done by `__new__`; this takes the place of the constructor that makes a tensor from data."""
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return printing.parameter_text(super().__repr__())
+    def __repr__(self) -> str:
+        return printing.parameter_text(Tensor(self.detach()).__repr__())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:

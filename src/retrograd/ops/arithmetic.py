@@ -88,13 +88,13 @@ def _by_base_tensor(g: Any, x: Any, y: Any) -> Any:
 def _by_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
     """out * log(x), and 0 where the base is 0 and the exponent is not negative, as PyTorch defines it."""
     real = np.real(y) if y.dtype.kind == "c" else y
-    return np.where(np.logical_and(x == 0.0, real >= 0.0), 0.0, g * (out * np.log(x)))
+    return g * np.where(np.logical_and(x == 0.0, real >= 0.0), 0.0, out * np.log(x))
 
 
 def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
     if base == 0:
         real = np.real(y) if y.dtype.kind == "c" else y
-        return np.where(real >= 0.0, 0.0, g * (out * -math.inf))
+        return g * np.where(real >= 0.0, 0.0, out * -math.inf)
     return g * (out * log_of(base))
 
 

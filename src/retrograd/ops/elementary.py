@@ -84,7 +84,8 @@ erfinv = pointwise("erfinv", error_function.erfinv, domain=floating(**without("e
 
 
 def _logit(g: Any, x: Any, eps: Any) -> Any:
-    slope = g / (x * (1 - x))
+    product = x * (1 - x)
+    slope = np.where(product == 0, g * math.inf, g / product)
     if eps is None:
         return np.where(np.logical_and(x >= 0, x <= 1), slope, math.nan)
     return np.where(np.logical_or(x < eps, x > 1 - eps), 0.0, slope)

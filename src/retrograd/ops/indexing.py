@@ -9,38 +9,38 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import indexing as kernels
-from .framework import backward_name, linear, operator
+from ..kernels import gathering, indexing as kernels
+from .framework import Op, backward_name, linear, operator
 
 # One element or a range of a dimension
 
-select = linear("select", kernels.select, view=True,
-                x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index))
-select_backward = linear("select_backward", kernels.select_backward, g=lambda g, dim, index: select(g, dim, index))
-slice_ = linear("slice", kernels.slice_, view=True,
-                x=lambda g, x_shape, dim, start, stop, step: slice_backward(g, x_shape, dim, start, stop, step))
-slice_backward = linear("slice_backward", kernels.slice_backward,
-                        g=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
+select: Op = linear("select", kernels.select, view=True,
+                    x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index))
+select_backward: Op = linear("select_backward", kernels.select_backward, g=lambda g, dim, index: select(g, dim, index))
+slice_: Op = linear("slice", kernels.slice_, view=True,
+                    x=lambda g, x_shape, dim, start, stop, step: slice_backward(g, x_shape, dim, start, stop, step))
+slice_backward: Op = linear("slice_backward", kernels.slice_backward,
+                            g=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
 
 # By arrays, as x[…] does
 
-index = linear("index", kernels.index, x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
-index_backward = linear("index_backward", kernels.index_backward, g=lambda g, indices: index(g, indices))
-without = linear("without", kernels.without, g=lambda g, indices: without(g, indices))
+index: Op = linear("index", kernels.index, x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
+index_backward: Op = linear("index_backward", kernels.index_backward, g=lambda g, indices: index(g, indices))
+without: Op = linear("without", kernels.without, g=lambda g, indices: without(g, indices))
 
 
 def _to_put(g: Any, indices: Any, accumulate: Any) -> Any:
     return g if accumulate else without(g, indices)
 
 
-index_put = linear("index_put", kernels.index_put, x=_to_put, values=lambda g, indices: index(g, indices))
+index_put: Op = linear("index_put", kernels.index_put, x=_to_put, values=lambda g, indices: index(g, indices))
 
 # Along one dimension
 
-index_select = linear("index_select", kernels.index_select, tensors=2,
-                      x=lambda g, index, x_shape, dim: index_select_backward(g, index, x_shape, dim))
-index_select_backward = linear("index_select_backward", kernels.index_select_backward, tensors=2,
-                               g=lambda g, index, dim: index_select(g, index, dim))
+index_select: Op = linear("index_select", kernels.index_select, tensors=2,
+                          x=lambda g, index, x_shape, dim: index_select_backward(g, index, x_shape, dim))
+index_select_backward: Op = linear("index_select_backward", kernels.index_select_backward, tensors=2,
+                                   g=lambda g, index, dim: index_select(g, index, dim))
 
 
 def _to_added(g: Any, source_shape: Any, index: Any, dim: Any, alpha: Any) -> Any:
@@ -60,30 +60,30 @@ def _cleared(g: Any, index: Any, dim: Any) -> Any:
     return index_fill(g, index, dim, 0)
 
 
-index_add = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
-index_copy = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
-index_fill = operator("index_fill", kernels.index_fill, tensors=2, x=_cleared)
-index_fill_tensor = linear("index_fill", kernels.index_fill_tensor, node=backward_name("index_fill", 1), tensors=3,
-                           x=_cleared, value=_to_number)
+index_add: Op = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
+index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
+index_fill: Op = operator("index_fill", kernels.index_fill, tensors=2, x=_cleared)
+index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, node=backward_name("index_fill", 1), tensors=3,
+                               x=_cleared, value=_to_number)
 
 # Element by element along one dimension
 
-gather = linear("gather", kernels.gather, tensors=2,
-                x=lambda g, index, x_shape, dim: gather_backward(g, index, x_shape, dim))
-gather_backward = linear("gather_backward", kernels.gather_backward, tensors=2,
-                         g=lambda g, index, dim: gather(g, index, dim))
+gather: Op = linear("gather", gathering.gather, tensors=2,
+                    x=lambda g, index, x_shape, dim: gather_backward(g, index, x_shape, dim))
+gather_backward: Op = linear("gather_backward", gathering.gather_backward, tensors=2,
+                             g=lambda g, index, dim: gather(g, index, dim))
 
 
 def _kept(g: Any, index: Any, dim: Any) -> Any:
     return scatter_value(g, index, dim, 0)
 
 
-scatter = linear("scatter", kernels.scatter, tensors=3, x=_kept, src=lambda g, index, dim: gather(g, index, dim))
-scatter_value = operator("scatter", kernels.scatter_value, node=backward_name("scatter", 1), tensors=2, x=_kept)
-scatter_add = linear("scatter_add", kernels.scatter_add, tensors=3, x=lambda g: g,
-                     src=lambda g, index, dim: gather(g, index, dim))
-take = linear("take", kernels.take, tensors=2, x=lambda g, index, x_shape: take_backward(g, index, x_shape))
-take_backward = linear("take_backward", kernels.take_backward, tensors=2, g=lambda g, index: take(g, index))
+scatter: Op = linear("scatter", gathering.scatter, tensors=3, x=_kept, src=lambda g, index, dim: gather(g, index, dim))
+scatter_value: Op = operator("scatter", gathering.scatter_value, node=backward_name("scatter", 1), tensors=2, x=_kept)
+scatter_add: Op = linear("scatter_add", gathering.scatter_add, tensors=3, x=lambda g: g,
+                         src=lambda g, index, dim: gather(g, index, dim))
+take: Op = linear("take", gathering.take, tensors=2, x=lambda g, index, x_shape: take_backward(g, index, x_shape))
+take_backward: Op = linear("take_backward", gathering.take_backward, tensors=2, g=lambda g, index: take(g, index))
 
 # By a mask
 
@@ -100,8 +100,8 @@ def _to_selected(g: Any, mask: Any, x_shape: Any) -> Any:
     return masked_place(g, mask, np.broadcast_shapes(x_shape, mask.shape))
 
 
-masked_fill = operator("masked_fill", kernels.masked_fill, tensors=2, x=_unmasked)
-masked_fill_tensor = linear("masked_fill", kernels.masked_fill_tensor, node=backward_name("masked_fill", 1), tensors=3,
-                            x=_unmasked, value=_masked)
-masked_select = linear("masked_select", kernels.masked_select, tensors=2, x=_to_selected)
-masked_place = linear("masked_place", kernels.masked_place, tensors=2, g=lambda g, mask: masked_select(g, mask))
+masked_fill: Op = operator("masked_fill", gathering.masked_fill, tensors=2, x=_unmasked)
+masked_fill_tensor: Op = linear("masked_fill", gathering.masked_fill_tensor, node=backward_name("masked_fill", 1),
+                                tensors=3, x=_unmasked, value=_masked)
+masked_select: Op = linear("masked_select", gathering.masked_select, tensors=2, x=_to_selected)
+masked_place: Op = linear("masked_place", gathering.masked_place, tensors=2, g=lambda g, mask: masked_select(g, mask))

@@ -23,9 +23,10 @@ def _mv_by_matrix(g: Any, y: Any) -> Any:
     return unsqueeze(g, 1) * y
 
 
-mm = _product("mm", kernels.mm, lambda g, y: mm(g, t(y)), lambda g, x: mm(t(x), g))
-bmm = _product("bmm", kernels.bmm, lambda g, y: bmm(g, transpose(y, -1, -2)), lambda g, x: bmm(transpose(x, -1, -2), g))
-mv = _product("mv", kernels.mm, _mv_by_matrix, lambda g, x: mv(t(x), g))
+mm: Op = _product("mm", kernels.mm, lambda g, y: mm(g, t(y)), lambda g, x: mm(t(x), g))
+bmm: Op = _product("bmm", kernels.bmm, lambda g, y: bmm(g, transpose(y, -1, -2)),
+                   lambda g, x: bmm(transpose(x, -1, -2), g))
+mv: Op = _product("mv", kernels.mm, _mv_by_matrix, lambda g, x: mv(t(x), g))
 dot = _product("dot", kernels.dot, lambda g, y: g * y, lambda g, x: g * x)
 vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, holomorphic=False)
 
@@ -47,9 +48,17 @@ def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
     return t(mm(t(_scaled(g, alpha)), mat1))
 
 
-def _over_stack(g: Any, batch1: Any) -> Any:
-    """The gradient of a sum of products, for each of them."""
-    return np.broadcast_to(g, (batch1.shape[0], *g.shape))
+def _batch1(g: Any, batch2: Any, alpha: Any) -> Any:
+    return bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2))
+
+
+def _batch2(g: Any, batch1: Any, alpha: Any) -> Any:
+    return bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1))
+
+
+def _for_each(g: Any, stack: Any) -> Any:
+    """The gradient of a sum over a stack, for each matrix in it."""
+    return np.broadcast_to(g, (stack.shape[0], *g.shape))
 
 
 addmm = operator("addmm", kernels.addmm, x=_addend, mat1=_mat1, mat2=_mat2)
@@ -59,9 +68,7 @@ addmv = operator("addmv", kernels.addmm, x=_addend,
 baddbmm = operator("baddbmm", kernels.baddbmm, x=_addend,
                    mat1=lambda g, mat2, alpha: bmm(_scaled(g, alpha), transpose(mat2, -1, -2)),
                    mat2=lambda g, mat1, alpha: bmm(transpose(mat1, -1, -2), _scaled(g, alpha)))
-addbmm = operator("addbmm", kernels.addbmm, x=_addend,
-                  batch1=lambda g, batch2, alpha: bmm(_over_stack(_scaled(g, alpha), batch2), transpose(batch2, -1, -2)),
-                  batch2=lambda g, batch1, alpha: bmm(transpose(batch1, -1, -2), _over_stack(_scaled(g, alpha), batch1)))
+addbmm = operator("addbmm", kernels.addbmm, x=_addend, batch1=_batch1, batch2=_batch2)
 
 
 def _vec1(g: Any, vec2: Any, alpha: Any) -> Any:

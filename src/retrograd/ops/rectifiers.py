@@ -16,10 +16,6 @@ from .elementary import erf
 from .framework import backward_name, pointwise
 
 
-def _nothing(g: Any) -> Any:
-    return np.zeros_like(g)
-
-
 def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
     return np.where(x > 0.0, g, g * negative_slope)
 
@@ -44,6 +40,8 @@ elu = pointwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu)
 elu_inplace = pointwise("elu", kernels.elu, domain="as given", tensors=1, node=backward_name("elu", 1),
                         x=_elu_of_result)
 celu = pointwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu)
+celu_inplace = pointwise("celu", kernels.elu, domain="as given", tensors=1, node=backward_name("celu", 1),
+                         x=_elu_of_result)
 
 
 def _silu(g: Any, x: Any) -> Any:
@@ -71,7 +69,7 @@ log_sigmoid = pointwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x
 
 def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
     """The ends themselves are flat."""
-    return np.where(np.logical_and(x > min_val, x < max_val), g, _nothing(g))
+    return np.where(np.logical_and(x > min_val, x < max_val), g, np.zeros_like(g))
 
 
 hardtanh = pointwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)

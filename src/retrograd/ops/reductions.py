@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import reductions as kernels
 from ..kernels.reductions import count
-from .framework import backward_name, linear, operator
+from .framework import Op, backward_name, linear, operator
 
 spread = linear("expand", kernels.spread, view=True,
                 x=lambda g, axes, keepdim: sum_dim(g, axes, keepdim, None))
@@ -21,7 +21,7 @@ spread = linear("expand", kernels.spread, view=True,
 # Sums and means
 
 sum_all = linear("sum", kernels.sum_all, x=lambda g, x_shape: spread(g, x_shape, (), False))
-sum_dim = linear("sum", kernels.sum_dim, node=backward_name("sum", 1),
+sum_dim: Op = linear("sum", kernels.sum_dim, node=backward_name("sum", 1),
                  x=lambda g, x_shape, axes, keepdim: spread(g, x_shape, axes, keepdim))
 mean_all = linear("mean", kernels.mean_all,
                   x=lambda g, x_shape: spread(g / math.prod(x_shape), x_shape, (), False))

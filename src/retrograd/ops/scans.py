@@ -11,14 +11,14 @@ import numpy as np
 
 from ..kernels import reductions
 from ..kernels import scans as kernels
-from .framework import backward_name, linear, operator
+from .framework import Op, backward_name, linear, operator
 from .reductions import spread
 from .sorting import placed
 
 any_zero = operator("any_zero", reductions.has_zero, tensors=1)
-shift = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))
-reverse = linear("flip", kernels.reverse, x=lambda g, dim: reverse(g, dim))
-cumsum = linear("cumsum", kernels.cumsum, x=lambda g, dim: reverse(cumsum(reverse(g, dim), dim, None), dim))
+shift: Op = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))
+reverse: Op = linear("flip", kernels.reverse, x=lambda g, dim: reverse(g, dim))
+cumsum: Op = linear("cumsum", kernels.cumsum, x=lambda g, dim: reverse(cumsum(reverse(g, dim), dim, None), dim))
 
 
 def product_of_others(x: Any, dim: int) -> Any:
@@ -36,7 +36,7 @@ def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
 
 
 def _cumprod_by_pairs(g: Any, x: Any, dim: int) -> Any:
-    """Where an element is 0: the derivative of each product by each element is the product of the others up to there."""
+    """Where an element is 0: the derivative of a product by an element is the product of the others up to there."""
     n, beyond = x.shape[dim], (1,) * (x.ndim - 1 - dim)
     element, upto = np.arange(n).reshape((n, 1, *beyond)), np.arange(n).reshape((1, n, *beyond))
     factors = np.expand_dims(x, dim)

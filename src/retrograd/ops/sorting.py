@@ -10,11 +10,11 @@ from typing import Any
 
 from ..kernels import reductions
 from ..kernels import sorting as kernels
-from .framework import backward_name, linear, operator
+from .framework import Op, backward_name, linear, operator
 from .reductions import spread, tied
 
 placed = linear("placed", kernels.placed, x=lambda g, indices, dim, keepdim: picked(indices, g, dim, keepdim))
-picked = linear("picked", kernels.picked,
+picked: Op = linear("picked", kernels.picked,
                 x=lambda g, indices, x_shape, dim, keepdim: placed(indices, g, x_shape, dim, keepdim))
 
 

@@ -83,7 +83,7 @@ class Optimizer:
         self.defaults = defaults
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        groups = [*params]
+        groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list: are the parameters registered in the module, or "
                              "was a generator used up?")
@@ -198,10 +198,11 @@ class Optimizer:
         self._step_pre_hooks, self._step_post_hooks = {}, {}
 
     def __repr__(self) -> str:
-        lines = []
+        text = f"{type(self).__name__} ("
         for i, group in enumerate(self.param_groups):
-            lines += [f"Parameter Group {i}", *(f"    {key}: {group[key]}" for key in sorted(group) if key != "params")]
-        return "\n".join([f"{type(self).__name__} (", *lines, ")"])
+            lines = [f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"]
+            text += f"\nParameter Group {i}\n{''.join(lines)}"
+        return f"{text})"
 
 
 def _unzipped(params: list[Any]) -> tuple[list[str], list[Any]]:

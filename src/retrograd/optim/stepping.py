@@ -88,11 +88,11 @@ class Scratch:
 def blocks(arrays: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
     """Arrays of one shape, as they are where they are small or not row-major, else in blocks of their elements.
 
-    Complex numbers become pairs of reals.
+    Of complex arrays first the real parts, then the imaginary ones.
     """
     first = arrays[0]
     if first.dtype.kind == "c":
-        arrays = tuple([array.view(array.real.dtype) for array in arrays])
+        return tuple([array.real for array in arrays]), tuple([array.imag for array in arrays])
     if first.size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
         return (arrays,)
     flat = [array.reshape(-1) for array in arrays]

@@ -1,4 +1,4 @@
-"""Matrix products added to something: addmm and its kin, as functions and methods. Each is beta * input + alpha * product.
+"""Matrix products added to something, beta * input + alpha * product, as functions and methods.
 
 Where beta is 0, input counts for nothing, not even a nan. Types are not promoted, except by addr.
 """
@@ -20,9 +20,9 @@ from .recording import recorded
 def _check_addend(x: Any, shape: tuple[int, ...]) -> None:
     """Raises RuntimeError unless `x` can be expanded to the shape of the product."""
     if x.ndim > len(shape):
-        raise RuntimeError(f"expand(torch.{legacy_name(x)}Tensor{{{[*x.shape]}}}, size={[*shape]}): the number of sizes "
-                           f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
-                           f"({x.ndim})")
+        raise RuntimeError(f"expand(torch.{legacy_name(x)}Tensor{{{[*x.shape]}}}, size={[*shape]}): the number of "
+                           f"sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
+                           f"tensor ({x.ndim})")
     for back in range(1, x.ndim + 1):
         if x.shape[-back] not in (1, shape[-back]):
             raise RuntimeError(f"The expanded size of the tensor ({shape[-back]}) must match the existing size "
@@ -43,8 +43,8 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
         if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): the "
-                           "columns of the first must be as many as the rows of the second")
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): "
+                           "the columns of the first must be as many as the rows of the second")
     _check_addend(x, (mat1.shape[0], mat2.shape[1]))
     refuse_bool("addmm_impl_cpu_", mat2)
 
@@ -54,8 +54,8 @@ def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
         _check_addend(x, (*batch1.shape[:2], batch2.shape[2]))
     if x.dtype is not batch1.dtype:
         names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
-        raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}. "
-                           f"{REMEDY}")
+        raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
+                           f"{names[2]}. {REMEDY}")
     check_stacks(batch1, batch2)
 
 

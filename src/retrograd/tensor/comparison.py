@@ -117,9 +117,14 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
+        return _clamp_number(input, min, max)  # type: ignore[no-any-return]
     check_tensor("clamp", input)
     op, low, high = _limits("clamp", input, min, max)
     return (_clamp if op is ops.clamp else _clamp_number)(input, low, high)  # type: ignore[no-any-return]
+
+
+_PLAIN = (float, int, type(None))
 
 
 def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
@@ -159,17 +164,15 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     >>> torch.where(torch.tensor([True, False]), torch.tensor([1., 2.]), 0.)
     tensor([1., 0.])
     """
+    if isinstance(input, State) and isinstance(other, State) and isinstance(condition, State):
+        return _where(condition if condition._array.dtype.kind == "b" else _as_mask(condition), input, other)
     if not isinstance(condition, State):
         raise invalid("where", condition, input, other)
     if input is None and other is None:
         return tuple([plain(index) for index in np.nonzero(np.atleast_1d(condition._array))])
     if not isinstance(input, (State, *NUMBER)) or not isinstance(other, (State, *NUMBER)):
         raise invalid("where", condition, input, other)
-    if condition._array.dtype.kind != "b":
-        condition = _as_mask(condition)
-    if not isinstance(input, State) or not isinstance(other, State):
-        input, other = _same_type(input, other)
-    return _where(condition, input, other)
+    return where(condition, *_same_type(input, other))
 
 
 def _as_mask(condition: Any) -> Any:

@@ -23,10 +23,10 @@ _permute, _unsqueeze = recorded(shape_ops.permute), recorded(shape_ops.unsqueeze
 def einsum(*args: Any) -> Any:
     """The sum of products that an equation in Einstein's notation describes.
 
-    `einsum("ij,jk->ik", a, b)`, or with numbered subscripts `einsum(a, [0, 1], b, [1, 2], [0, 2])`. A subscript that the
-    output lacks is summed over, one repeated within an operand takes the diagonal, `...` stands for any dimensions, which
-    broadcast. Without `->` the output has those that occur once, in order. Raises RuntimeError where an equation is wrong
-    or does not fit the shapes.
+    `einsum("ij,jk->ik", a, b)`, or with numbered subscripts `einsum(a, [0, 1], b, [1, 2], [0, 2])`. A subscript that
+    the output lacks is summed over, one repeated within an operand takes the diagonal, `...` stands for any dimensions,
+    which broadcast. Without `->` the output has those that occur once, in order. Raises RuntimeError where an equation
+    is wrong or does not fit the shapes.
 
     >>> import retrograd as torch
     >>> torch.einsum("ii", torch.eye(3))
@@ -59,12 +59,12 @@ def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
         own: dict[Any, int] = {}
         for label, size in zip(labels, shape, strict=True):
             if own.setdefault(label, size) != size:
-                raise RuntimeError(f"einsum(): subscript {label} is repeated for operand {i} but the sizes don't match, "
-                                   f"{size} != {own[label]}")
+                raise RuntimeError(f"einsum(): subscript {label} is repeated for operand {i} but the sizes don't "
+                                   f"match, {size} != {own[label]}")
         for label, size in own.items():
             if size != 1 and seen.setdefault(label, size) != size:
-                raise RuntimeError(f"einsum(): subscript {label} has size {size} for operand {i} which does not broadcast "
-                                   f"with previously seen size {seen[label]}")
+                raise RuntimeError(f"einsum(): subscript {label} has size {size} for operand {i} which does not "
+                                   f"broadcast with previously seen size {seen[label]}")
 
 
 def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
@@ -85,7 +85,9 @@ def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
 def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
     """The product of two aligned operands, summed over what no later one has; `ahead` counts who has a dimension."""
     left, right = a._array.shape, b._array.shape
-    both, only_a, only_b = [], [], []
+    both: list[int] = []
+    only_a: list[int] = []
+    only_b: list[int] = []
     for dim in range(kept, len(left)):
         if left[dim] != 1 and right[dim] != 1:
             ahead[dim] -= 1
@@ -107,7 +109,9 @@ def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
     What both have is the stack, what only one has are the rows of the left and the columns of the right matrix.
     """
     left, right = a._array.shape, b._array.shape
-    stack, rows, columns = [], [], []
+    stack: list[int] = []
+    rows: list[int] = []
+    columns: list[int] = []
     for dim in range(len(left)):
         if dim not in summed:
             (columns if left[dim] == 1 else rows if right[dim] == 1 else stack).append(dim)
@@ -116,7 +120,7 @@ def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
     x = _permute(a, (*stack, *rows, *summed, *columns)).reshape((sizes[0], sizes[1], sizes[2]))
     y = _permute(b, (*stack, *summed, *columns, *rows)).reshape((sizes[0], sizes[2], sizes[3]))
     order = stack + rows + summed + columns
-    shape = [1 if dim in summed else max(left[dim], right[dim]) if 0 not in (left[dim], right[dim]) else 0 for dim in order]
+    shape = [1 if dim in summed else left[dim] if left[dim] != 1 else right[dim] for dim in order]
     return _permute(bmm(x, y).view(shape), tuple([order.index(dim) for dim in range(len(order))]))
 
 
@@ -151,8 +155,8 @@ def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
             raise RuntimeError("both dimension lists should have same length")
         return first, second
     if not isinstance(dims, int):
-        raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
-                           f"two lists, but got dims={dims}")
+        raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+                           f"containing two lists, but got dims={dims}")
     n = dims
     if n < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={n}")

@@ -55,7 +55,7 @@ def _letters(subscripts: Sequence[Any]) -> str:
 
 @lru_cache(maxsize=256)
 def parsed(equation: str, ranks: tuple[int, ...]) -> Equation:
-    """The labels that an equation gives operands of these ranks. Raises RuntimeError where it is wrong or does not fit."""
+    """The labels that an equation gives to operands of these ranks. Raises RuntimeError where it cannot be."""
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(ranks):
@@ -120,4 +120,5 @@ def _check_output(inputs: list[list[Label]], output: list[Label]) -> None:
         if output.count(label) > 1:
             raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
         if isinstance(label, str) and not any(label in labels for labels in inputs):
-            raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")
+            raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input "
+                               "operand")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import I64, dtype as torch_dtype
-from ..kernels import indexing as kernels
+from ..kernels import gathering as elements, indexing as kernels
 from ..ops import indexing as ops
 from ..ops.framework import Op
 from .dims import array_of, axis_of
@@ -39,16 +39,17 @@ def _written(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
 _masked_select = recorded(ops.masked_select)
 # Each op that writes as (the call that makes a new tensor, the call that writes in place).
-_SCATTER = recorded(ops.scatter), _written(ops.scatter, kernels.scatter_into)
-_SCATTER_VALUE = recorded(ops.scatter_value), _written(ops.scatter_value, kernels.scatter_value_into)
-_SCATTER_ADD = recorded(ops.scatter_add), _written(ops.scatter_add, kernels.scatter_add_into)
+_SCATTER = recorded(ops.scatter), _written(ops.scatter, elements.scatter_into)
+_SCATTER_VALUE = recorded(ops.scatter_value), _written(ops.scatter_value, elements.scatter_value_into)
+_SCATTER_ADD = recorded(ops.scatter_add), _written(ops.scatter_add, elements.scatter_add_into)
 _INDEX_ADD = recorded(ops.index_add), _written(ops.index_add, kernels.index_add_into)
 _INDEX_COPY = recorded(ops.index_copy), _written(ops.index_copy, kernels.index_copy_into)
 _INDEX_FILL = recorded(ops.index_fill), _written(ops.index_fill, kernels.index_fill_into)
 _INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), _written(ops.index_fill_tensor, kernels.index_fill_tensor_into)
 _INDEX_PUT = recorded(ops.index_put), _written(ops.index_put, kernels.put_into)
-_MASKED_FILL = recorded(ops.masked_fill), _written(ops.masked_fill, kernels.masked_fill_into)
-_MASKED_FILL_TENSOR = recorded(ops.masked_fill_tensor), _written(ops.masked_fill_tensor, kernels.masked_fill_tensor_into)
+_MASKED_FILL = recorded(ops.masked_fill), _written(ops.masked_fill, elements.masked_fill_into)
+_MASKED_FILL_TENSOR = (recorded(ops.masked_fill_tensor),
+                       _written(ops.masked_fill_tensor, elements.masked_fill_tensor_into))
 
 
 def _index(name: str, index: Any, position: int = 3) -> Any:
@@ -57,7 +58,8 @@ def _index(name: str, index: Any, position: int = 3) -> Any:
     if array.dtype is I64 or array.dtype == I64:
         return index
     if array.dtype not in _INTEGERS:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index. It is torch.{array.dtype.name}.")
+        which = "int32/int64" if name in ("gather", "scatter") else "int32 or int64"
+        raise RuntimeError(f"{name}(): Expected dtype {which} for index. It is torch.{array.dtype.name}.")
     return plain(array.astype(I64))
 
 
@@ -111,8 +113,8 @@ def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any,
         _check_elements("scatter", array, index._array, dim)
         return _SCATTER_VALUE[place](input, index, dim, filling(value, array.dtype))
     if src._array.dtype != array.dtype:
-        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are {input.dtype} and "
-                           f"{src.dtype}.")
+        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are torch.{array.dtype.name} and "
+                           f"torch.{src._array.dtype.name}.")
     _check_elements("scatter", array, index._array, dim, src._array)
     return _SCATTER[place](input, src, index, dim)
 
@@ -133,8 +135,8 @@ def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
     dim = axis_of("scatter_add", dim, array.ndim)
     index = _index("scatter_add", index)
     if source.dtype != array.dtype:
-        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are {input.dtype} and "
-                           f"{src.dtype}.")
+        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are torch.{array.dtype.name} "
+                           f"and torch.{src._array.dtype.name}.")
     _check_elements("scatter_add", array, index._array, dim, source)
     return _SCATTER_ADD[place](input, src, index, dim)
 
@@ -220,8 +222,9 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
         raise wrong(f"{name}_(): Number of indices ({numbers.size}) should be equal to source.size(dim){tail}")
     rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, parts)]
     if parts.ndim and array.ndim and rest[0] != rest[1]:
-        raise RuntimeError(f"{name}_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-                           f"{list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at dimension 0.")
+        raise RuntimeError(f"{name}_(): Source/destination tensor must have same slice shapes. Destination slice "
+                           f"shape: {list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at "
+                           "dimension 0.")
     size = array.shape[axis] if array.ndim else 1
     if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= size):
         prefix = "" if name == "index_add" else f"{name}_(): "
@@ -289,8 +292,11 @@ def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
 # Several dimensions
 
 def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
-    array = array_of("index_put", input)
-    arrays = tuple([static_index(array_of("index_put", i, "indices", 2)) for i in indices])
+    array_of("index_put", input)
+    for i, each in enumerate(indices):
+        if not isinstance(each, State):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
+    arrays = tuple([static_index(each._array) for each in indices])
     return put(place, input, arrays, values, accumulate)
 
 
@@ -304,8 +310,8 @@ def check_put(target: Any, values: Any) -> None:
     """Refuse values of another dtype."""
     if values.dtype != target.dtype:
         have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
-        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the destination "
-                           f"and {have} for the source.")
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the "
+                           f"destination and {have} for the source.")
 
 
 def static_index(array: Any) -> Any:

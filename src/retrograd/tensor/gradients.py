@@ -14,6 +14,7 @@ import numpy as np
 from ..graph.engine import Pass
 from ..graph.node import RELEASED, GradientEdge, Output, edge_at
 from ..graph.versions import written
+from ..kernels.drawing import C_NAMES
 from ..modes import local
 from ..ops.basic import cast, copy
 from .recording import recorded
@@ -174,8 +175,8 @@ def check_grad(tensor: Any, grad: Any) -> None:
     if grad is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     if grad._array.dtype != tensor._array.dtype:
-        raise RuntimeError(f"attempting to assign a gradient with dtype '{grad.dtype}' to a tensor with dtype "
-                           f"'{tensor.dtype}'. The gradient must match the tensor's dtype.")
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a tensor "
+                           f"with grad_dtype '{tensor.dtype.legacy}'. Convert it with .to({tensor.dtype!r}).")
     if grad._array.shape != tensor._array.shape:
         raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size "
                            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size")

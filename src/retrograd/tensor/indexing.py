@@ -103,6 +103,7 @@ def _parse(shape: tuple[int, ...], keys: tuple[Any, ...]) -> tuple[list[Step], t
     arrays: list[Any] = []
     sizes = [*shape]
     dim = real = 0                                  # in the view so far, in the tensor itself
+    k: Any
     for k in items:
         kind = type(k)
         if kind is int:
@@ -245,8 +246,8 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
-        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Make a "
-                        "tensor of it first, with torch.tensor(...).")
+        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Make "
+                        "a tensor of it first, with torch.tensor(...).")
     return np.asarray(filling(value, dtype), dtype)
 
 

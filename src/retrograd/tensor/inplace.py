@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64, category, dtype as torch_dtype
+from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype
 from ..errors import at, user_site
 from ..graph import versions
 from ..graph.node import OtherNode, plan_of
@@ -22,7 +22,7 @@ from ..ops.framework import Op
 from .operands import common, explained, operand
 from .recording import class_of
 from .refusals import NO_GRAD, ORDINARY, refusal
-from .state import Results, State, edge_of, set_edge
+from .state import Results, State, StridedView, edge_of, set_edge
 
 
 def written(tensor: Any) -> None:
@@ -95,10 +95,10 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
             return
     operands = [x]
     for i, value in enumerate(args[: op.arity - 1], 1):
-        operands.append(operand(op, i, value, x, None) if not isinstance(value, State) else value)
+        operands.append(operand(op, i, value, x, None, "_") if not isinstance(value, State) else value)
     here = local.here
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if here.grad else ()
-    recording = any(edges) and bool(op.steps)
+    recording = any(edges) and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
     check_writable(x, any(edges))
     arrays = common(op, operands) if op.domain != "as given" else [None if o is None else o._array for o in operands]
     target = x._array
@@ -191,7 +191,9 @@ class CopySlices(OtherNode):
         before = edge_of(base)
         super().__init__((before, *inner.edges[1:]), base._array.shape, base._array.dtype)
         if inner.steps is not None:
-            inner.edges = (before, *inner.edges[1:])        # of a custom Function, they are the inputs that it checks
+            # What it saved of the slice was a view of what the base was. (The edges of a custom Function are checked.)
+            sliced = None if before is None else StridedView(base, replay, inner, before)
+            inner.edges = (sliced, *inner.edges[1:])
         self.replay, self.inner = replay, inner
 
     @property
@@ -205,6 +207,8 @@ class CopySlices(OtherNode):
         if type(part) is np.ndarray and not part.flags.writeable:
             unlock(part)
         inner = self.inner
+        if walk.wanted is not None and self.edges[0] in walk.wanted:
+            walk.wanted.add(inner.edges[0])
         gradients = [*walk.gradients(inner, clone(part, "C"))]
         if gradients[0] is None:
             part[...] = 0

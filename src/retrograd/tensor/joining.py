@@ -77,9 +77,10 @@ def stack(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None) -> Any:
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along `dim`, each a view without that dimension."""
     array = array_of("unbind", input)
+    axis = axis_of("unbind", dim, array.ndim)
     if not array.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    parts: tuple[Any, ...] = _unbind(input, axis_of("unbind", dim, array.ndim))
+    parts: tuple[Any, ...] = _unbind(input, axis)
     return parts
 
 
@@ -165,8 +166,9 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
 def hsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
     """`tensor_split` along the second dimension, or of one dimension along that."""
     if array_of("hsplit", input).ndim < 1:
-        raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 dimensions!")
-    return tensor_split(input, indices_or_sections, min(input._array.ndim - 1, 1))
+        raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 "
+                           "dimensions!")
+    return _even_split("hsplit", input, indices_or_sections, min(input._array.ndim - 1, 1))
 
 
 def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
@@ -174,7 +176,15 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
     if array_of("vsplit", input).ndim < 2:
         raise RuntimeError("torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with "
                            f"{input._array.ndim} dimensions!")
-    return tensor_split(input, indices_or_sections, 0)
+    return _even_split("vsplit", input, indices_or_sections, 0)
+
+
+def _even_split(name: str, input: Any, given: Any, axis: int) -> tuple[Any, ...]:
+    n = input._array.shape[axis]
+    if isinstance(given, int) and given > 0 and n % given:
+        raise RuntimeError(f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension {n} "
+                           f"is not divisible by the split_size {given}!")
+    return tensor_split(input, given, axis)
 
 
 # Stacks, with as many dimensions as they need

@@ -50,7 +50,7 @@ def _listed(shape: Sequence[int]) -> str:
 def refuse_bool(kernel: str, array: Any) -> None:
     """Raises NotImplementedError: PyTorch has no products of bools."""
     if array.dtype is BOOL_:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .to(torch.int64) or .float().")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .long() or .float().")
 
 
 def matmul(input: Any, other: Any) -> Any:
@@ -106,7 +106,7 @@ def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
 def _folds(array: Any) -> bool:
     """Whether all dimensions but the last are one in memory."""
     strides, shape = array.strides, array.shape
-    return array.size == 0 or all([strides[i] == strides[i + 1] * shape[i + 1] for i in range(array.ndim - 2)])
+    return array.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(array.ndim - 2))
 
 
 def _folded(stack: Any, other: Any) -> Any:
@@ -170,8 +170,8 @@ def refuse_matrices(a: Any, b: Any) -> None:
     if b.ndim != 2:
         raise RuntimeError(f"mat2 must be a matrix, but it has {b.ndim} dimensions")
     if a.shape[1] != b.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the columns of the first "
-                           "must be as many as the rows of the second")
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the "
+                           "columns of the first must be as many as the rows of the second")
     if a.dtype is not b.dtype:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(a)} != {_c_name(b)}. "
                            f"{REMEDY}")
@@ -192,8 +192,8 @@ def check_stacks(a: Any, b: Any) -> None:
         if array.ndim != 3:
             raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
-        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] "
-                           f"but got: [{b.shape[0]}, {b.shape[1]}].")
+        raise RuntimeError("Expected size for first two dimensions of batch2 tensor to be: "
+                           f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
     refuse_bool("bmm", a)
     if a.dtype is not b.dtype:
         raise RuntimeError(f"expected scalar type {legacy_name(a)} but found {legacy_name(b)}. {REMEDY}")
@@ -213,8 +213,8 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
         raise RuntimeError(f"size mismatch, got input ({x.shape[0] if x.ndim else 1}), mat ({dimensions(mat)}), "
                            f"vec ({vec.shape[0]})")
     if not x.dtype == mat.dtype == vec.dtype:
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy_name(x)}, {legacy_name(mat)}, and "
-                           f"{legacy_name(vec)}. {REMEDY}")
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy_name(x)}, "
+                           f"{legacy_name(mat)}, and {legacy_name(vec)}. {REMEDY}")
     refuse_bool("addmv_impl_cpu", mat)
 
 
@@ -234,11 +234,11 @@ def _vector_product(name: str, call: Callable[..., Any], parameter: str) -> Call
         if a.ndim != 1 or b.ndim != 1:
             raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
         if a.dtype is not b.dtype:
-            raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy_name(a)} and {legacy_name(b)}. "
-                               f"{REMEDY}")
+            raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy_name(a)} and "
+                               f"{legacy_name(b)}. {REMEDY}")
         if a.shape != b.shape:
-            raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same "
-                               f"number of elements, but got {a.size} and {b.size} elements respectively")
+            raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
+                               f"same number of elements, but got {a.size} and {b.size} elements respectively")
         refuse_bool("dot", a)
         return call(input, other)
 

@@ -42,18 +42,18 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
     axes = axes_of("norm", dim, array.ndim)
     if array.size == 0 and (p < 0 or p == math.inf):
         if dim is None or dim in ((), []):
-            raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation "
-                               "does not have an identity")
+            raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the "
+                               "operation does not have an identity")
         for axis in axes:
             if array.shape[axis] == 0:
-                raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on the dimension {axis}because this "
-                                   "dimension is empty and the operation does not have an identity")
+                raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on the dimension {axis}because "
+                                   "this dimension is empty and the operation does not have an identity")
     return _norm(input, p, axes, flag("norm", keepdim), None if dtype is None else element_type("norm", dtype))
 
 
 def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,
               keepdims: Any = None) -> Any:
-    """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float type. Raises TypeError without a dim."""
+    """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float type."""
     dim = dim if axis is None else axis
     if dim is None:
         raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')

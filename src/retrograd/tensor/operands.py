@@ -18,6 +18,7 @@ from .state import State, plain
 # 200 ns.
 _constants: dict[type, dict[np.dtype[Any], dict[Any, Any]]] = {bool: {}, int: {}, float: {}}
 _CONSTANTS_KEPT = 1024
+NUMBERS = frozenset((int, float))                       # the usual ones, which go the short way
 
 
 def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -45,7 +46,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     return constant
 
 
-def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any) -> Any:
+def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: str = "") -> Any:
     """`value` as a tensor, given the other operand; `otherwise` (if not None) where it cannot be one."""
     if isinstance(value, State):
         return value
@@ -61,8 +62,8 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any) -> Any:
     if otherwise is NotImplemented:
         return NotImplemented
     raise TypeError(
-        f"{op.name}(): argument '{PARAMETER.get(index, op.arguments[index])}' (position {index + 1}) must be Tensor, "
-        f"not {type(value).__name__}. Make one with torch.tensor(...) or torch.from_numpy(...).")
+        f"{op.name}{suffix}(): argument '{PARAMETER.get(index, op.arguments[index])}' (position {index + 1}) must be "
+        f"Tensor, not {type(value).__name__}. Make one with torch.tensor(...) or torch.from_numpy(...).")
 
 
 PARAMETER = {0: "input", 1: "other"}

@@ -106,7 +106,8 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
     return repeat(input, (*(1,) * (array_of("tile", input).ndim - len(counts)), *counts))
 
 
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *,
+                      output_size: int | None = None) -> Any:
     """Each slice along `dim` (without one, each element) several times over: as often for all, or as a tensor says.
 
     Of a tensor of counts alone: each index as often as it says.
@@ -120,12 +121,14 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     axis = axis_of("repeat_interleave", dim, array.ndim)
     if isinstance(repeats, State) and repeats._array.size != 1:
         counts = repeats._array
+        if not array.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         if counts.size != array.shape[axis]:
             raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
                                f"{counts.size} and input.size({axis}) = {array.shape[axis]}")
         _check_counts(int(counts.min()) if counts.size else 0)
         return index_select(input, axis, plain(np.repeat(np.arange(counts.size, dtype=I64), counts)))
-    count = int(repeats._array.item()) if isinstance(repeats, State) else as_int("repeat_interleave", repeats, "repeats")
+    count = as_int("repeat_interleave", repeats._array.item() if isinstance(repeats, State) else repeats, "repeats")
     _check_counts(count)
     shape = array.shape
     wide = expand(unsqueeze(input, axis + 1), (*shape[:axis + 1], count, *shape[axis + 1:]))
@@ -169,9 +172,12 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
         raise RuntimeError("`shifts` required")
     if len(named) != len(moves) and (named or len(moves) > 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(named)}")
-    ndim = array_of("roll", input).ndim
-    axes = tuple([axis_of("roll", d, ndim) for d in named])
-    return _roll(input, moves, axes if ndim else ())
+    array = array_of("roll", input)
+    if named and not array.ndim:
+        raise IndexError(f"Dimension specified as {named[0]} but tensor has no dimensions")
+    if not array.size:
+        return _roll(input, moves[:1], ())
+    return _roll(input, moves, tuple([axis_of("roll", d, array.ndim) for d in named]))
 
 
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
@@ -199,8 +205,9 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if common[-back] == 1:
                 common[-back] = n
             elif n not in (1, common[-back]):
-                raise RuntimeError(f"Attempting to broadcast a dimension of length {n} at -{back}! Mismatching argument "
-                                   f"at index {i} had {sizes}; but expected shape should be broadcastable to {common}")
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {n} at -{back}! Mismatching "
+                                   f"argument at index {i} had {sizes}; but expected shape should be broadcastable to "
+                                   f"{common}")
     return Size(common)
 
 

@@ -18,7 +18,7 @@ from ..graph.node import OpNode, Output, node_class, plan_of
 from ..graph.versions import next_number
 from ..modes import local
 from ..ops.framework import Op, Save
-from .operands import common, explained, operand
+from .operands import NUMBERS, common, explained, operand, scalar
 from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta_of, plain
 
 _new = object.__new__
@@ -113,9 +113,12 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         if type(input) is not tensor:
             input = operand(op, 0, input, other, otherwise)
         if type(other) is not tensor:
-            other = operand(op, 1, other, input, otherwise)
-            if other is NotImplemented:
-                return other
+            if type(other) in NUMBERS and type(input) is tensor:
+                other = scalar(other, input._array.dtype)
+            else:
+                other = operand(op, 1, other, input, otherwise)
+                if other is NotImplemented:
+                    return other
         a, b = input._array, other._array
         dtype = a.dtype
         if dtype is not b.dtype or (chosen and dtype is not F32 and dtype is not F64):

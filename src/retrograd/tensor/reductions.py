@@ -116,8 +116,8 @@ def _spread(name: str) -> Callable[..., Any]:
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
         if count(array.shape, axes) <= correction:
-            warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
-                          "factor (input numel divided by output numel).", UserWarning, stacklevel=2)
+            warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                          "reduction factor (input numel divided by output numel).", UserWarning, stacklevel=2)
         return call(input, axes, flag(name, keepdim, keepdims), correction)
 
     function.__name__ = function.__qualname__ = name
@@ -133,7 +133,7 @@ var, std, var_mean, std_mean = (_spread(name) for name in ("var", "std", "var_me
 
 
 def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
-    """The axes of a reduction without an identity. Raises RuntimeError or IndexError where there is nothing to reduce."""
+    """The axes of a reduction without an identity. Raises RuntimeError or IndexError where nothing is to be reduced."""
     array = array_of(name, input)
     if array.size == 0:
         if dim is None or dim in ((), []):
@@ -147,22 +147,26 @@ def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
 
 def amax(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None) -> Any:
     """The largest elements over `dim`. Those that tie share the gradient evenly."""
-    return _amax(input, _reducible("amax", input, dim if axis is None else axis), flag("amax", keepdim, keepdims), True)
+    axes = _reducible("amax", input, dim if axis is None else axis)
+    return _amax(input, axes, flag("amax", keepdim, keepdims), True)
 
 
 def amin(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None) -> Any:
     """The smallest elements over `dim`. Those that tie share the gradient evenly."""
-    return _amin(input, _reducible("amin", input, dim if axis is None else axis), flag("amin", keepdim, keepdims), False)
+    axes = _reducible("amin", input, dim if axis is None else axis)
+    return _amin(input, axes, flag("amin", keepdim, keepdims), False)
 
 
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, axis: Any = None, keepdims: Any = None) -> Any:
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, axis: Any = None,
+            keepdims: Any = None) -> Any:
     """The smallest and the largest elements of all, or along one `dim`, as `(min, max)`."""
     array = array_of("aminmax", input)
     dim = dim if axis is None else axis
     if dim is None:
         axes = tuple(range(array.ndim))
         if array.size == 0:
-            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+                               "identity.")
     else:
         axes = axes_of("aminmax", as_int("aminmax", dim, "dim"), array.ndim)
         nonempty("aminmax", array.shape, axes)

@@ -22,10 +22,10 @@ _CREATED = {
     MULTI_OUTPUT: ("Output {number} of {name} is a view and {what}. This view is the output of a function that returns "
                    "multiple views. Such functions do not allow the output views to be modified inplace. You should "
                    "replace the inplace operation by an out-of-place one."),
-    CUSTOM: ("Output {number} of {name} is a view and {what}. This view was created inside a custom Function (or because "
-             "an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
-             "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. "
-             "You can fix this by cloning the output of the custom Function."),
+    CUSTOM: ("Output {number} of {name} is a view and {what}. This view was created inside a custom Function (or "
+             "because an input was returned as-is) and the autograd logic to handle view+inplace would override the "
+             "custom backward associated with the custom Function, leading to incorrect gradients. This behavior is "
+             "forbidden. You can fix this by cloning the output of the custom Function."),
 }
 
 

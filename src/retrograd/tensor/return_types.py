@@ -1,4 +1,4 @@
-"""The named tuples that operators with several results return, such as `torch.return_types.max`. Must not know operators."""
+"""The named tuples that operators with several results return: `torch.return_types`. Must not know operators."""
 
 from __future__ import annotations
 

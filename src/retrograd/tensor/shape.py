@@ -17,6 +17,7 @@ from .recording import make_view, recorded
 from .state import ORDINARY, plain
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
+_reshape_alias = recorded(ops.reshape_alias)
 _permute, _transpose, _t = recorded(ops.permute), recorded(ops.transpose), recorded(ops.t)
 _squeeze, _squeeze_dim, _squeeze_dims = recorded(ops.squeeze), recorded(ops.squeeze_dim), recorded(ops.squeeze_dims)
 _unsqueeze, _clone = recorded(ops.unsqueeze), recorded(_clone_op)
@@ -62,10 +63,14 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
     """The same bytes as elements of another type: a view, which no gradient flows through."""
     array = input._array
     have, want = array.dtype.itemsize, dtype.itemsize
-    last = array.shape[-1] if array.ndim else 1
-    if want > have and last * have % want:
-        raise RuntimeError(f"self.size(-1) must be divisible by {want // have} to view {torch_dtype.of[array.dtype].legacy} "
-                           f"as {dtype.legacy} (different element sizes), but got {last}")
+    if have != want:
+        how = f"to view {torch_dtype.of[array.dtype].legacy} as {dtype.legacy} (different element sizes)"
+        if not array.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 {how}")
+        if array.size and array.strides[-1] != have:
+            raise RuntimeError(f"self.stride(-1) must be 1 {how}, but got {array.strides[-1] // have}")
+        if array.shape[-1] * have % want:
+            raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {how}, but got {array.shape[-1]}")
     result = plain(array.view(dtype.dtype))
     make_view(result, input, lambda base: base.view(dtype.dtype), ORDINARY)
     return result
@@ -88,8 +93,10 @@ def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
             raise TypeError('reshape() missing 1 required positional arguments: "shape"')
         size = (shape,)
     sizes = _checked_sizes("reshape", size)
-    try:
+    if array_of("reshape", input).flags.c_contiguous:
         return _view(input, sizes)
+    try:
+        return _reshape_alias(input, sizes)
     except StrideError:
         return _unsafe_view(_clone(input, "C"), sizes)
 
@@ -119,9 +126,12 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     parts = sizes_of("unflatten", (sizes,))
     if not parts:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    known = -math.prod(parts) if -1 in parts else math.prod(parts)
-    if (not known or shape[axis] % known) if -1 in parts else known != shape[axis]:
-        raise RuntimeError(f"unflatten: Provided sizes {[*parts]} don't multiply up to the size of dim {axis} "
+    if not shape:
+        raise RuntimeError("unflatten got an unexpected error: a tensor without dimensions has none to unflatten")
+    if parts.count(-1) == 1 and (known := -math.prod(parts)):
+        parts = tuple([shape[axis] // known if n == -1 else n for n in parts])
+    if math.prod(parts) != shape[axis]:
+        raise RuntimeError(f"unflatten: Provided sizes {[*sizes]} don't multiply up to the size of dim {axis} "
                            f"({shape[axis]}) in the input tensor")
     return view(input, (*shape[:axis], *parts, *shape[axis + 1:]))
 
@@ -179,7 +189,8 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     """A view with some dimensions moved to other places; the rest keep their order."""
     ndim = array_of("movedim", input).ndim
     one = not isinstance(source, (tuple, list))
-    sources, targets = ([axis_of("movedim", d, ndim) for d in ((dims,) if one else dims)] for dims in (source, destination))
+    sources = [axis_of("movedim", d, ndim) for d in ((source,) if one else source)]
+    targets = [axis_of("movedim", d, ndim) for d in ((destination,) if one else destination)]
     for name, dims, axes in ("source", source, sources), ("destination", destination, targets):
         if len({*axes}) < len(axes):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({[*dims]})")
@@ -198,7 +209,8 @@ def t(input: Any) -> Any:
     """A matrix transposed; a tensor of fewer dimensions as it is. Raises RuntimeError for more than two."""
     ndim = array_of("t", input).ndim
     if ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last two.")
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last "
+                           "two.")
     return _t(input)
 
 
@@ -217,11 +229,17 @@ def matrices_transposed(input: Any) -> Any:
 
 def adjoint(input: Any) -> Any:
     """The last two dimensions swapped, and conjugated where the tensor is complex."""
-    ndim = array_of("adjoint", input).ndim
-    if ndim == 1:
+    if array_of("adjoint", input).ndim == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     turned = matrices_transposed(input)
     return np.conjugate(turned) if turned._array.dtype.kind == "c" else turned
+
+
+def matrices_adjoint(input: Any) -> Any:
+    """`adjoint`, as the attribute mH."""
+    if input._array.ndim == 1:
+        raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return adjoint(input)
 
 
 def matrix_adjoint(input: Any) -> Any:
@@ -266,13 +284,14 @@ def expand(input: Any, *size: Any, implicit: bool = False) -> Any:
         return _expand(input, shape)
     lead = len(sizes) - len(shape)
     if lead < 0:
+        legacy = torch_dtype.of[array.dtype].legacy
+        kind = f"torch.{legacy}Tensor" if array.dtype.kind in "fiu" else f"CPU{legacy}Type"
         raise RuntimeError(
-            f"expand(torch.{torch_dtype.of[array.dtype].legacy}Tensor{{{list(shape)}}}, size={list(sizes)}): the number of "
-            f"sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor "
-            f"({len(shape)})")
+            f"expand({kind}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})")
     wanted = [*sizes]
-    for d, n in enumerate(sizes):
-        have = shape[d - lead] if d >= lead else 1
+    for d in reversed(range(len(sizes))):
+        n, have = sizes[d], shape[d - lead] if d >= lead else 1
         if n == -1 and d >= lead:
             wanted[d] = have
         elif n < 0:
@@ -280,7 +299,8 @@ def expand(input: Any, *size: Any, implicit: bool = False) -> Any:
                                f"dimension {d}")
         elif n != have != 1:
             raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
-                               f"non-singleton dimension {d}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}")
+                               f"non-singleton dimension {d}.  Target sizes: {list(sizes)}.  Tensor sizes: "
+                               f"{list(shape)}")
     return _expand(input, tuple(wanted))
 
 
@@ -354,6 +374,6 @@ class ShapeMethods:
     transpose, swapaxes, swapdims = transpose, swapaxes, swapdims
     permute, movedim, moveaxis, t, adjoint = permute, movedim, moveaxis, t, adjoint
     T, mT = property(reversed_axes), property(matrices_transposed)
-    H, mH = property(matrix_adjoint), property(adjoint)
+    H, mH = property(matrix_adjoint), property(matrices_adjoint)
     squeeze, unsqueeze = squeeze, unsqueeze
     expand, expand_as, broadcast_to = expand, expand_as, broadcast_to

@@ -53,8 +53,8 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
     word = "largest" if largest else "smallest"
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"The {word} element; with `dim` the {word} along it, as `(values, indices)`; with a tensor, element by element.\n\n"
-        "    Elements that tie share the gradient; with `dim` the first gets it, and is what `indices` says.")
+        f"The {word} element; with `dim` the {word} along it, as `(values, indices)`; of two tensors, one by one."
+        "\n\n    Elements that tie share the gradient; with `dim` the first gets it, and is what `indices` says.")
     return function
 
 
@@ -92,7 +92,10 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`. Raises RuntimeError for no such k."""
+    """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
+
+    Raises RuntimeError where there are fewer than k, and IndexError where there are none.
+    """
     array = array_of("kthvalue", input)
     k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim, array.ndim)
     nonempty("kthvalue()", array.shape, (axis,))
@@ -124,7 +127,10 @@ def msort(input: Any) -> Any:
 
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`. Raises RuntimeError for no such k."""
+    """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
+
+    Raises RuntimeError where there are fewer than k.
+    """
     array = array_of("topk", input)
     k, axis = as_int("topk", k, "k"), axis_of("topk", dim, array.ndim)
     if not 0 <= k <= (array.shape[axis] if array.ndim else 1):
@@ -167,8 +173,8 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
         return named(call(input, axis_of(name, dim, ndim), largest))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as `(values, indices)`; "
-                        "of equal ones the last is meant.")
+    function.__doc__ = (f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as "
+                        "`(values, indices)`; of equal ones the last is meant.")
     return function
 
 
@@ -176,7 +182,7 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero, one a row; or, `as_tuple`, one tensor a dimension to index with."""
+    """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
     array_of("nonzero", input)
     found = _nonzero(input)
     if not as_tuple:

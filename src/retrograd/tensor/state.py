@@ -113,8 +113,8 @@ def renew(view: Any) -> None:
     meta = view._meta
     base_edge = edge_of(meta.base)
     if base_edge is not None and meta.creation == ORDINARY:
-        set_edge(view, StridedView(meta.base, meta.replay, view, base_edge))
-    elif base_edge is not None and (meta.creation != NO_GRAD or type(base_edge) is not AccumulateGrad):
+        set_edge(view, StridedView(meta.base, meta.replay, view._array, base_edge))
+    elif base_edge is not None:
         if local.here.grad:
             raise refusal(meta.creation, view._edge, of_base=True)
         return                                       # nothing is recorded, so it may stay as it is for now
@@ -136,7 +136,7 @@ class StridedView(OtherNode):
     __slots__ = ("base_dtype", "base_shape", "replay")
 
     def __init__(self, base: Any, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
-        super().__init__((edge,), view._array.shape, view._array.dtype)
+        super().__init__((edge,), view.shape, view.dtype)
         self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:

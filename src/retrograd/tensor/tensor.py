@@ -85,12 +85,14 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool. It is a {type(value).__name__}.")
         if not self.is_leaf:
+            remedy = "This one was computed, and requires grad because of what it was computed from."
             if not value:
-                raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a "
-                                   "computed variable in a subgraph that doesn't require differentiation use "
-                                   "var_no_grad = var.detach().")
-            return
+                remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                          "var_no_grad = var.detach().")
+            raise RuntimeError(f"you can only change requires_grad flags of leaf variables. {remedy}")
         if value and self._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients. "
                                f"This one is {self.dtype!r}: convert it with .float() first.")
@@ -101,8 +103,15 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
                 meta.accumulator = None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` in place and return the tensor itself."""
-        self.requires_grad = requires_grad
+        """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError where it cannot be changed."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                            f"{type(requires_grad).__name__}")
+        if requires_grad and self._array.dtype not in DIFFERENTIABLE:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients. "
+                               f"This one is {self.dtype!r}: convert it with .float() first.")
+        if not requires_grad or self.is_leaf:
+            self.requires_grad = requires_grad
         return self
 
     @property

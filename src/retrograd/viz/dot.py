@@ -43,7 +43,7 @@ def dot(tensor: Any, params: Any = None) -> str:
     for node in nodes:
         for child, index in node.next_functions:
             if child is not None:
-                note = f' [label="{index}"]' if child.outputs > 1 else ""
+                note = f' [label="{index}"]' if child.several else ""
                 lines.append(f"  n{number[node]} -> n{number[child]}{note};")
     return "\n".join([*lines, "}"])
 

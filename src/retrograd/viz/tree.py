@@ -12,12 +12,12 @@ from ..graph.node import AccumulateGrad
 
 def _label(node: Any, index: int, names: dict[int, str]) -> str:
     """'MulBackward0 [2, 3]', or for a leaf 'AccumulateGrad weight [2, 3]'."""
-    shape = node.shape[index] if node.outputs > 1 else node.shape
+    shape = node.shape[index] if node.several else node.shape
     text = node.name()
     if isinstance(node, AccumulateGrad):
         variable = node.variable
         text += f" {names[id(variable)]}" if id(variable) in names else ""
-    suffix = f" output {index}" if node.outputs > 1 else ""
+    suffix = f" output {index}" if node.several else ""
     return f"{text} {list(shape)}{suffix}"
 
 

@@ -51,7 +51,7 @@ def _pair(op: Op, inplace_op: Op | None = None) -> tuple[Callable[..., Any], Cal
 _relu, relu_ = _pair(elementary.relu)
 _leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu, ops.leaky_relu_inplace)
 _elu, _elu_ = _pair(ops.elu, ops.elu_inplace)
-_celu, _celu_ = _pair(ops.celu)
+_celu, _celu_ = _pair(ops.celu, ops.celu_inplace)
 _silu, _silu_ = _pair(ops.silu)
 _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)
@@ -72,7 +72,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 def relu6(input: Any, inplace: bool = False) -> Any:
     """x, moved into [0, 6]."""
-    return hardtanh(input, 0.0, 6.0, inplace)
+    return (_hardtanh_ if inplace else _hardtanh)(input, 0.0, 6.0)
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:

@@ -149,6 +149,8 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
     if y.dtype not in _CLASS_TYPES:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_legacy(target)}. Convert classes with "
                            ".long().")
+    if x.ndim > 2 and y.dtype != np.int64:
+        raise RuntimeError("expected scalar type Long but found Byte. Convert classes with .long().")
     if weight is not None:
         classes = x.shape[min(x.ndim - 1, 1)]
         if weight._array.shape != (classes,):

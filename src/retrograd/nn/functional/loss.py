@@ -43,13 +43,19 @@ def _same_shapes(name: str, input: Any, target: Any, reduction: str) -> tuple[An
                   "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
                   UserWarning, stacklevel=3)
     common = matrix.broadcast_sizes(shape, target._array.shape)
-    return input.expand(*common), target.expand(*common)
+    return (input if shape == common else input.expand(*common),
+            target if target._array.shape == common else target.expand(*common))
+
+
+def _check_weight(weight: Any, loss: Any) -> None:
+    """Refuse weights that are not one for each element."""
+    if weight.shape != loss.shape:
+        raise ValueError("Weights and input must have the same size.")
 
 
 def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
-    """A loss for each element, reduced with weights. Raises ValueError where they are not of its size."""
-    if weight.shape != loss.shape:
-        raise ValueError("Weights and input must have the same size.")
+    """A loss for each element, reduced with weights."""
+    _check_weight(weight, loss)
     if reduction == "mean":
         return (loss * weight).sum() / weight.sum()
     return reduced(loss * weight, reduction)
@@ -104,8 +110,9 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     target = target.to(input.dtype)
-    if weight is not None:
-        return _weighted(_huber(input, target, "none", delta), weight, reduction)
+    if weight is not None:                      # of these a mean is not divided by the sum of the weights
+        _check_weight(weight, input)
+        return reduced(_huber(input, target, "none", delta) * weight, reduction)
     return _huber(input, target, reduction, delta)
 
 

@@ -1,0 +1,178 @@
+"""How a profile learns what runs in its thread. Must not know what is shown of it.
+
+While a profile is open it stands where kernels are called (`modes.Here.run`), it is the observer that the engine tells
+of nodes, and the functions of `profiler_functions` tell it of themselves. While none is open, nothing of this is in
+place: nothing is asked, and nothing is paid.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from time import perf_counter_ns
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from ..kernels.shape import StrideError
+from ..modes import local
+from ..ops.framework import Op
+from ..tensor import inplace
+from ..tensor.state import State
+from .profiler_functions import unwatch, watch
+from .profiler_report import EventList, FunctionEvent
+
+_ENGINE = "autograd::engine::evaluate_function: "
+_ACCUMULATION = "torch::autograd::AccumulateGrad"
+_WRITE: CodeType = inplace.write.__code__
+# Where PyTorch's profiler shows an operator or a node under another name than its own.
+_SHOWN = {"to": "_to_copy", "AccumulateGrad": _ACCUMULATION, "CopySlices": "torch::autograd::CopySlices",
+          "Error": "torch::autograd::Error"}
+
+
+class Event:
+    """A call as it is recorded: `start` and `end` in nanoseconds, `parent` the call it was made in."""
+
+    __slots__ = ("end", "name", "parent", "shapes", "start")
+
+    def __init__(self, name: str, parent: Event | None, shapes: list[list[int]]) -> None:
+        self.name, self.parent, self.shapes, self.start, self.end = name, parent, shapes, 0, 0
+
+
+class Recording:
+    """The calls of one thread, in order of their start, between `start` and `stop`."""
+
+    def __init__(self, shapes: bool) -> None:
+        self.here, self.thread, self.shapes = local.here, threading.get_native_id(), shapes
+        self.events: list[Event] = []
+        self.open: list[Event] = []
+
+    def start(self) -> None:
+        """Begin to watch this thread. A profile that is open in it already sees nothing until this one is closed."""
+        here = self.here
+        self.outer: Recording | None = here.observer
+        self.plain: Callable[..., Any] = here.run if self.outer is None else self.outer.plain
+        watch()
+        here.observer, here.run = self, self.run
+
+    def stop(self) -> None:
+        """Leave the thread as it was, and end the calls that have not returned."""
+        here = self.here
+        if here.observer is self:
+            here.observer = self.outer
+        else:                                           # closed before one that was opened in it
+            inner = here.observer
+            while inner.outer is not self:
+                inner = inner.outer
+            inner.outer = self.outer
+        here.run = self.plain if here.observer is None else here.observer.run
+        unwatch()
+        while self.open:
+            self.leave(self.open[-1])
+
+    def enter(self, name: str, shapes: Any = ()) -> Event:
+        """Open an event in the one that is open."""
+        event = Event(name, self.open[-1] if self.open else None, shapes)
+        self.events.append(event)
+        self.open.append(event)
+        event.start = perf_counter_ns()
+        return event
+
+    def leave(self, event: Event) -> None:
+        """Close an event, most often the one opened last."""
+        event.end = perf_counter_ns()
+        if self.open and self.open[-1] is event:
+            self.open.pop()
+        elif event in self.open:
+            self.open.remove(event)
+
+    def shapes_of(self, values: Any) -> Any:
+        """The shapes of tensors and arrays, [] for anything else; nothing where shapes are not asked for."""
+        if not self.shapes:
+            return ()
+        arrays = [value._array if isinstance(value, State) else value for value in values]
+        return [[*array.shape] if isinstance(array, np.ndarray) else [] for array in arrays]
+
+    # What it is told
+
+    def run(self, kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a kernel. Whoever asks for it knows the operator as `op`; the kernel may belong to several."""
+        caller = sys._getframe(1)
+        op = caller.f_locals.get("op") or Op.by_kernel.get(kernel)
+        if type(op) is not Op:
+            return self.plain(kernel, *args, **kwargs)
+        name = _SHOWN.get(op.name, op.name)
+        if caller.f_code is _WRITE and not name.endswith("_"):
+            name += "_"
+        event = self.enter(f"aten::{name}", self.shapes_of(args))
+        try:
+            return self.plain(kernel, *args, **kwargs)
+        except StrideError:
+            self.events.pop()                           # `reshape` tries whether a view is possible
+            raise
+        finally:
+            self.leave(event)
+
+    def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
+        """Take a step of a backward pass: run a node, and add up what it gives."""
+        event = self.enter(_ENGINE + _node_name(node))
+        try:
+            step(node, cotangent)
+        finally:
+            self.leave(event)
+            if self.events[-1] is event:                # nothing reached the node
+                self.events.pop()
+
+    def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
+        """Run a node of a backward pass."""
+        event = self.enter(_node_name(node))
+        try:
+            return gradients(node, cotangent)
+        finally:
+            self.leave(event)
+
+    def accumulate(self, accumulate: Callable[[], None]) -> None:
+        """Run the accumulation of a gradient into a leaf."""
+        outer = self.enter(_ENGINE + _ACCUMULATION)
+        inner = self.enter(_ACCUMULATION)
+        try:
+            accumulate()
+        finally:
+            self.leave(inner)
+            self.leave(outer)
+
+    def function_events(self) -> EventList:
+        """The calls with those inside them, times in microseconds from the first.
+
+        A call that is all there is in another of the same name is one with that, as in PyTorch's profile.
+        """
+        origin = self.events[0].start if self.events else 0
+        made: dict[Event, FunctionEvent] = {}
+        for i, event in enumerate(self.events, 1):
+            made[event] = found = FunctionEvent(
+                i, event.name, self.thread, (event.start - origin) / 1e3, (event.end - origin) / 1e3, event.shapes)
+            parent = event.parent
+            while parent is not None and parent.end < event.end:
+                parent = parent.parent                  # one that ended first: the blocks overlap
+            if parent is not None:
+                found.cpu_parent = made[parent]
+                made[parent].cpu_children.append(found)
+        return EventList(event for event in made.values() if not _is_parent_again(event))
+
+
+def _is_parent_again(event: FunctionEvent) -> bool:
+    """Whether an event is its parent under another call; its children are given to the parent then."""
+    parent = event.cpu_parent
+    if parent is None or parent.name != event.name or len(parent.cpu_children) > 1:
+        return False
+    parent.cpu_children = event.cpu_children
+    for child in event.cpu_children:
+        child.cpu_parent = parent
+    return True
+
+
+def _node_name(node: Any) -> str:
+    name: str = node.name()
+    return _SHOWN.get(name, name)

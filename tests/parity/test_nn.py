@@ -1,0 +1,429 @@
+"""torch.nn against PyTorch: modules, what they print and hold, initial values, hooks, saving and loading, errors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import warnings
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import retrograd  # noqa: E402 - after torch, which may be missing
+from against_torch import as_array, compare  # noqa: E402 - needs torch
+
+LIBRARIES = (torch, retrograd)
+draws = np.random.default_rng(7)
+
+
+def normal(*shape: int) -> np.ndarray[Any, Any]:
+    return np.asarray(draws.standard_normal(shape))
+
+
+def model(t: Any) -> Any:
+    """A module with all kinds of members."""
+
+    class Net(t.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = t.nn.Linear(2, 3)
+            self.scale = t.nn.Parameter(t.ones(1))
+            self.register_buffer("mean", t.zeros(2))
+            self.register_buffer("scratch", t.zeros(2), persistent=False)
+            self.register_buffer("absent", None)
+            self.register_parameter("nothing", None)
+            self.rest = t.nn.Sequential(t.nn.ReLU(), t.nn.Linear(3, 1, bias=False))
+            self.size = 5
+
+        def forward(self, x: Any) -> Any:
+            return self.rest(self.first(x)) * self.scale
+
+    t.manual_seed(0)
+    return Net()
+
+
+def told(case: Any) -> list[str]:
+    """What a case returns in both libraries, as text; or the error."""
+    found = []
+    for library in LIBRARIES:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                text = str(case(library))
+        except Exception as error:
+            text = f"{type(error).__name__}: {re.split(r'[.:](?: |$)|; ', str(error))[0]}"
+        found.append(re.sub(r" at 0x\w+", "", text).replace("retrograd", "torch"))
+    return found
+
+
+def same(case: Any) -> None:
+    theirs, ours = told(case)
+    assert ours == theirs
+
+
+# Parameters
+
+PARAMETERS: list[Any] = [
+    lambda t: t.nn.Parameter(t.ones(2)), lambda t: t.nn.Parameter(t.ones(()), requires_grad=False), lambda t: t.nn.Parameter(),
+    lambda t: t.nn.Parameter(t.ones(2, dtype=t.int64)), lambda t: t.nn.Parameter(t.ones(2, dtype=t.int64), False),
+    lambda t: t.nn.Parameter([1.0]), lambda t: t.nn.Parameter(3.0), lambda t: t.nn.Parameter(None),
+    lambda t: (t.nn.Parameter(t.ones(2)) * 2), lambda t: t.nn.Parameter(t.ones(2)).detach(),
+    lambda t: t.nn.Parameter(t.ones(2, requires_grad=True) * 2).is_leaf,
+    lambda t: copy.deepcopy(t.nn.Parameter(t.ones(2))), lambda t: pickle.loads(pickle.dumps(t.nn.Parameter(t.ones(2)))),
+    lambda t: [type(f(t.nn.Parameter(t.ones(2)))).__name__ for f in
+               (lambda p: p.data, lambda p: p[0], lambda p: p.clone(), lambda p: p.float(), lambda p: p.double(), copy.copy)],
+    lambda t: t.nn.Buffer(t.ones(2)),
+]
+
+
+@pytest.mark.parametrize("case", PARAMETERS)
+def test_parameters(case: Any) -> None:
+    same(case)
+
+
+def test_a_parameter_shares_memory_and_version() -> None:
+    def case(t: Any) -> Any:
+        data = t.ones(2)
+        p = t.nn.Parameter(data)
+        data.add_(1)
+        return p, p._version, data._version
+
+    same(case)
+
+
+# Modules: members
+
+MEMBERS: list[Any] = [
+    lambda m, t: m, lambda m, t: [n for n, _ in m.named_parameters()], lambda m, t: [n for n, _ in m.named_buffers()],
+    lambda m, t: [n for n, _ in m.named_modules()], lambda m, t: [n for n, _ in m.named_children()],
+    lambda m, t: [n for n, _ in m.named_parameters("x", recurse=False)], lambda m, t: len([*m.parameters()]),
+    lambda m, t: [n for n, _ in m.named_modules(remove_duplicate=False)], lambda m, t: len([*m.buffers(recurse=False)]),
+    lambda m, t: [*m.state_dict()], lambda m, t: m.state_dict()._metadata, lambda m, t: m.state_dict(),
+    lambda m, t: m.state_dict(prefix="a.", keep_vars=True)["a.scale"], lambda m, t: m.other,
+    lambda m, t: setattr(m, "scale", t.ones(1)), lambda m, t: setattr(m, "scale", 3), lambda m, t: setattr(m, "first", 3),
+    lambda m, t: setattr(m, "mean", 3), lambda m, t: setattr(m, "mean", t.nn.Parameter(t.ones(2))) or [*m.state_dict()],
+    lambda m, t: setattr(m, "first", None) or m, lambda m, t: setattr(m, "first", None) or m(t.ones(2)),
+    lambda m, t: setattr(m, "size", t.nn.Parameter(t.ones(2))) or (m.size, "size" in vars(m)),
+    lambda m, t: setattr(m, "scale", t.nn.Linear(1, 1)) or m, lambda m, t: setattr(m, "scale", None) or [*m.state_dict()],
+    lambda m, t: delattr(m, "scale") or [*m.state_dict()], lambda m, t: delattr(m, "other"), lambda m, t: delattr(m, "first") or m,
+    lambda m, t: delattr(m, "scratch") or m._non_persistent_buffers_set, lambda m, t: setattr(m, "new", t.nn.Buffer(t.ones(1)))
+    or [*m.state_dict()], lambda m, t: setattr(m, "new", t.nn.Buffer(t.ones(1), persistent=False)) or [*m.state_dict()],
+    *(lambda m, t, n=n: m.register_parameter(n, t.nn.Parameter(t.ones(1))) for n in ("a.b", "", "first", 3, "forward", "ok")),
+    lambda m, t: m.register_parameter("x", 3), lambda m, t: m.register_parameter("x", t.ones(1)),
+    *(lambda m, t, n=n: m.register_buffer(n, t.ones(1)) for n in ("a.b", "", "first", 3, "forward", "ok")),
+    lambda m, t: m.register_buffer("x", 3), lambda m, t: m.add_module("x", 3), lambda m, t: m.add_module("x", None) or m,
+    *(lambda m, t, n=n: m.add_module(n, t.nn.ReLU()) for n in ("a.b", "", 3, "forward", "size", "ok")),
+    *(lambda m, t, n=n: m.get_submodule(n) for n in ("rest.1", "", "rest.7", "size", "scale")),
+    *(lambda m, t, n=n: m.get_parameter(n) for n in ("first.weight", "first.other", "mean", "no.such")),
+    *(lambda m, t, n=n: m.get_buffer(n) for n in ("mean", "first.weight", "other")),
+    lambda m, t: m.get_extra_state(), lambda m, t: m.train(3), lambda m, t: m.eval().rest[1].training,
+    lambda m, t: m.requires_grad_(False).scale, lambda m, t: m.to(t.int64), lambda m, t: m.to("cpu") is m,
+    lambda m, t: m.double().state_dict(), lambda m, t: m.half().scale, lambda m, t: m.double().float().scale is m.scale,
+    lambda m, t: m.to(t.ones(1, dtype=t.float64)).mean, lambda m, t: m.to(device="cpu", dtype=t.float64).first,
+    lambda m, t: m.type(t.float64).scale, lambda m, t: m.apply(lambda x: setattr(x, "seen", True)).rest[0].seen,
+    lambda m, t: m.zero_grad(), lambda m, t: [n for n in dir(m) if n in ("first", "scale", "mean", "size", "forward")],
+    lambda m, t: copy.deepcopy(m).state_dict(), lambda m, t: copy.deepcopy(m).scale is m.scale,
+    lambda m, t: m(t.ones(4, 2)), lambda m, t: t.nn.Module()(2), lambda m, t: t.nn.Module(1), lambda m, t: t.nn.Module(a=1),
+    lambda m, t: t.nn.Module(),
+]
+
+
+@pytest.mark.parametrize("number", range(len(MEMBERS)))
+def test_members(number: int) -> None:
+    same(lambda t: MEMBERS[number](model(t), t))
+
+
+def test_what_comes_before_init_is_refused() -> None:
+    def assigning(make: Any) -> Any:
+        def case(t: Any) -> Any:
+            class Early(t.nn.Module):  # type: ignore[misc, name-defined]
+                def __init__(self) -> None:
+                    self.x = make(t)
+
+                def forward(self, x: Any) -> Any:
+                    return x
+
+            return Early()(3)
+
+        return case
+
+    for make in (lambda t: t.nn.ReLU(), lambda t: t.nn.Parameter(t.ones(2)), lambda t: t.ones(2), lambda t: 3):
+        same(assigning(make))
+
+
+# Saving and loading
+
+def test_loading_tells_what_does_not_fit() -> None:
+    def spoilt(t: Any, m: Any) -> Any:
+        state = m.state_dict()
+        del state["scale"]
+        state.update({"extra": 1, "first.weight": t.ones(3, 3), "first.bias": "text", "other.name": t.ones(1)})
+        return state
+
+    for case in (lambda t, m: m.load_state_dict({}), lambda t, m: m.load_state_dict(m.state_dict()),
+                 lambda t, m: m.load_state_dict(3), lambda t, m: m.load_state_dict({"scale": t.ones(1)}, strict=False)):
+        same(lambda t, case=case: case(t, model(t)))
+    for strict in (True, False):
+        texts = []
+        for library in LIBRARIES:
+            m = model(library)
+            with pytest.raises(RuntimeError) as caught:
+                m.load_state_dict(spoilt(library, m), strict=strict)
+            texts.append(str(caught.value))
+        assert texts[1] == texts[0]
+
+
+@pytest.mark.parametrize("assign", [False, True])
+def test_loading_brings_back_what_was_saved(assign: bool) -> None:
+    def case(t: Any) -> Any:
+        m, other = model(t), model(t)
+        with t.no_grad():
+            for p in m.parameters():
+                p.mul_(2)
+        state, before = m.state_dict(), other.scale
+        other.load_state_dict(pickle.loads(pickle.dumps(state)), assign=assign)
+        return other.state_dict(), other.scale is before, other.scale
+
+    same(case)
+
+
+# Hooks
+
+def hooked(t: Any, needs_grad: bool, change: bool) -> list[Any]:
+    m, log = model(t), []
+    x = t.ones(4, 2, requires_grad=needs_grad)
+
+    def shapes(values: Any) -> list[Any]:
+        return [None if v is None else tuple(v.shape) for v in (values if isinstance(values, tuple) else (values,))]
+
+    m.first.register_forward_pre_hook(lambda mod, args: log.append(("pre", shapes(args))) or ((args[0] * 2,) if change else None))
+    m.first.register_forward_hook(lambda mod, args, out: log.append(("post", shapes(args), shapes(out))) or (
+        out + 1 if change else None))
+    m.rest.register_forward_hook(lambda mod, args, kwargs, out: log.append(("kw", kwargs)), with_kwargs=True)
+    m.first.register_full_backward_pre_hook(lambda mod, g: log.append(("bpre", shapes(g))) or ((g[0] * 3,) if change else None))
+    handle = m.first.register_full_backward_hook(lambda mod, gi, go: log.append(("back", shapes(gi), shapes(go), go[0].sum().item()))
+                                                 or ((gi[0] * 2,) if change and needs_grad else None))
+    m.rest.register_full_backward_hook(lambda mod, gi, go: log.append(("rest", shapes(gi), shapes(go))))
+    m.register_full_backward_hook(lambda mod, gi, go: log.append(("all", shapes(gi), shapes(go))))
+    out = m(x)
+    log.append(out.grad_fn.name())
+    out.sum().backward()
+    log += [None if x.grad is None else x.grad.tolist(), m.first.weight.grad.tolist(), m.scale.grad.tolist()]
+    handle.remove()
+    m.zero_grad()
+    m(x).sum().backward()
+    return log
+
+
+@pytest.mark.parametrize("needs_grad", [False, True])
+@pytest.mark.parametrize("change", [False, True])
+def test_hooks(needs_grad: bool, change: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs, ours = (hooked(library, needs_grad, change) for library in LIBRARIES)
+    assert len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs, strict=True):
+        if isinstance(other, list):
+            np.testing.assert_allclose(mine, other, rtol=1e-5)
+        elif isinstance(other, tuple) and other[0] == "back":
+            assert mine[:3] == other[:3]
+            np.testing.assert_allclose(mine[3], other[3], rtol=1e-5)
+        else:
+            assert mine == other
+
+
+def test_in_place_on_what_a_backward_hook_handed_on_is_refused() -> None:
+    def case(t: Any) -> Any:
+        m = t.nn.Sequential(t.nn.ReLU(inplace=True))
+        m[0].register_full_backward_hook(lambda mod, gi, go: None)
+        return m(t.ones(2, requires_grad=True) * 2)
+
+    same(case)
+
+
+def test_hooks_that_are_always_called() -> None:
+    def case(t: Any) -> Any:
+        m, log = t.nn.Linear(2, 2), []
+        m.register_forward_hook(lambda mod, args, out: log.append(out), always_call=True)
+        with pytest.raises(RuntimeError):
+            m(t.ones(3))
+        return log
+
+    same(case)
+
+
+# Layers
+
+LAYERS: list[Any] = [
+    lambda nn: nn.Identity(3, a=2), lambda nn: nn.Linear(2, 3), lambda nn: nn.Linear(2, 3, bias=False), lambda nn: nn.Linear(20, 30),
+    lambda nn: nn.Bilinear(1, 2, 3), lambda nn: nn.Flatten(), lambda nn: nn.Unflatten(1, (2, 2)), lambda nn: nn.ReLU(),
+    lambda nn: nn.ReLU(True), lambda nn: nn.ReLU6(), lambda nn: nn.ReLU6(True), lambda nn: nn.LeakyReLU(0.2),
+    lambda nn: nn.LeakyReLU(0.2, True), lambda nn: nn.ELU(), lambda nn: nn.ELU(2, True), lambda nn: nn.CELU(), lambda nn: nn.SELU(),
+    lambda nn: nn.SiLU(), lambda nn: nn.SiLU(True), lambda nn: nn.Mish(), lambda nn: nn.GELU(), lambda nn: nn.GELU("tanh"),
+    lambda nn: nn.Tanh(), lambda nn: nn.Sigmoid(), lambda nn: nn.Softplus(), lambda nn: nn.Softmax(-1), lambda nn: nn.LogSoftmax(1),
+    lambda nn: nn.Softmin(1), lambda nn: nn.LogSigmoid(), lambda nn: nn.Softsign(), lambda nn: nn.Tanhshrink(),
+    lambda nn: nn.Hardtanh(), lambda nn: nn.Hardtanh(0, 3, True), lambda nn: nn.Dropout(), lambda nn: nn.Dropout(0.1, True),
+    lambda nn: nn.MSELoss(), lambda nn: nn.L1Loss(), lambda nn: nn.SmoothL1Loss(), lambda nn: nn.HuberLoss(), lambda nn: nn.KLDivLoss(),
+    lambda nn: nn.CrossEntropyLoss(label_smoothing=0.1), lambda nn: nn.NLLLoss(), lambda nn: nn.BCELoss(),
+    lambda nn: nn.BCEWithLogitsLoss(), lambda nn: nn.Dropout(2), lambda nn: nn.Unflatten(1, (2.0, 2)), lambda nn: nn.Unflatten(1, 3),
+    lambda nn: nn.Hardtanh(3, 1), lambda nn: nn.Linear(2, 0), lambda nn: nn.Linear(0, 2),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LAYERS)))
+def test_layers_print_and_begin_alike(number: int) -> None:
+    def case(t: Any) -> Any:
+        t.manual_seed(0)
+        layer = LAYERS[number](t.nn)
+        options = {k: v for k, v in vars(layer).items() if k[0] != "_" and k != "training"}
+        return layer, options, layer.state_dict()
+
+    same(case)
+
+
+RUN: list[Any] = [
+    lambda nn: nn.Flatten(), lambda nn: nn.Flatten(0, 1), lambda nn: nn.Unflatten(1, (2, 2)), lambda nn: nn.ReLU(),
+    lambda nn: nn.LeakyReLU(0.2), lambda nn: nn.ELU(2.0), lambda nn: nn.GELU("tanh"), lambda nn: nn.Softplus(2.0),
+    lambda nn: nn.Softmax(-1), lambda nn: nn.LogSoftmax(1), lambda nn: nn.Dropout(0.3), lambda nn: nn.Dropout(0.3).eval(),
+    lambda nn: nn.Sequential(nn.Flatten(), nn.Linear(12, 3), nn.Tanh()), lambda nn: nn.Identity(), lambda nn: nn.Hardtanh(0, 1),
+    lambda nn: nn.LogSigmoid(), lambda nn: nn.Tanhshrink(), lambda nn: nn.Softmin(0),
+]
+
+
+@pytest.mark.parametrize("number", range(len(RUN)))
+def test_layers_compute_alike(number: int) -> None:
+    def case(t: Any, x: Any) -> Any:
+        t.manual_seed(0)
+        return RUN[number](t.nn).double()(x)
+
+    compare(case, normal(2, 4, 3))
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_losses_as_modules(reduction: str) -> None:
+    x, y, w = normal(4, 3), np.abs(normal(4, 3)) % 1, np.abs(normal(3))
+    for name in ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BCEWithLogitsLoss"):
+        compare(lambda t, x, y, name=name: getattr(t.nn, name)(reduction=reduction)(x, y), x, y)
+    compare(lambda t, x, y: t.nn.BCELoss(reduction=reduction)(x.sigmoid(), y), x, y)
+    compare(lambda t, x, y: t.nn.KLDivLoss(reduction=reduction, log_target=True)(x, y), x, y)
+    classes = np.array([0, 2, 1, 1])
+    for name in ("CrossEntropyLoss", "NLLLoss"):
+        compare(lambda t, x, y, w, name=name: getattr(t.nn, name)(w.detach(), ignore_index=2, reduction=reduction)(x, y),
+                x, classes, w)
+    compare(lambda t, x, y: t.nn.MSELoss(size_average=False)(x, y), x, y)
+    compare(lambda t, x, y: t.nn.MSELoss(reduce=False)(x, y), x, y)
+
+
+# Containers
+
+CONTAINERS: list[Any] = [
+    lambda nn, t: nn.ParameterList([t.ones(2, 3), nn.Parameter(t.ones(())), 3]), lambda nn, t: nn.ParameterList(),
+    lambda nn, t: nn.ParameterDict({"a": t.ones(2), "b": 3}), lambda nn, t: nn.ParameterDict(), lambda nn, t: nn.ModuleList(),
+    lambda nn, t: nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2), nn.Sequential(nn.ReLU()), nn.ReLU()]),
+    lambda nn, t: nn.ModuleDict({"a": nn.Linear(1, 1)}), lambda nn, t: nn.Sequential(),
+    lambda nn, t: nn.Sequential(OrderedDict(a=nn.Linear(1, 1))).a, lambda nn, t: nn.Sequential([nn.ReLU()]),
+    lambda nn, t: nn.ModuleList([nn.ReLU()])(3), lambda nn, t: nn.ModuleDict({"a": nn.ReLU()})(3), lambda nn, t: nn.ModuleList(3),
+    lambda nn, t: nn.ModuleList([nn.ReLU()])[3], lambda nn, t: nn.ModuleList([nn.ReLU()]) + [nn.Tanh()],
+    lambda nn, t: nn.ModuleDict(3), lambda nn, t: nn.ModuleDict()["a"], lambda nn, t: nn.ParameterList()[0],
+    lambda nn, t: nn.ParameterList()(1), lambda nn, t: nn.ParameterDict({1: t.ones(1)}), lambda nn, t: nn.ParameterList(3),
+    lambda nn, t: nn.ParameterList([t.ones(1)] * 3)[1:], lambda nn, t: nn.ParameterList([t.ones(1)] * 2).state_dict(),
+    lambda nn, t: nn.ParameterDict({"a": t.ones(1)}).state_dict(), lambda nn, t: len(nn.ParameterDict({"a": t.ones(1)})),
+    lambda nn, t: nn.ModuleDict([("a", nn.ReLU()), ("b", nn.Tanh())]).pop("a"), lambda nn, t: nn.ModuleDict({"a": nn.ReLU()}).items(),
+    lambda nn, t: [*nn.ModuleDict({"a": nn.ReLU()})], lambda nn, t: "a" in nn.ModuleDict({"a": nn.ReLU()}),
+    lambda nn, t: [*nn.ParameterDict({"a": t.ones(1)}).items()], lambda nn, t: nn.ParameterList([t.ones(1)])[-1],
+    lambda nn, t: nn.ModuleDict({"keys": nn.ReLU()}), lambda nn, t: nn.ModuleList([nn.ReLU(), nn.Tanh()])[0:1],
+]
+
+
+@pytest.mark.parametrize("number", range(len(CONTAINERS)))
+def test_containers(number: int) -> None:
+    same(lambda t: CONTAINERS[number](t.nn, t))
+
+
+SEQUENCE: list[Any] = [
+    lambda s, nn: s[2], lambda s, nn: s["a"], lambda s, nn: s[:1], lambda s, nn: s[-1], lambda s, nn: s.__delitem__(0) or s,
+    lambda s, nn: s.__delitem__(slice(0, 2)) or s, lambda s, nn: s.insert(0, nn.Tanh()), lambda s, nn: s.insert(7, nn.Tanh()),
+    lambda s, nn: s.insert(0, 3), lambda s, nn: s.append(3), lambda s, nn: s.append(nn.Tanh()), lambda s, nn: s.extend(3),
+    lambda s, nn: s.extend([nn.Tanh()]), lambda s, nn: s.pop(0), lambda s, nn: s.pop(5), lambda s, nn: s * 2, lambda s, nn: s * 0,
+    lambda s, nn: s * 1.5, lambda s, nn: 2 * s, lambda s, nn: s + 3, lambda s, nn: s + s, lambda s, nn: len(s), lambda s, nn: [*s],
+    lambda s, nn: s.__setitem__(0, nn.Tanh()) or s, lambda s, nn: s.__setitem__(9, nn.Tanh()), lambda s, nn: s.__imul__(3),
+    lambda s, nn: s.__iadd__(s), lambda s, nn: [*s.state_dict()], lambda s, nn: s.__setitem__(0, 3),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SEQUENCE)))
+def test_sequential(number: int) -> None:
+    same(lambda t: SEQUENCE[number](t.nn.Sequential(t.nn.Linear(1, 1, bias=False), t.nn.ReLU()), t.nn))
+
+
+# Initial values
+
+INITIAL: list[Any] = [
+    lambda i, x: i.uniform_(x, -1, 3), lambda i, x: i.normal_(x, 1, 2), lambda i, x: i.constant_(x, 3), lambda i, x: i.ones_(x),
+    lambda i, x: i.zeros_(x), lambda i, x: i.eye_(x), lambda i, x: i.xavier_uniform_(x), lambda i, x: i.xavier_normal_(x, 2.0),
+    lambda i, x: i.kaiming_uniform_(x), lambda i, x: i.kaiming_normal_(x, mode="fan_out", nonlinearity="relu"),
+    lambda i, x: i.trunc_normal_(x, std=2.0), lambda i, x: i.orthogonal_(x), lambda i, x: i.kaiming_uniform_(x, mode="other"),
+    lambda i, x: i.kaiming_uniform_(x, nonlinearity="other"),
+]
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (40, 5), (2, 3, 4), (3,), (0, 3)])
+@pytest.mark.parametrize("number", range(len(INITIAL)))
+def test_initial_values(number: int, shape: tuple[int, ...]) -> None:
+    def case(t: Any) -> Any:
+        t.manual_seed(0)
+        parameter = t.nn.Parameter(t.empty(*shape))
+        assert INITIAL[number](t.nn.init, parameter) is parameter
+        return parameter.detach()
+
+    compare(case)
+
+
+@pytest.mark.parametrize("name", ["linear", "conv2d", "sigmoid", "tanh", "relu", "leaky_relu", "selu", "other"])
+def test_gains(name: str) -> None:
+    same(lambda t: t.nn.init.calculate_gain(name))
+    same(lambda t: t.nn.init.calculate_gain(name, 0.3))
+    same(lambda t: t.nn.init.calculate_gain(name, "text"))
+
+
+# Tools
+
+def with_gradients(t: Any, *values: Any) -> list[Any]:
+    found = []
+    for value in values:
+        p = t.nn.Parameter(t.zeros(len(value)))
+        p.grad = t.tensor(value)
+        found.append(p)
+    return found
+
+
+@pytest.mark.parametrize("norm_type", [1, 2, 2.0, 3, float("inf")])
+@pytest.mark.parametrize("limit", [1.0, 100.0])
+def test_clipping_of_norms(limit: float, norm_type: float) -> None:
+    def case(t: Any) -> Any:
+        ps = with_gradients(t, [3.0, -4.0], [12.0])
+        total = t.nn.utils.clip_grad_norm_([*ps, t.nn.Parameter(t.zeros(1))], limit, norm_type)
+        return total, *(p.grad for p in ps), t.nn.utils.get_total_norm([p.grad for p in ps], norm_type)
+
+    compare(case)
+    assert as_array(case(retrograd)[0]).dtype == np.float32
+
+
+TOOLS: list[Any] = [
+    lambda t, u: u.clip_grad_norm_([], 1.0), lambda t, u: u.clip_grad_norm_(with_gradients(t, [3.0])[0], 1.0),
+    lambda t, u: u.clip_grad_norm_(with_gradients(t, [3.0, float("nan")]), 1.0, error_if_nonfinite=True),
+    lambda t, u: (lambda p: (u.clip_grad_value_([p], 2.0), p.grad))(with_gradients(t, [3.0, -4.0, 1.0])[0]),
+    lambda t, u: u.parameters_to_vector([t.ones(2, requires_grad=True), t.zeros(2, 2)]), lambda t, u: u.parameters_to_vector([]),
+    lambda t, u: (lambda p: (u.vector_to_parameters(t.arange(3.0), [p]), p, p._version))(t.nn.Parameter(t.zeros(3))),
+    lambda t, u: u.vector_to_parameters(3, []), lambda t, u: u.vector_to_parameters(t.ones(2), [t.nn.Parameter(t.zeros(3))]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(TOOLS)))
+def test_tools(number: int) -> None:
+    same(lambda t: TOOLS[number](t, t.nn.utils))
