@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrograd.kernels import random as kernels
-from retrograd.kernels import sampling
+from retrograd.kernels import random as kernels, sampling
 from retrograd.kernels.twister import Twister
 
 torch: Any = pytest.importorskip("torch")

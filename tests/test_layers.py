@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensor",),
     ("autograd", "func"),
     ("nn", "optim", "utils", "linalg", "fft"),
-    ("compile", "viz", "command.imports"),
+    ("compile", "viz", "cuda", "command.imports"),
     ("",),
     ("command", "__main__"),
 )

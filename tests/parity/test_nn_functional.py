@@ -42,7 +42,8 @@ def test_linear(shape: tuple[int, ...], dtype: str) -> None:
 
 
 def test_linear_of_views_and_of_odd_ranks() -> None:
-    compare(lambda t, x, w, b: t.nn.functional.linear(x.transpose(0, 1), w, b), normal(3, 4, 2), normal(5, 2), normal(5))
+    compare(lambda t, x, w, b: t.nn.functional.linear(x.transpose(0, 1), w, b),
+            normal(3, 4, 2), normal(5, 2), normal(5))
     compare(lambda t, x, w, b: t.nn.functional.linear(x.t(), w.t(), b), normal(3, 4), normal(3, 5), normal(5))
     compare(lambda t, x, w: t.nn.functional.linear(x, w), normal(3), normal(3))
     compare(lambda t, x, w: t.nn.functional.linear(x, w), normal(2, 3), normal(3))
@@ -139,10 +140,10 @@ def test_losses_of_differences(name: str, reduction: str) -> None:
         compare(case, normal(4, 3), np.arange(12).reshape(4, 3))
     if name == "smooth_l1_loss":
         for beta in (0.3, 0.0, -1.0):
-            compare(lambda t, x, y: case(t, x, y, beta=beta), normal(4, 3), normal(4, 3))
+            compare(lambda t, x, y, beta=beta: case(t, x, y, beta=beta), normal(4, 3), normal(4, 3))
     elif name == "huber_loss":
         for delta in (0.3, 0.0, -1.0):
-            compare(lambda t, x, y: case(t, x, y, delta=delta), normal(4, 3), normal(4, 3))
+            compare(lambda t, x, y, delta=delta: case(t, x, y, delta=delta), normal(4, 3), normal(4, 3))
     if name != "smooth_l1_loss":
         compare(lambda t, x, y, w: case(t, x, y, weight=w.detach()), normal(4, 3), normal(4, 3), unit(4, 3))
         compare(lambda t, x, y, w: case(t, x, y, weight=w.detach()), normal(4, 3), normal(4, 3), unit(3))
@@ -162,9 +163,11 @@ def test_binary_cross_entropy(reduction: str) -> None:
     compare(bce, unit(4, 3), unit(4, 3))
     compare(lambda t, x, y: bce(t, x, y.detach()), unit(4, 3), unit(4, 3))
     compare(lambda t, x, y, w: bce(t, x, y, w.detach()), unit(4, 3), unit(4, 3), unit(3))
-    compare(lambda t, x, y: bce(t, x, y.detach()).detach(), np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0, 0.0]))
+    compare(lambda t, x, y: bce(t, x, y.detach()).detach(), np.array([0.0, 1.0, 0.0, 1.0]),
+            np.array([0.0, 1.0, 1.0, 0.0]))
     compare(bce, unit(0, 3), unit(0, 3))
-    for x, y in [(3 * unit(4) + 1, unit(4)), (unit(4), -unit(4)), (unit(4), unit(3)), (unit(4), unit(4, dtype="float32")),
+    for x, y in [(3 * unit(4) + 1, unit(4)), (unit(4), -unit(4)), (unit(4), unit(3)),
+                 (unit(4), unit(4, dtype="float32")),
                  (unit(4), np.array([0, 1, 1, 0]))]:
         compare(bce, x, y)
 
@@ -224,12 +227,14 @@ def test_cross_entropy_with_probabilities_and_smoothing(shape: tuple[int, ...], 
     target = classes(*shape[:1], *shape[2:]) if len(shape) > 1 else classes()
     ignoring = np.where(draws.random(target.shape) < 0.4, -100, target)
     for smoothing in (0.0, 0.2):
-        compare(lambda t, x, y, s=smoothing: loss(t, x, y, label_smoothing=s), normal(*shape), unit(*shape), names=False)
-        compare(lambda t, x, y, w, s=smoothing: loss(t, x, y, w.detach(), label_smoothing=s), normal(*shape), unit(*shape),
-                unit(3), names=False)
+        compare(lambda t, x, y, s=smoothing: loss(t, x, y, label_smoothing=s),
+                normal(*shape), unit(*shape), names=False)
+        compare(lambda t, x, y, w, s=smoothing: loss(t, x, y, w.detach(), label_smoothing=s),
+                normal(*shape), unit(*shape), unit(3), names=False)
     for y in (target, ignoring):
         compare(lambda t, x, y: loss(t, x, y, label_smoothing=0.2), normal(*shape), y, names=False)
-        compare(lambda t, x, y, w: loss(t, x, y, w.detach(), label_smoothing=0.2), normal(*shape), y, unit(3), names=False)
+        compare(lambda t, x, y, w: loss(t, x, y, w.detach(), label_smoothing=0.2),
+                normal(*shape), y, unit(3), names=False)
 
 
 def test_what_losses_of_classes_refuse() -> None:
@@ -271,8 +276,8 @@ def test_distances() -> None:
     compare(lambda t, x: t.nn.functional.normalize(x, p=1, dim=0), x)
     compare(lambda t, x, y: t.nn.functional.cosine_similarity(x, y), x, y, names=False)
     compare(lambda t, x, y: t.nn.functional.pairwise_distance(x, y), x, y, names=False)
-    compare(lambda t, x, y, w, b: t.nn.functional.bilinear(x, y, w, b), normal(4, 3), normal(4, 2), normal(5, 3, 2), normal(5),
-            names=False)
+    compare(lambda t, x, y, w, b: t.nn.functional.bilinear(x, y, w, b),
+            normal(4, 3), normal(4, 2), normal(5, 3, 2), normal(5), names=False)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from against_torch import compare
 from op_table import DTYPES, TABLE, Entry
 

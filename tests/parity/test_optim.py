@@ -16,7 +16,8 @@ from against_torch import as_array, compare  # noqa: E402 - needs torch
 LIBRARIES = (torch, retrograd)
 SGD: list[dict[str, Any]] = [
     {}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.3}, {"momentum": 0.9, "nesterov": True},
-    {"weight_decay": 0.1}, {"maximize": True}, {"momentum": 0.5, "weight_decay": 0.1, "maximize": True, "nesterov": True},
+    {"weight_decay": 0.1}, {"maximize": True},
+    {"momentum": 0.5, "weight_decay": 0.1, "maximize": True, "nesterov": True},
     {"foreach": True}, {"weight_decay": 0.1, "maximize": True}]
 ADAM: list[dict[str, Any]] = [
     {}, {"betas": (0.3, 0.8)}, {"betas": (0.0, 0.9)}, {"eps": 1e-2}, {"weight_decay": 0.1}, {"amsgrad": True},
@@ -61,9 +62,11 @@ def test_parameters_step_for_step(name: str, options: dict[str, Any], dtype: str
             np.testing.assert_allclose(ours, theirs, rtol=close, atol=close)
 
 
-@pytest.mark.parametrize(("name", "options"), [("SGD", {"momentum": 0.9, "nesterov": True}), ("Adam", {"amsgrad": True})])
+@pytest.mark.parametrize(("name", "options"), [
+    ("SGD", {"momentum": 0.9, "nesterov": True}), ("Adam", {"amsgrad": True})])
 def test_parameters_that_are_changed_in_blocks(name: str, options: dict[str, Any]) -> None:
-    for theirs, ours in zip(*(trace(library, name, options, (300_001,), "float32") for library in LIBRARIES), strict=True):
+    traces = (trace(library, name, options, (300_001,), "float32") for library in LIBRARIES)
+    for theirs, ours in zip(*traces, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=2e-6)
 
 
@@ -118,13 +121,15 @@ def leaf(t: Any) -> Any:
 
 
 REFUSED: list[Any] = [
-    lambda t: t.optim.SGD([], lr=0.1), lambda t: t.optim.SGD(leaf(t), lr=0.1), lambda t: t.optim.SGD([leaf(t) * 2], lr=0.1),
+    lambda t: t.optim.SGD([], lr=0.1), lambda t: t.optim.SGD(leaf(t), lr=0.1),
+    lambda t: t.optim.SGD([leaf(t) * 2], lr=0.1),
     lambda t: t.optim.SGD([1], lr=0.1),
     lambda t: t.optim.SGD([{"params": {leaf(t)}}], lr=0.1), lambda t: t.optim.SGD([{}], lr=0.1),
     lambda t: t.optim.SGD([leaf(t)], lr=-1), lambda t: t.optim.SGD([leaf(t)], lr=1, momentum=-1),
     lambda t: t.optim.SGD([leaf(t)], lr=1, weight_decay=-1), lambda t: t.optim.SGD([leaf(t)], lr=1, nesterov=True),
     lambda t: t.optim.SGD([leaf(t)], lr=t.tensor([1.0, 2.0])), lambda t: t.optim.Adam([leaf(t)], lr=-1),
-    lambda t: t.optim.SGD([leaf(t)], nesterov=True, momentum=0.9, dampening=0.1), lambda t: t.optim.Adam([leaf(t)], eps=-1),
+    lambda t: t.optim.SGD([leaf(t)], nesterov=True, momentum=0.9, dampening=0.1),
+    lambda t: t.optim.Adam([leaf(t)], eps=-1),
     lambda t: t.optim.Adam([leaf(t)], betas=(1, 0.9)), lambda t: t.optim.Adam([leaf(t)], betas=(0.9, 1.0)),
     lambda t: t.optim.Adam([leaf(t)], weight_decay=-1), lambda t: t.optim.SGD([("a", leaf(t)), leaf(t)], lr=0.1),
     lambda t: t.optim.SGD([leaf(t)], foreach=True, fused=True), lambda t: t.optim.SGD("abc", lr=0.1),
@@ -153,7 +158,8 @@ def test_a_parameter_in_two_groups_is_refused() -> None:
 
 SCHEDULES: dict[str, Any] = {
     "StepLR": lambda s, o: s.StepLR(o, 3, 0.3), "MultiStepLR": lambda s, o: s.MultiStepLR(o, [2, 5, 5], 0.3),
-    "ExponentialLR": lambda s, o: s.ExponentialLR(o, 0.9), "LambdaLR": lambda s, o: s.LambdaLR(o, lambda e: 1 / (e + 1)),
+    "ExponentialLR": lambda s, o: s.ExponentialLR(o, 0.9),
+    "LambdaLR": lambda s, o: s.LambdaLR(o, lambda e: 1 / (e + 1)),
     "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, 4, 0.01),
 }
 
@@ -190,8 +196,10 @@ def test_hooks_and_closures() -> None:
         p = leaf(library)
         optimizer = library.optim.SGD([p], lr=0.1)
         found: list[Any] = []
-        before = optimizer.register_step_pre_hook(lambda o, args, kwargs, found=found: found.append(("pre", len(args), kwargs)))
-        optimizer.register_step_post_hook(lambda o, args, kwargs, found=found: found.append(("post", len(args), kwargs)))
+        before = optimizer.register_step_pre_hook(
+            lambda o, args, kwargs, found=found: found.append(("pre", len(args), kwargs)))
+        optimizer.register_step_post_hook(
+            lambda o, args, kwargs, found=found: found.append(("post", len(args), kwargs)))
 
         def closure(library: Any = library, p: Any = p, optimizer: Any = optimizer, found: Any = found) -> Any:
             optimizer.zero_grad()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from against_torch import Case, compare
 
 words = str.split

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from against_torch import compare
 
 import retrograd
+from against_torch import compare
 
 DRAWS = np.random.default_rng(3)
 MATRIX = DRAWS.standard_normal((3, 4)).astype(np.float32)

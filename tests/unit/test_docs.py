@@ -13,6 +13,7 @@ import sys
 import tomllib
 import traceback
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -170,6 +171,23 @@ def test_the_paths_exist(page: Path) -> None:
     paths = re.findall(r"`([\w.]+/(?:[\w./]*)?|(?:[\w.]+/)*\w+\.py)`", outside_blocks(page))
     roots = (ROOT, ROOT / "src" / "retrograd", page.parent)
     assert [path for path in paths if path != "script.py" and not any((root / path).exists() for root in roots)] == []
+
+
+def test_what_is_said_to_be_missing_is_missing() -> None:
+    """Whoever adds one of these takes it from the page."""
+    section = text_of(ROOT / "docs" / "differences.md").partition("## What is not there")[2].partition("\n## ")[0]
+    names = re.findall(r"`torch\.([\w.]+)`", FENCE.sub("", section))
+    assert names
+    assert [name for name in names if resolves(name)] == []
+
+
+def resolves(name: str) -> bool:
+    """Whether the package has this name, dots and all."""
+    try:
+        attrgetter(name)(retrograd)
+    except AttributeError:
+        return False
+    return True
 
 
 def test_the_table_of_layers_is_the_one_that_is_tested() -> None:

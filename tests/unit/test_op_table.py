@@ -4,22 +4,44 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from op_table import TABLE, Entry
 
 import retrograd as torch
+from op_table import TABLE, Entry
 from retrograd import ops
+from retrograd.ops import basic
 from retrograd.ops.framework import Op
 
 STEP = 1e-6
-DIFFERENTIABLE = [entry for entry in TABLE if "f" in entry.kinds or "c" in entry.kinds]
+Array = np.ndarray[Any, Any]
 
 
-def dtype_of(entry: Entry) -> str:
-    return "float64" if "f" in entry.kinds else "complex128"
+class Case(NamedTuple):
+    """An entry, and the type of its inputs."""
+
+    entry: Entry
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.entry}-{self.dtype}"
+
+    def samples(self) -> list[list[Array]]:
+        return [*self.entry.samples(self.dtype)]
+
+
+EVERY = [Case(entry, dtype) for entry in TABLE for kind, dtype in (("f", "float64"), ("c", "complex128"))
+         if kind in entry.kinds]
+CASES = [case for case in EVERY if not case.entry.refused]
+SHOWN = [case for case in CASES if not case.entry.conventional]
+
+
+def each(cases: Iterable[Case]) -> Callable[[Any], Any]:
+    return pytest.mark.parametrize("case", cases, ids=str)
 
 
 def outputs(entry: Entry, inputs: list[Any]) -> list[Any]:
@@ -29,99 +51,127 @@ def outputs(entry: Entry, inputs: list[Any]) -> list[Any]:
     return [r for r in results if r.requires_grad]
 
 
-def leaves(arrays: list[np.ndarray[Any, Any]]) -> list[Any]:
+def leaves(arrays: list[Array]) -> list[Any]:
     return [torch.tensor(array, requires_grad=True) for array in arrays]
 
 
-def like(draws: np.random.Generator, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def like(draws: np.random.Generator, array: Array) -> Array:
     values = draws.standard_normal(array.shape)
     return np.asarray(values + 1j * draws.standard_normal(array.shape) if array.dtype.kind == "c" else values)
 
 
-def dot(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
+def some_like(seed: int, arrays: Iterable[Array]) -> list[Array]:
+    draws = np.random.default_rng(seed)
+    return [like(draws, a) for a in arrays]
+
+
+def dot(left: Iterable[Array], right: Iterable[Array]) -> float:
     """The real inner product, in which PyTorch's complex gradients are the adjoint."""
-    return float(np.real(np.vdot(a, b)))
+    return sum(float(np.real(np.vdot(a, b))) for a, b in zip(left, right, strict=True))
 
 
-def vjp(entry: Entry, arrays: list[Any], cotangents: list[Any] | None, create_graph: bool) -> tuple[Any, Any, Any]:
+def moved(arrays: list[Array], step: float, directions: list[Array]) -> list[Array]:
+    return [a + step * d for a, d in zip(arrays, directions, strict=True)]
+
+
+def values(entry: Entry, arrays: list[Array]) -> list[Array]:
+    return [r.detach().numpy() for r in outputs(entry, leaves(arrays))]
+
+
+def gradients(results: list[Any], inputs: list[Any], cotangents: list[Any], create_graph: bool = False) -> list[Any]:
+    """The gradients of the inputs, zeros where a result does not depend on one."""
+    return [*torch.autograd.grad(results, inputs, cotangents, create_graph=create_graph, allow_unused=True,
+                                 materialize_grads=True)] if results else [torch.zeros_like(x) for x in inputs]
+
+
+def vjp(entry: Entry, arrays: list[Array], cotangents: list[Array]) -> list[Array]:
+    """The gradients of an unrecorded pass."""
     inputs = leaves(arrays)
-    results = outputs(entry, inputs)
-    if cotangents is None:
-        draws = np.random.default_rng(1)
-        cotangents = [like(draws, r.detach().numpy()) for r in results]
-    given = [torch.tensor(c, dtype=r.dtype) for c, r in zip(cotangents, results, strict=True)]
-    gradients = torch.autograd.grad(results, inputs, given, create_graph=create_graph, allow_unused=True,
-                                    materialize_grads=True) if results else ()
-    return inputs, gradients, cotangents
+    return [g.numpy() for g in gradients(outputs(entry, inputs), inputs, [torch.tensor(c) for c in cotangents])]
 
 
-# `to` makes single precision of it, in which differences say nothing; parity looks at its gradient.
-@pytest.mark.parametrize("entry", [e for e in DIFFERENTIABLE if str(e) != "to"], ids=str)
-def test_rules_agree_with_finite_differences(entry: Entry) -> None:
-    for arrays in entry.samples(dtype_of(entry)):
-        draws = np.random.default_rng(2)
-        _, gradients, cotangents = vjp(entry, arrays, None, False)
-        directions = [like(draws, a) for a in arrays]
-        shifted = [[a + sign * STEP * d for a, d in zip(arrays, directions, strict=True)] for sign in (1, -1)]
-        above, below = ([r.detach().numpy() for r in outputs(entry, leaves(s))] for s in shifted)
-        numerical = sum(dot(c, (p - m) / (2 * STEP)) for c, p, m in zip(cotangents, above, below, strict=True))
-        analytical = sum(dot(g.numpy(), d) for g, d in zip(gradients, directions, strict=False))
+def recorded_vjp(entry: Entry, arrays: list[Array], cotangents: list[Array]) -> tuple[list[Any], list[Any]]:
+    """The inputs and the cotangents as leaves, and the gradients with the graph of their computation."""
+    inputs, given = leaves(arrays), leaves(cotangents)
+    return [*inputs, *given], gradients(outputs(entry, inputs), inputs, given, create_graph=True)
+
+
+@each(SHOWN)
+def test_rules_agree_with_finite_differences(case: Case) -> None:
+    for arrays in case.samples():
+        cotangents = some_like(1, values(case.entry, arrays))
+        directions = some_like(2, arrays)
+        above, below = (values(case.entry, moved(arrays, step, directions)) for step in (STEP, -STEP))
+        numerical = dot(cotangents, [(p - m) / (2 * STEP) for p, m in zip(above, below, strict=True)])
+        analytical = dot(vjp(case.entry, arrays, cotangents), directions)
         assert analytical == pytest.approx(numerical, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("entry", DIFFERENTIABLE, ids=str)
-def test_a_recorded_pass_gives_the_gradients_of_a_raw_one(entry: Entry) -> None:
-    for arrays in entry.samples(dtype_of(entry)):
-        _, raw, cotangents = vjp(entry, arrays, None, False)
-        _, recorded, _ = vjp(entry, arrays, cotangents, True)
-        for a, b in zip(raw, recorded, strict=True):
-            assert (a.dtype, a.shape) == (b.dtype, b.shape)
-            np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=1e-12, atol=1e-12)
+@each(CASES)
+def test_a_recorded_pass_gives_the_gradients_of_a_raw_one(case: Case) -> None:
+    for arrays in case.samples():
+        cotangents = some_like(1, values(case.entry, arrays))
+        _, recorded = recorded_vjp(case.entry, arrays, cotangents)
+        for a, b in zip(vjp(case.entry, arrays, cotangents), recorded, strict=True):
+            assert (a.dtype, a.shape) == (b.detach().numpy().dtype, b.shape)
+            np.testing.assert_allclose(a, b.detach().numpy(), rtol=1e-12, atol=1e-12)
 
 
-# Of 0 ** x, which is a constant 0, the second derivative is nan, as it is in PyTorch.
-@pytest.mark.parametrize("entry", [e for e in DIFFERENTIABLE if str(e) not in ("to", "0 ** x")], ids=str)
-def test_second_derivatives_agree_with_finite_differences(entry: Entry) -> None:
-    for arrays in entry.samples(dtype_of(entry)):
-        inputs, first, cotangents = vjp(entry, arrays, None, True)
+@each(SHOWN)
+def test_second_derivatives_agree_with_finite_differences(case: Case) -> None:
+    """The gradient is a function of the inputs and of the cotangents; this is the derivative by all of them."""
+    for arrays in case.samples():
+        cotangents = some_like(1, values(case.entry, arrays))
+        inputs, first = recorded_vjp(case.entry, arrays, cotangents)
         followed = [g for g in first if g.requires_grad]
-        if not followed:
-            continue
-        draws = np.random.default_rng(3)
-        weights = [like(draws, g.detach().numpy()) for g in first]
-        weighted = [torch.tensor(w) for w, g in zip(weights, first, strict=True) if g.requires_grad]
-        second = torch.autograd.grad(followed, inputs, weighted, allow_unused=True, materialize_grads=True)
-        directions = [like(draws, a) for a in arrays]
-        shifted = [[a + sign * STEP * d for a, d in zip(arrays, directions, strict=True)] for sign in (1, -1)]
-        above, below = ([g.numpy() for g in vjp(entry, s, cotangents, False)[1]] for s in shifted)
-        numerical = sum(dot(w, (p - m) / (2 * STEP)) for w, p, m in zip(weights, above, below, strict=True))
-        analytical = sum(dot(s.numpy(), d) for s, d in zip(second, directions, strict=True))
+        weights = some_like(3, (g.detach().numpy() for g in first))
+        second = gradients(followed, inputs, [torch.tensor(w) for w, g in zip(weights, first, strict=True)
+                                              if g.requires_grad])
+        at, n = [*arrays, *cotangents], len(arrays)
+        directions = some_like(4, at)
+        shifted = (moved(at, step, directions) for step in (STEP, -STEP))
+        above, below = (vjp(case.entry, s[:n], s[n:]) for s in shifted)
+        numerical = dot(weights, [(p - m) / (2 * STEP) for p, m in zip(above, below, strict=True)])
+        analytical = dot((s.numpy() for s in second), directions)
         assert analytical == pytest.approx(numerical, rel=2e-5, abs=2e-6)
 
 
-@pytest.mark.parametrize("entry", DIFFERENTIABLE, ids=str)
-def test_inputs_in_any_layout_give_the_same(entry: Entry) -> None:
-    for arrays in entry.samples(dtype_of(entry)):
-        _, plain, cotangents = vjp(entry, arrays, None, False)
+@each(CASES)
+def test_inputs_in_any_layout_give_the_same(case: Case) -> None:
+    for arrays in case.samples():
+        cotangents = some_like(1, values(case.entry, arrays))
         strided = [np.asfortranarray(np.repeat(a[..., None], 2, -1))[..., 0] for a in arrays]
         tensors = [torch.from_numpy(a).requires_grad_() for a in strided]
-        results = outputs(entry, tensors)
-        if not results:
-            continue
-        given = [torch.tensor(c, dtype=r.dtype) for c, r in zip(cotangents, results, strict=True)]
-        found = torch.autograd.grad(results, tensors, given, allow_unused=True, materialize_grads=True)
-        for a, b in zip(plain, found, strict=True):
-            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-10, atol=1e-12)
+        found = gradients(outputs(case.entry, tensors), tensors, [torch.tensor(c) for c in cotangents])
+        for a, b in zip(vjp(case.entry, arrays, cotangents), found, strict=True):
+            np.testing.assert_allclose(a, b.numpy(), rtol=1e-10, atol=1e-12)
 
 
-def all_ops() -> set[Op]:
-    """Every operator stated in retrograd.ops that has a rule."""
-    modules = [importlib.import_module(f"retrograd.ops.{m.name}") for m in pkgutil.iter_modules(ops.__path__)]
-    return {v for m in modules for v in vars(m).values() if isinstance(v, Op) and v.steps}
+@each(CASES)
+def test_the_gradient_is_linear_in_the_cotangent(case: Case) -> None:
+    for arrays in case.samples():
+        sizes = values(case.entry, arrays)
+        one, other = some_like(5, sizes), some_like(6, sizes)
+        pull = partial(vjp, case.entry, arrays)
+        expected = moved([2.0 * g for g in pull(one)], -3.0, pull(other))
+        for a, b in zip(pull(moved([2.0 * c for c in one], -3.0, other)), expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10)
 
 
-def ops_in_graph(tensor: Any) -> set[Op]:
-    found, seen, waiting = set(), set(), [tensor.grad_fn]
+@each([case for case in EVERY if case.entry.refused])
+def test_what_has_no_derivative_says_so(case: Case) -> None:
+    for arrays in case.samples():
+        inputs = leaves(arrays)
+        with pytest.raises(RuntimeError, match="^derivative for aten::.* is not implemented"):
+            gradients(results := outputs(case.entry, inputs), inputs, [torch.ones_like(r) for r in results])
+
+
+# What the kinds of operators promise
+
+
+def ops_in_graph(tensors: Iterable[Any]) -> set[Op]:
+    """The operators that made the tensors."""
+    found, seen, waiting = set(), set(), [t.grad_fn for t in tensors]
     while waiting:
         node = waiting.pop()
         if node is None or node in seen:
@@ -133,11 +183,64 @@ def ops_in_graph(tensor: Any) -> set[Op]:
     return found
 
 
+def forward_ops(case: Case) -> set[Op]:
+    return set().union(*(ops_in_graph(outputs(case.entry, leaves(arrays))) for arrays in case.samples()))
+
+
+def backward_ops(case: Case) -> set[Op]:
+    return set().union(*(ops_in_graph(recorded_vjp(case.entry, arrays, some_like(1, values(case.entry, arrays)))[1])
+                         for arrays in case.samples()))
+
+
+def only(kind: str, found: set[Op]) -> bool:
+    """Whether all the operators are of this kind. A copy and a change of type are of both."""
+    kinds = {op.kind for op in found if op not in (basic.clone, basic.cast)}
+    return bool(found) and kinds <= {kind}
+
+
+@each(CASES)
+def test_operators_keep_what_their_kind_promises(case: Case) -> None:
+    found = forward_ops(case)
+    for arrays in case.samples():
+        if only("linear", found):
+            check_linear(case.entry, arrays)
+        if only("pointwise", found) and len({a.shape for a in arrays}) == 1:
+            check_pointwise(case.entry, arrays)
+
+
+def check_linear(entry: Entry, arrays: list[Array]) -> None:
+    """f(2 x - 3 y) = 2 f(x) - 3 f(y); so f is its own JVP, and the gradient is its adjoint, but for rounding."""
+    others = some_like(7, arrays)
+    left, right = values(entry, arrays), values(entry, others)
+    both = values(entry, moved([2.0 * a for a in arrays], -3.0, others))
+    rounding = max((float(np.finfo(v.dtype).eps) for v in left), default=0.0) * 100
+    for a, b in zip(both, moved([2.0 * v for v in left], -3.0, right), strict=True):
+        np.testing.assert_allclose(a, b, rtol=rounding, atol=rounding)
+    cotangents = [c.astype(v.dtype) for c, v in zip(some_like(1, left), left, strict=True)]
+    assert dot(vjp(entry, arrays, cotangents), others) == pytest.approx(dot(cotangents, right), rel=rounding, abs=rounding)
+
+
+def check_pointwise(entry: Entry, arrays: list[Array]) -> None:
+    """Where inputs and cotangents change in every second element only, the others keep their values and gradients."""
+    cotangents = some_like(1, values(entry, arrays))
+    before = [*values(entry, arrays), *vjp(entry, arrays, cotangents)]
+    shape = arrays[0].shape
+    same = np.arange(arrays[0].size).reshape(shape) % 2 == 0
+
+    def elsewhere(array: Array) -> Array:
+        return np.where(same, array, np.roll(array, 2).reshape(shape))
+
+    changed, pulled = [elsewhere(a) for a in arrays], [elsewhere(c) for c in cotangents]
+    for a, b in zip(before, [*values(entry, changed), *vjp(entry, changed, pulled)], strict=True):
+        np.testing.assert_allclose(a[same], b[same], rtol=1e-13, atol=0.0)
+
+
+def all_ops() -> set[Op]:
+    """Every operator stated in retrograd.ops that has a rule."""
+    modules = [importlib.import_module(f"retrograd.ops.{m.name}") for m in pkgutil.iter_modules(ops.__path__)]
+    return {v for m in modules for v in vars(m).values() if isinstance(v, Op) and v.steps}
+
+
 def test_the_table_reaches_every_operator() -> None:
-    reached: set[Op] = set()
-    for entry in DIFFERENTIABLE:
-        for arrays in [*entry.samples(dtype_of(entry))]:
-            _, first, _ = vjp(entry, arrays, None, True)
-            for result in [*outputs(entry, leaves(arrays)), *(g for g in first if g.requires_grad)]:
-                reached |= ops_in_graph(result)
-    assert sorted(op.name for op in all_ops() - reached) == []
+    reached = set().union(*map(forward_ops, EVERY), *map(backward_ops, CASES))
+    assert sorted(f"{op.name} ({op.node_name})" for op in all_ops() - reached) == []

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import retrograd as torch
 from hypothesis import given, strategies as st
+
+import retrograd as torch
 
 INF, NAN = math.inf, math.nan
 finite = st.floats(-1e3, 1e3, allow_nan=False)

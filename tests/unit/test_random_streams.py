@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrograd.kernels import libm
-from retrograd.kernels import random as kernels
+from retrograd.kernels import libm, random as kernels
 from retrograd.kernels.fma import multiply_add
 from retrograd.kernels.sampling import multinomial, randint, randperm
 from retrograd.kernels.twister import STATE_BYTES, Twister

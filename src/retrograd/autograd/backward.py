@@ -1,4 +1,4 @@
-"""`autograd.backward` and `autograd.grad`: passes over the graph from several roots, to all leaves or to chosen inputs."""
+"""`autograd.backward` and `autograd.grad`: passes from several roots, to all leaves or to chosen inputs."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
-            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
-                               "Please only use `grad_tensors`.")
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                               "`backward()`. Please only use `grad_tensors`.")
         grad_tensors = grad_variables
     if create_graph:
         warn_of_cycle()
@@ -69,8 +69,9 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
     (tensor(6.),)
     """
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient "
-                      "for other parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+                      "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning,
+                      stacklevel=2)
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")
@@ -87,9 +88,9 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
     gradients = [found.get(edge) for edge in edges]
     if materialize_grads:
         return tuple([plain(np.zeros(edge.shape, edge.dtype)) if g is None else g for g, edge in zip(gradients, edges)])
-    if not allow_unused and any([g is None for g in gradients]):
-        raise RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used in "
-                           "the graph. Set allow_unused=True if this is the desired behavior.")
+    if not allow_unused and any(g is None for g in gradients):
+        raise RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used "
+                           "in the graph. Set allow_unused=True if this is the desired behavior.")
     return tuple(gradients)
 
 
@@ -102,8 +103,10 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
         if cotangent is None:
             raise RuntimeError(f"With is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None.")
         count = _batch_size(cotangent.shape, root_edge(root, i).shape, i)
-    rows = [grad(roots, targets, [c[i] for c in cotangents], retain_graph=True if i + 1 < count else retain_graph, **options)
-            for i in range(count)]
+    rows = []
+    for i in range(count):
+        keep = retain_graph if i + 1 == count else True
+        rows.append(grad(roots, targets, [c[i] for c in cotangents], retain_graph=keep, **options))
     edges = [input_edge(t) for t in targets]
     if not rows:
         return tuple([plain(np.zeros((0, *edge.shape), edge.dtype)) for edge in edges])
@@ -120,6 +123,6 @@ def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> in
         raise RuntimeError(
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
             "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-            f"mismatch was detected: grad_output[{i}] has a shape of torch.Size({list(shape)}) and output[{i}] has a shape "
-            f"of torch.Size({list(expected)}).")
+            f"mismatch was detected: grad_output[{i}] has a shape of torch.Size({list(shape)}) and output[{i}] has a "
+            f"shape of torch.Size({list(expected)}).")
     return shape[0]

@@ -45,7 +45,7 @@ def check_linear(check: Check, outputs: list[Any]) -> None:
 
 
 def check_undefined(check: Check, count: int) -> None:
-    """Refuse a backward that cannot do without the cotangents of all its outputs, or of one, or makes something of it."""
+    """Refuse a backward that cannot do without the cotangents of its outputs, or of one, or makes something of it."""
     choices: list[range | list[int]] = [range(count)]
     if count > 1:
         choices += [[i] for i in range(count)]
@@ -64,9 +64,10 @@ def check_undefined(check: Check, count: int) -> None:
 
 
 def _warn() -> None:
-    warnings.warn("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it "
-                  "may break existing callers of this function. If this is true for you, you can call this function with "
-                  '"check_undefined_grad=False" to disable the feature', stacklevel=5)
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+        "break existing callers of this function. If this is true for you, you can call this function with "
+        '"check_undefined_grad=False" to disable the feature', stacklevel=5)
 
 
 def check_batched_pass(check: Check, out: Any, number: int) -> None:

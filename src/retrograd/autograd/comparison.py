@@ -99,8 +99,8 @@ def _check_repeats(check: Check, first: list[Array], second: list[Array]) -> Non
     for a, b in zip(first, second):
         if a.size and not np.max(np.abs(a - b)) <= check.nondet_tol:
             raise GradcheckError(
-                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-                "different values, although analytical gradient matches numerical gradient. The tolerance for "
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                "gives different values, although analytical gradient matches numerical gradient. The tolerance for "
                 f"nondeterminism was {check.nondet_tol}; the largest difference was {np.max(np.abs(a - b))}.")
 
 
@@ -181,8 +181,9 @@ def _in_full(check: Check, out: Any, j: int, place: int) -> str:
     x = check.differentiable[j]
     numerical = matrices(check.func, check.inputs, x, check.eps)[place]
     analytical = _analytical(check, out)[j]
-    text = ("\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode, from random "
-            f"projections. Element by element they are\nNumerical:\n {plain(numerical)}\nAnalytical:\n{plain(analytical)}\n\n"
+    text = ("\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode, from "
+            f"random projections. Element by element they are\nNumerical:\n {plain(numerical)}\n"
+            f"Analytical:\n{plain(analytical)}\n\n"
             f"The max per-element difference (slow mode) is: {np.max(np.abs(numerical - analytical))}.\n")
     if _close(analytical, numerical, check.rtol, check.atol):
         return text + "Fast gradcheck failed but element-wise differences are small. With fast_mode=False it passes."

@@ -68,10 +68,11 @@ def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, leng
     finally:
         entry[...] = before
     for a, b in zip(low, high):
-        for what, was, became in (("shape", Size(a.shape), Size(b.shape)), ("dtype", dtype.of[a.dtype], dtype.of[b.dtype])):
+        shapes, dtypes = (Size(a.shape), Size(b.shape)), (dtype.of[a.dtype], dtype.of[b.dtype])
+        for what, (was, became) in (("shape", shapes), ("dtype", dtypes)):
             if was != became:
-                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed "
-                                     f"{where}by {length}, but got: {what}s {was} and {became}.")
+                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are "
+                                     f"perturbed {where}by {length}, but got: {what}s {was} and {became}.")
     with np.errstate(all="ignore"):
         return [((b - a) / (2 * length)).reshape(-1) for a, b in zip(low, high)]
 

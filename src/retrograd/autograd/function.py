@@ -29,7 +29,7 @@ from .grad_mode import no_grad
 class SavedOutput(NamedTuple):
     """A saved output: enough to make its tensor again."""
 
-    index: int
+    number: int
     array: Any
 
 
@@ -93,8 +93,8 @@ class FunctionCtx(OtherNode):
                 raise faults.modified(self, saved._array, *((None, 0) if edge is None else (edge.node, edge.index)))
             return saved
         if written_since(saved.array, self.number):
-            raise faults.modified(self, saved.array, self, saved.index)
-        edge = None if saved.index in self._constant_outputs else self._edge_to(saved.index)
+            raise faults.modified(self, saved.array, self, saved.number)
+        edge = None if saved.number in self._constant_outputs else self._edge_to(saved.number)
         return with_edge(saved.array, edge)
 
     def _edge_to(self, index: int) -> Any:
@@ -106,8 +106,8 @@ class FunctionCtx(OtherNode):
         function = self._forward_cls
         backward = function.vjp if function.backward is Function.backward else function.backward
         if backward is function.backward and function.vjp is not Function.vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. They are two "
-                               "names for one thing: keep one of them.")
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. They are "
+                               "two names for one thing: keep one of them.")
         results = backward(self, *grads)
         if not walk.keep:
             self._freed = True
@@ -145,7 +145,8 @@ class FunctionCtx(OtherNode):
             if edge is not None:
                 if not _reaches(result._array.shape, edge.shape):
                     raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got "
-                                       f"{list(result._array.shape)} but expected shape compatible with {list(edge.shape)}")
+                                       f"{list(result._array.shape)} but expected shape compatible with "
+                                       f"{list(edge.shape)}")
                 gradients[position] = result if walk.recorder is not None else result._array
         return gradients
 
@@ -197,8 +198,8 @@ class Function(metaclass=_FunctionMeta):
                       "in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style "
-                           "autograd function with static forward method: call it as "
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "
+                           "new-style autograd function with static forward method: call it as "
                            f"{type(self).__name__}.apply(...).")
 
     @staticmethod
@@ -228,8 +229,8 @@ class Function(metaclass=_FunctionMeta):
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Compute the outputs for a batch of inputs. To be overridden."""
-        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap static method or "
-                                  "set generate_vmap_rule=True.")
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap static method "
+                                  "or set generate_vmap_rule=True.")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -264,7 +265,8 @@ def _positional(function: type[Function], args: tuple[Any, ...], kwargs: dict[st
     if not with_context:
         bound.apply_defaults()
     for name in bound.kwargs:
-        raise TypeError(f"forward() got an unexpected keyword argument '{name}'. The arguments of forward are positional.")
+        raise TypeError(f"forward() got an unexpected keyword argument '{name}'. The arguments of forward are "
+                        "positional.")
     return bound.args[with_context:]
 
 
@@ -336,13 +338,15 @@ def _check_marks(node: FunctionCtx, raw: tuple[Any, ...]) -> None:
     """Refuse marks on what is no tensor, and on what was not returned."""
     for i, tensor in enumerate(node._dirty):
         if not isinstance(tensor, State):
-            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(tensor).__name__}")
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type "
+                               f"{type(tensor).__name__}")
         if not any(tensor is out for out in raw):
-            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
-                               "inputs that are modified inplace must all be outputs of the Function.")
+            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
+                               "The inputs that are modified inplace must all be outputs of the Function.")
     for tensor in node._non_differentiable:
         if not isinstance(tensor, State):
-            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(tensor).__name__}")
+            raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got "
+                               f"{type(tensor).__name__}")
 
 
 def _pack(node: FunctionCtx, raw: tuple[Any, ...], wrapped: list[Any]) -> None:

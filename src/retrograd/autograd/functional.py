@@ -1,24 +1,19 @@
 """torch.autograd.functional: Jacobians, Hessians, and the products of both with vectors, of a Python function.
 
-Everything is made of backward passes. A product with a tangent (jvp, hvp, a column of a Jacobian) is the "double
-backward trick": a vector-Jacobian product is linear in its cotangent, so its derivative by the cotangent is the
-transposed product. This module must not know how the engine walks the graph.
+Everything is made of backward passes. A product with a tangent (jvp, hvp) is the "double backward trick": the product
+of a cotangent with the Jacobian is linear in the cotangent, so its gradient by the cotangent is the other product.
+This module must not know how a pass goes, nor how blocks are found.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ..modes import local
-from ..tensor.gradients import input_edge, run_backward
-from ..tensor.options import require_grad
-from ..tensor.state import State, edge_of, plain, with_edge
+from ..tensor.state import State, edge_of
 from . import strict as check
-from .backward import grad
+from .blocks import columns, detached, dummies, gradients, leaf, recorded_rows, rows, stacked, stacked_together
 from .grad_mode import enable_grad
 
 __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
@@ -29,7 +24,8 @@ OUTPUTS = "outputs of the user-provided function"
 REVERSE, FORWARD = "reverse-mode", "forward-mode"
 
 
-def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Any, Any]:
     """`func(*inputs)`, and the product of the cotangent `v` (like the outputs) with its Jacobian (like the inputs).
 
     `v` may be left out where the output is a single number. With `create_graph` both results can be differentiated.
@@ -47,17 +43,18 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
             check.require_outputs(outputs)
         if v is not None:
             cotangents = _like(v, outputs, several_outputs, create_graph, "vjp")
-        elif len(outputs) == 1 and _count(outputs[0]) == 1:
+        elif len(outputs) == 1 and outputs[0]._array.size == 1:
             cotangents = None
         else:
             raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor "
                                "with a single element.")
-    found = _gradients(outputs, xs, cotangents, create_graph)
+    found = gradients(outputs, xs, cotangents, create_graph)
     product = check.filled(found, xs, strict, create_graph, check.BACK)
     return _result(outputs, several_outputs, create_graph), _result(product, several, create_graph)
 
 
-def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Any, Any]:
     """`func(*inputs)`, and the product of its Jacobian with the tangent `v` (like the inputs; the product, like the
     outputs).
 
@@ -70,16 +67,15 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
     with enable_grad():
         several, xs = _as_tuple(inputs, "inputs", "jvp")
         xs = _prepared(xs, create_graph, True)
-        tangents = _tangents(v, xs, several, create_graph, "jvp", "The vector v can only be None if the input to the "
-                             "user-provided function is a single Tensor with a single element.")
+        tangents = _tangents(v, xs, several, create_graph, "jvp")
         several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, "jvp")
         if strict:
             check.require_outputs(outputs)
-        dummies = _dummies(outputs)
-        by_inputs = _gradients(outputs, xs, dummies, True)
+        zeros = dummies(outputs)
+        by_inputs = gradients(outputs, xs, zeros, True)
         if strict:
             check.require_dependence(by_inputs)
-    found = _gradients(by_inputs, dummies, tangents, create_graph)
+    found = gradients(by_inputs, zeros, tangents, create_graph)
     product = check.filled(found, outputs, strict, create_graph, check.BACK_TRICK)
     return _result(outputs, several_outputs, create_graph), _result(product, several_outputs, create_graph)
 
@@ -120,10 +116,10 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
         if not vectorize:
             check.require_real(outputs)
         if create_graph:
-            rows = [_recorded_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)]
-            blocks = _stacked_together(rows, outputs, xs) if vectorize else _stacked(rows, outputs, xs)
+            found = [recorded_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)]
+            blocks = stacked_together(found, outputs, xs) if vectorize else stacked(found, outputs, xs)
         else:
-            blocks = tuple([_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)])
+            blocks = tuple([rows(out, xs, i if strict else None) for i, out in enumerate(outputs)])
     return _nested(blocks, several_outputs, several)
 
 
@@ -163,7 +159,8 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
     return blocks if several else blocks[0][0]
 
 
-def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Any, Any]:
     """`func(*inputs)`, which is a single number, and the product of the vector `v` (like the inputs) with its Hessian.
 
     `v` may be left out where the input is a single number; `create_graph` and `strict` are as for `vjp`.
@@ -173,13 +170,14 @@ def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
     (tensor(9.), tensor([ 6., 12.]))
     """
     with enable_grad():
-        several, xs, tangents, several_outputs, outputs, gradient = _first_order(func, inputs, v, create_graph, strict, "vhp")
-    found = _gradients(gradient, xs, tangents, create_graph)
-    product = check.filled(found, xs, strict, create_graph, check.DOUBLE_BACK)
-    return _result(outputs, several_outputs, create_graph), _result(product, several, create_graph)
+        first = _first_order(func, inputs, v, create_graph, strict, "vhp")
+    found = gradients(first.gradient, first.xs, first.vectors, create_graph)
+    return first.output, _result(check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK), first.several,
+                                 create_graph)
 
 
-def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Any, Any]:
     """`func(*inputs)`, which is a single number, and the product of its Hessian with the vector `v` (like the inputs).
 
     The Hessian is symmetric where `func` is smooth, and then `vhp` gives the same with less work. The options are
@@ -190,102 +188,36 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
     (tensor(9.), tensor([ 6., 12.]))
     """
     with enable_grad():
-        several, xs, tangents, several_outputs, outputs, gradient = _first_order(func, inputs, v, create_graph, strict, "hvp")
-        dummies = _dummies(xs)
-        doubled = _gradients(gradient, xs, dummies, True)
-    found = _gradients(doubled, dummies, tangents, create_graph)
-    product = check.filled(found, xs, strict, create_graph, check.DOUBLE_BACK_TRICK)
-    return _result(outputs, several_outputs, create_graph), _result(product, several, create_graph)
+        first = _first_order(func, inputs, v, create_graph, strict, "hvp")
+        zeros = dummies(first.xs)
+        doubled = gradients(first.gradient, first.xs, zeros, True)
+    found = gradients(doubled, zeros, first.vectors, create_graph)
+    return first.output, _result(check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK_TRICK),
+                                 first.several, create_graph)
 
 
-def _first_order(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> tuple[Any, ...]:
-    """What the products with a Hessian begin with: inputs, vector, outputs and the recorded gradient."""
+class _FirstOrder(NamedTuple):
+    """What the products with a Hessian begin with. `several` says whether the inputs were given as a tuple."""
+
+    several: bool
+    xs: Tensors
+    vectors: Tensors | None
+    output: Any
+    gradient: Tensors
+
+
+def _first_order(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> _FirstOrder:
     several, xs = _as_tuple(inputs, "inputs", name)
     xs = _prepared(xs, create_graph, True)
-    tangents = _tangents(v, xs, several, create_graph, name, "The vector v can only be None if the input to the "
-                         "user-provided function is a single Tensor with a single element.")
+    vectors = _tangents(v, xs, several, create_graph, name)
     several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, name)
     if strict:
         check.require_outputs(outputs)
     check.require_single(several_outputs, outputs, name)
-    gradient = _gradients(outputs, xs, None, True)
+    gradient = gradients(outputs, xs, None, True)
     if strict:
         check.require_second_order(gradient)
-    return several, xs, tangents, several_outputs, outputs, gradient
-
-
-# Rows and columns of a Jacobian
-
-
-def _unit(like: Any, j: int) -> Any:
-    """The j-th vector of the standard basis, as a cotangent for `like`."""
-    array = np.zeros(like._array.shape, like._array.dtype)
-    array.reshape(-1)[j] = 1
-    return plain(array)
-
-
-def _pass(out: Any, edges: list[Any], j: int, record: bool) -> dict[Any, Any]:
-    return run_backward([out], [_unit(out, j)], retain_graph=True, create_graph=record, inputs=edges, capture=True)
-
-
-def _rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
-    """The Jacobian of one output by each input: one pass for each row. In strict mode `number` is the output's, else None."""
-    blocks = [np.zeros((out._array.size, *x._array.shape), x._array.dtype) for x in xs]
-    if edge_of(out) is not None:
-        edges = [input_edge(x) for x in xs]
-        for j in range(out._array.size):
-            found = _pass(out, edges, j, False)
-            for i, edge in enumerate(edges):
-                row = found.get(edge)
-                if row is not None:
-                    blocks[i][j] = row._array
-                elif number is not None:
-                    raise check.independent(number, i)
-    return tuple([plain(block.reshape(out._array.shape + x._array.shape)) for block, x in zip(blocks, xs)])
-
-
-def _recorded_rows(out: Any, xs: Tensors, number: int | None) -> list[list[Any]]:
-    """As `_rows`, for each input a list of tensors that can be differentiated again."""
-    columns: list[list[Any]] = [[] for _ in xs]
-    edges = [] if edge_of(out) is None else [input_edge(x) for x in xs]
-    for j in range(out._array.size):
-        found = _pass(out, edges, j, True) if edges else {}
-        for i, x in enumerate(xs):
-            row = found.get(edges[i]) if edges else None
-            if row is None:
-                if number is not None:
-                    raise check.independent(number, i)
-                row = check.zeros_like(x)
-            elif number is not None and edge_of(row) is None:
-                raise check.constant("jacobian", number)
-            columns[i].append(row)
-    return columns
-
-
-def _stacked(rows: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:
-    """The rows by output and input as blocks, each on its own."""
-    return tuple([tuple([_block(np.stack(found) if found else None, out, x) for found, x in zip(by_input, xs)])
-                  for by_input, out in zip(rows, outputs)])
-
-
-def _stacked_together(rows: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:
-    """The rows as blocks that are parts of one tensor for each input, as they are from one batched pass."""
-    by_input: list[list[Any]] = []
-    for i, x in enumerate(xs):
-        found = [row for by_output in rows for row in by_output[i]]
-        whole = np.stack(found) if found else None
-        start, blocks = 0, []
-        for out in outputs:
-            part = None if whole is None else whole[start : start + out._array.size]
-            blocks.append(_block(part, out, x))
-            start += out._array.size
-        by_input.append(blocks)
-    return tuple(zip(*by_input))
-
-
-def _block(rows: Any, out: Any, x: Any) -> Any:
-    shape = out._array.shape + x._array.shape
-    return plain(np.zeros(shape, x._array.dtype)) if rows is None else rows.view(shape)
+    return _FirstOrder(several, xs, vectors, _result(outputs, False, create_graph), gradient)
 
 
 def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = False) -> Any:
@@ -294,32 +226,12 @@ def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = Fal
     if not vectorize:
         raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
                                   "only implemented for `vectorize=True`.")
-    record = record or (local.here.grad and any([edge_of(x) is not None for x in given]))
+    record = record or (local.here.grad and any(edge_of(x) is not None for x in given))
     with enable_grad():
-        xs = tuple([x.view_as(x) if record and edge_of(x) is not None else _leaf(x) for x in given])
+        xs = tuple([x.view_as(x) if record and edge_of(x) is not None else leaf(x) for x in given])
         several_outputs, outputs = _as_tuple(func(*xs), "outputs", "jacobian")
-        blocks = [_columns(out, xs, record) for out in outputs]
+        blocks = [columns(out, xs, record) for out in outputs]
     return _nested(blocks, several_outputs, several)
-
-
-def _columns(out: Any, xs: Tensors, record: bool) -> list[Any]:
-    """The Jacobian of one output by each input, one pass for each column. A list, as it is in PyTorch."""
-    shapes = [out._array.shape + x._array.shape for x in xs]
-    blank = [plain(np.zeros(shape, out._array.dtype)) for shape in shapes]
-    if edge_of(out) is None:
-        return blank
-    dummy = _dummies((out,))[0]
-    transposed = _gradients((out,), xs, (dummy,), True)
-    blocks: list[Any] = []
-    for i, (by_input, shape) in enumerate(zip(transposed, shapes)):
-        if by_input is None or edge_of(by_input) is None or not by_input._array.size:
-            blocks.append(blank[i])
-            continue
-        edge = input_edge(dummy)
-        columns = [_pass(by_input, [edge], k, record).get(edge) for k in range(by_input._array.size)]
-        stacked = np.stack([check.zeros_like(out) if c is None else c for c in columns], axis=-1)
-        blocks.append(stacked.reshape(shape))
-    return blocks
 
 
 def _nested(blocks: Any, several_outputs: bool, several_inputs: bool) -> Any:
@@ -337,34 +249,23 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
     values: Tensors = value if several else (value,)
     for i, element in enumerate(values):
         if not isinstance(element, State):
-            found = (f"value at index {i} has type {type(element)}" if several
-                     else f"given {what} has type {type(element)}")
-            raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found}.")
+            found = f"value at index {i}" if several else f"given {what}"
+            raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} "
+                            f"has type {type(element)}.")
     return several, values
 
 
 def _prepared(tensors: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
-    """The tensors as new ones: views that lead on to those that require grad, if the graph is to go on (`create_graph`);
-    else leaves, or constants where there is no need of a graph."""
-    return tuple([t.view_as(t) if create_graph and edge_of(t) is not None else _leaf(t) if need_graph else _detached(t)
+    """The tensors as new ones: views that lead on to those that require grad, where the graph is to go on
+    (`create_graph`); else leaves, or constants where there is no need of a graph."""
+    return tuple([t.view_as(t) if create_graph and edge_of(t) is not None else leaf(t) if need_graph else detached(t)
                   for t in tensors])
-
-
-def _detached(tensor: Any) -> Any:
-    """The same memory and version, without history."""
-    return with_edge(tensor._array, None)
-
-
-def _leaf(tensor: Any) -> Any:
-    leaf = _detached(tensor)
-    leaf.requires_grad_()
-    return leaf
 
 
 def _result(tensors: Tensors, several: bool, create_graph: bool) -> Any:
     """The tensors as results: without history unless `create_graph`, and without the tuple that nobody gave."""
     if not create_graph:
-        tensors = tuple([_detached(t) for t in tensors])
+        tensors = tuple([detached(t) for t in tensors])
     return tensors if several else tensors[0]
 
 
@@ -383,30 +284,11 @@ def _like(v: Any, others: Tensors, several: bool, create_graph: bool, name: str)
     return vectors
 
 
-def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str, otherwise: str) -> Tensors | None:
+def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str) -> Tensors | None:
+    """The vector `v`, built and shaped like the inputs; None, which stands for 1, where they are a single number."""
     if v is not None:
         return _like(v, xs, several, create_graph, name)
-    if len(xs) != 1 or _count(xs[0]) != 1:
-        raise RuntimeError(otherwise)
+    if len(xs) != 1 or xs[0]._array.size != 1:
+        raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
+                           "Tensor with a single element.")
     return None
-
-
-def _count(tensor: Any) -> int:
-    return math.prod(tensor._array.shape)
-
-
-def _dummies(tensors: Tensors) -> Tensors:
-    """Zeros that require grad: cotangents to differentiate by. Their values do not matter."""
-    dummies = tuple([check.zeros_like(t) for t in tensors])
-    for dummy in dummies:
-        require_grad(dummy)
-    return dummies
-
-
-def _gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | None, record: bool) -> tuple[Any, ...]:
-    """The gradients of those outputs that have any; None for an input that none depends on."""
-    pairs = [(out, None if cotangents is None else cotangents[i]) for i, out in enumerate(outputs)
-             if out is not None and edge_of(out) is not None]
-    if not pairs:
-        return (None,) * len(inputs)
-    return grad([out for out, _ in pairs], inputs, [g for _, g in pairs], create_graph=record, allow_unused=True)

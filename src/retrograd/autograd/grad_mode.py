@@ -96,7 +96,7 @@ class _Bare(_Mode):
     @overload
     def __new__(cls, function: None = None) -> _Bare: ...
     @overload
-    def __new__(cls, function: F) -> F: ...
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
     def __new__(cls, function: Any = None) -> Any:
         if function is None:
             return super().__new__(cls)

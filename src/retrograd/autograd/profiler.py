@@ -49,8 +49,8 @@ class profile:
         elif use_device is not None:
             warnings.warn(f"The {use_device} is not a valid device option.", UserWarning, stacklevel=2)
         if not use_cpu:
-            raise AssertionError("Device-only events supported only with Kineto (use_kineto=True). There is no device but "
-                                 "the CPU.")
+            raise AssertionError("Device-only events supported only with Kineto (use_kineto=True). There is no device "
+                                 "but the CPU.")
         self.use_cuda, self.use_device, self.record_shapes = False, None, record_shapes
 
     _recording: Recording | None = None

@@ -23,15 +23,17 @@ class Stage(NamedTuple):
 
 
 BACK = Stage("The output of the user-provided function is independent of input {}. " + _FORBIDDEN + ".", "jacobian")
-BACK_TRICK = Stage("The gradient with respect to the input is independent of entry {} in the grad_outputs when using the "
-                   "double backward trick to compute forward mode gradients. " + _FORBIDDEN + ".", "jacobian")
-DOUBLE_BACK = Stage("The jacobian of the user-provided function is independent of input {}. " + _FORBIDDEN + ".", "hessian")
+BACK_TRICK = Stage("The gradient with respect to the input is independent of entry {} in the grad_outputs when using "
+                   "the double backward trick to compute forward mode gradients. " + _FORBIDDEN + ".", "jacobian")
+DOUBLE_BACK = Stage("The jacobian of the user-provided function is independent of input {}. " + _FORBIDDEN + ".",
+                    "hessian")
 DOUBLE_BACK_TRICK = Stage(
     "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. " + _FORBIDDEN +
     " as it prevents from using the double backward trick to replace forward mode AD.", "hessian")
 
 
-def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_graph: bool, stage: Stage) -> tuple[Any, ...]:
+def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_graph: bool,
+           stage: Stage) -> tuple[Any, ...]:
     """The gradients, with zeros for absent ones. In strict mode RuntimeError for those, and for constants."""
     if strict:
         for i, g in enumerate(gradients):
@@ -62,8 +64,8 @@ def require_outputs(outputs: Sequence[Any]) -> None:
     """Refuse outputs that require no grad."""
     for i, out in enumerate(outputs):
         if edge_of(out) is None:
-            raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs must be "
-                               "computed in a differentiable manner from the input when running in strict mode.")
+            raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs must "
+                               "be computed in a differentiable manner from the input when running in strict mode.")
 
 
 def require_dependence(gradients: Sequence[Any]) -> None:
@@ -71,8 +73,8 @@ def require_dependence(gradients: Sequence[Any]) -> None:
     for i, g in enumerate(gradients):
         _require_present(g, i)
         if edge_of(g) is None:
-            raise RuntimeError(f"The gradient with respect to input {i} is independent of the inputs of the user-provided "
-                               f"function. {_FORBIDDEN}.")
+            raise RuntimeError(f"The gradient with respect to input {i} is independent of the inputs of the "
+                               f"user-provided function. {_FORBIDDEN}.")
 
 
 def require_second_order(gradients: Sequence[Any]) -> None:
@@ -105,5 +107,5 @@ def require_single(several: bool, outputs: Sequence[Any], name: str) -> None:
     if several:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if outputs[0]._array.size != 1:
-        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element. It has "
-                           f"shape {list(outputs[0].shape)}.")
+        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element. It "
+                           f"has shape {list(outputs[0].shape)}.")

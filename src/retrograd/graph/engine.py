@@ -239,7 +239,7 @@ class Pass:
 
     def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
         """Run a node, where there is something to run it on, and with the observer watching, where there is one."""
-        if not node.runs_always and not any([cotangent is not None for cotangent in cotangents]):
+        if not node.runs_always and all(cotangent is None for cotangent in cotangents):
             return [None] * len(node.edges)
         observer = local.here.observer
         cotangent = cotangents if node.several else cotangents[0]

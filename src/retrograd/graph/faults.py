@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtypes import dtype as torch_dtype
+from .node import AccumulateGrad
 from .versions import writes_to, written_since
 
 SECOND = ("Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -29,15 +30,15 @@ def type_text(array: Any) -> str:
 def forward_name(node: Any) -> str:
     """What PyTorch's messages call the operation of a node: 'Exp' for ExpBackward0."""
     name: str = node.name()
-    return name.partition("Backward")[0] or name
+    return name.rpartition("Backward")[0] or name
 
 
 def _producer(node: Any, save: Any) -> tuple[Any, int]:
-    """(node, output number) that made a saved value; (None, 0) for a constant."""
+    """(node, output number) that made a saved value; (None, 0) for a constant or a leaf."""
     if save.kind == "out":
-        return node, save.index
-    edge = node.edges[save.index]
-    return (None, 0) if edge is None else (edge.node, edge.index)
+        return node, save.place
+    edge = node.edges[save.place]
+    return (None, 0) if edge is None or isinstance(edge, AccumulateGrad) else (edge.node, edge.index)
 
 
 def stale(node: Any) -> RuntimeError:

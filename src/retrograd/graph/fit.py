@@ -1,4 +1,4 @@
-"""Fitting a gradient to the edge it goes along: undo a broadcast, cast, take the real part. Once, here, never in a rule.
+"""Fitting a gradient to its edge: undo a broadcast, cast, take the real part. Once, here, never in a rule.
 
 Written with operators that record, so a pass that is recorded fits in the same words. Must not know Tensor.
 """

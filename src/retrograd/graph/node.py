@@ -65,7 +65,7 @@ class Node:
     saves: ClassVar[list[Save]] = []
     holomorphic: ClassVar[bool] = True
     runs_always: ClassVar[bool] = False    # also where no gradient reached it: what a user wrote does
-    outputs: int = 1
+    outputs: Any = 1                       # their number; nodes of several have a slot for it
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         """Gradients in the order of `edges` (None where there is none), of a node without steps, in the pass `walk`."""

@@ -17,9 +17,14 @@ from .indexing import Shape, add_at
 
 def _along(index: Any, dim: int) -> tuple[Any, ...]:
     """The key under which `gather` reads."""
-    key: list[Any] = [*np.ix_(*[np.arange(n) for n in index.shape])]
-    key[dim] = index
-    return tuple(key)
+    shape = index.shape
+    return tuple([index if d == dim else np.arange(n).reshape(n, *(1,) * (len(shape) - 1 - d))
+                  for d, n in enumerate(shape)])
+
+
+def within(index: Any, size: int) -> bool:
+    """Whether all elements of an index count from the front and are among `size`: read unsigned, a negative is large."""
+    return not index.size or bool(np.maximum.reduce(index.view(np.uint64), axis=None) < size)
 
 
 def gather(x: Any, index: Any, dim: int) -> Any:

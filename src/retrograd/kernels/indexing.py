@@ -62,17 +62,21 @@ def index(x: Any, indices: Sequence[Any]) -> Any:
         if last.dtype.kind != "b" and all([i is None for i in indices[:-1]]):
             return x.take(last, len(indices) - 1)
         return x[_key(indices)]
-    except (IndexError, ValueError):
-        raise refused(x.shape, indices) from None
+    except (IndexError, ValueError) as error:
+        raise refused(x.shape, indices) or error from None
 
 
 def _key(indices: Sequence[Any]) -> tuple[Any, ...]:
     return tuple([slice(None) if i is None else i for i in indices])
 
 
-def refused(shape: Shape, indices: Sequence[Any]) -> Exception:
-    """Why an array of `shape` cannot be indexed so."""
-    whole = list(shape)
+def refused(shape: Shape, indices: Sequence[Any]) -> Exception | None:
+    """Why an array of `shape` cannot be indexed so; None where it can."""
+    return _ill_formed(shape, indices) or _beyond(shape, indices)
+
+
+def _ill_formed(shape: Shape, indices: Sequence[Any]) -> Exception | None:
+    """Whether there are too many indices, a mask of another shape, or arrays that do not broadcast."""
     dim = 0
     sizes = []
     for i in indices:
@@ -82,9 +86,9 @@ def refused(shape: Shape, indices: Sequence[Any]) -> Exception:
             for d, n in enumerate(i.shape):
                 if dim + d >= len(shape) or shape[dim + d] != n:
                     return IndexError(f"The shape of the mask {list(i.shape)} at index {d} does not match the shape of "
-                                      f"the indexed tensor {whole} at index {dim + d}")
+                                      f"the indexed tensor {list(shape)} at index {dim + d}")
             dim += i.ndim
-            sizes.append((np.count_nonzero(i),))
+            sizes += [(int(np.count_nonzero(i)),)] * i.ndim
         else:
             sizes.append(i.shape)
             dim += 1
@@ -95,12 +99,17 @@ def refused(shape: Shape, indices: Sequence[Any]) -> Exception:
     except ValueError:
         return IndexError("shape mismatch: indexing tensors could not be broadcast together with shapes "
                           + ", ".join(str([*s]) for s in sizes))
+    return None
+
+
+def _beyond(shape: Shape, indices: Sequence[Any]) -> Exception | None:
+    """Whether an index is outside its dimension."""
     for d, i in enumerate(expanded(indices)):
         if i is not None and i.size and not shape[d]:
             return IndexError("index is out of bounds for dimension with size 0")
         if i is not None and outside(i, shape[d]) is not None:
             return IndexError(out_of_bounds(i, shape[d], d))
-    return IndexError(f"cannot index a tensor of shape {whole}")
+    return None
 
 
 def outside(index: Any, size: int) -> int | None:
@@ -147,18 +156,34 @@ def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) ->
             add_at(out, expanded(indices), values)
         else:
             out[_key(indices)] = values
-    except (IndexError, ValueError):
-        raise _misfit(out, indices, values) from None
+    except (IndexError, ValueError, TypeError) as error:
+        raise misfit(out.shape, indices, values.shape) or error from None
     return out
 
 
-def _misfit(out: Any, indices: Sequence[Any], values: Any) -> Exception:
-    try:
-        taken = index(out, indices).shape
-    except IndexError as error:
+def misfit(shape: Shape, indices: Sequence[Any], values: Shape) -> Exception | None:
+    """Why values of a shape cannot be written where the indices say in an array of `shape`; None where they can."""
+    error = _ill_formed(shape, indices)
+    if error is not None:
         return error
-    return RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
-                        f"result of shape {list(taken)}")
+    taken = _taken(shape, expanded(indices))
+    try:
+        fits = np.broadcast_shapes(taken, values) == taken
+    except ValueError:
+        fits = False
+    if fits:
+        return _beyond(shape, indices)
+    return RuntimeError(f"shape mismatch: value tensor of shape {list(values)} cannot be broadcast to indexing result "
+                        f"of shape {list(taken)}")
+
+
+def _taken(shape: Shape, indices: Sequence[Any]) -> Shape:
+    """The shape of what index arrays name, one for each dimension that is not taken whole."""
+    axes = [d for d, i in enumerate(indices) if i is not None]
+    at = np.broadcast_shapes(*[indices[d].shape for d in axes])
+    place = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
+    rest = [n for d, n in enumerate(shape) if d not in axes]
+    return (*rest[:place], *at, *rest[place:])
 
 
 def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
@@ -169,9 +194,9 @@ def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
     arrays = np.broadcast_arrays(*[indices[d] for d in axes])
     at = arrays[0].shape
     place = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
-    taken = [shape[d] for d in rest]
-    taken[place:place] = at
-    values = np.broadcast_to(values, taken)
+    values = np.broadcast_to(values, _taken(shape, indices))
+    if not values.size:
+        return
     if place:
         values = np.moveaxis(values, range(place, place + len(at)), range(len(at)))
     rows = np.zeros(at, np.int64)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64, I64
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 

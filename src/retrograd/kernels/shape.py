@@ -48,6 +48,21 @@ def _refused(x: Any, shape: Shape) -> Exception:
         f"{[s // x.itemsize for s in x.strides]}; the view was to have shape {list(shape)}.)")
 
 
+def common_shape(*shapes: Shape) -> Shape:
+    """The shape that all of these broadcast to. Raises RuntimeError where there is none."""
+    common: Shape = ()
+    for shape in shapes:
+        wide = max(len(common), len(shape))
+        pair = [(*(1,) * (wide - len(s)), *s) for s in (common, shape)]
+        for d in reversed(range(wide)):
+            m, n = pair[0][d], pair[1][d]
+            if m != n and 1 not in (m, n):
+                raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
+                                   f"dimension {d}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
+        common = tuple([n if m == 1 else m for m, n in zip(*pair)])
+    return common
+
+
 def alias(x: Any) -> Any:
     """The same elements."""
     return x.view()
@@ -92,9 +107,15 @@ def unsqueeze(x: Any, dim: int) -> Any:
 
 def expand(x: Any, shape: Shape) -> Any:
     """`x` repeated along new axes and axes of size 1, over the same memory: read-only where elements coincide."""
-    wide = np.broadcast_to(x, shape)
-    if wide.size == x.size and x.flags.writeable:
-        wide.flags.writeable = True
+    if shape == x.shape:
+        return x.view()
+    if x.size and x.flags.c_contiguous and 0 not in shape:      # as NumPy's, at a tenth of the time
+        lead = len(shape) - x.ndim
+        steps = [0 if n == 1 else step for n, step in zip(x.shape, x.strides)]
+        wide: Any = np.ndarray(shape, x.dtype, x, 0, (*(0,) * lead, *steps))
+    else:
+        wide = np.broadcast_to(x, shape)
+    wide.flags.writeable = wide.size == x.size and x.flags.writeable
     return wide
 
 
@@ -202,18 +223,21 @@ def sum_of_parts(g: Any, shape: Shape, repeats: Shape) -> Any:
 
 def concatenate(xs: Sequence[Any], dim: int) -> Any:
     """Arrays one after another along `dim`. One-dimensional arrays without elements are passed over."""
-    if len(xs) > 1 and any([x.shape == (0,) for x in xs]):
-        xs = [x for x in xs if x.shape != (0,)] or xs[:1]
     try:
         return np.concatenate(xs, dim)
     except ValueError:
-        raise _unequal(xs, dim) from None
+        full = [x for x in xs if x.shape != (0,)]
+        if not full or len(full) == len(xs):
+            raise _unequal(xs, dim) from None
+    return concatenate(full, dim)
 
 
 def _unequal(xs: Sequence[Any], dim: int) -> Exception:
     """Why arrays cannot be joined along `dim`."""
     first = xs[0].shape
     for i, x in enumerate(xs):
+        if not x.ndim:
+            return RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
         if x.ndim != len(first):
             return RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {x.ndim}")
         for d, (have, want) in enumerate(zip(x.shape, first)):

@@ -42,9 +42,9 @@ class _InPlace(Module):
 
     inplace: bool
 
-    def __init__(self, inplace: bool = False) -> None:
+    def __init__(self, inplace: bool = False, **options: Any) -> None:
         super().__init__()
-        self.inplace = inplace
+        self.__dict__.update(options, inplace=inplace)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -94,10 +94,9 @@ class Hardtanh(_InPlace):
     """x, moved into [min_val, max_val]."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        if min_val > max_val:
-            raise AssertionError(f"min_val {min_val} must be less than max_val {max_val}")
-        self.min_val, self.max_val = min_val, max_val
+        super().__init__(inplace, min_val=min_val, max_val=max_val)
+        if max_val <= min_val:
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
 
     def forward(self, input: Any) -> Any:
         """`functional.hardtanh` of the input."""
@@ -121,8 +120,7 @@ class LeakyReLU(_InPlace):
     """x, and negative_slope * x where x is negative."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.negative_slope = negative_slope
+        super().__init__(inplace, negative_slope=negative_slope)
 
     def forward(self, input: Any) -> Any:
         """`functional.leaky_relu` of the input."""
@@ -136,8 +134,7 @@ class ELU(_InPlace):
     """x, and alpha * (exp(x) - 1) where x is not positive."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.alpha = alpha
+        super().__init__(inplace, alpha=alpha)
 
     def forward(self, input: Any) -> Any:
         """`functional.elu` of the input."""

@@ -68,7 +68,7 @@ class _Series(Module):
 
     def extend(self: S, modules: Iterable[Module]) -> S:
         """Add modules at the end. Returns the container. Raises TypeError where they are not iterable."""
-        for module in [*modules]:
+        for module in modules:
             self.append(module)
         return self
 
@@ -157,7 +157,7 @@ class ModuleList(_Series):
         """Add modules at the end. Returns the list. Raises TypeError where they are not iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
-        return super().extend(modules)
+        return super().extend([*modules])
 
     @overload
     def __getitem__(self, index: slice) -> ModuleList: ...

@@ -61,7 +61,7 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 
 def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
                   generator: Any = None) -> Any:
-    """Normal samples, drawn so that they lie within [a, b]."""
+    """Normal samples from within [a, b]: what falls outside is drawn again."""
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -69,12 +69,29 @@ def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=2)
-    low, high = below((a - mean) / std), below((b - mean) / std)
     with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0)).add_(mean)
-        return tensor.clamp_(min=a, max=b)
+        if below((b - mean) / std) - below((a - mean) / std) > 0.3:
+            low, high = (tensor.new_tensor(bound).item() for bound in (a, b))
+            tensor.normal_(mean, std, generator=generator)
+            while bool((outside := (tensor < low) | (tensor > high)).any()):
+                drawn = tensor.new_empty(tensor.shape).normal_(mean, std, generator=generator)
+                tensor.copy_(drawn.where(outside, tensor))
+            return tensor
+        return _in_the_tail(tensor, mean, std, a, b, generator)
+
+
+def _in_the_tail(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
+    """The same where few samples fall into [a, b]: uniform ones, kept with the probability that the density gives."""
+    nearest = max(a, min(mean, b))
+    highest = -0.5 * ((nearest - mean) / std) ** 2
+    pending: Any = None
+    while pending is None or bool(pending.any()):
+        drawn = tensor.new_empty(tensor.shape).uniform_(a, b, generator=generator)
+        tensor.copy_(drawn if pending is None else drawn.where(pending, tensor))
+        log_density = ((drawn - mean) / std) ** 2 * -0.5 - highest
+        refused = tensor.new_empty(tensor.shape).uniform_(generator=generator).log() > log_density
+        pending = refused if pending is None else pending & refused
+    return tensor
 
 
 def constant_(tensor: Any, val: float) -> Any:

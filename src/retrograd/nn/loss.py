@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .functional import classes
-from .functional import loss as functional
+from .functional import classes, loss as functional
 from .functional.reduction import checked_reduction
 from .module import Module
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
+from ..names import public
 from ..tensor.tensor import Tensor
 from .parameter import Buffer, Parameter
 
@@ -39,7 +40,10 @@ class Member:
 
 def type_name(value: object) -> str:
     """The type as PyTorch's messages name it."""
-    return value.type() if isinstance(value, Tensor) else type(value).__name__
+    if isinstance(value, Tensor):
+        return str(value.type())
+    kind = value if isinstance(value, type) else type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{public(kind.__module__)}.{kind.__qualname__}"
 
 
 class Members:
@@ -71,24 +75,25 @@ class Members:
             self._require_init("parameters")
             self._forget(name, "_buffers", "_modules")
             self.register_parameter(name, value)
-        elif isinstance(value, Members):
-            self._require_init("module")
-            self._forget(name, "_parameters", "_buffers")
-            self._modules[name] = value
-        elif isinstance(value, Buffer):
-            self._require_init("buffer")
-            self._forget(name, "_parameters", "_modules")
-            self.register_buffer(name, value, value.persistent)
         elif name in own.get("_parameters", ()):
             if value is not None:
                 raise TypeError(f"cannot assign '{type_name(value)}' as parameter '{name}' "
                                 "(torch.nn.Parameter or None expected)")
             self._parameters[name] = None
+        elif isinstance(value, Members):
+            self._require_init("module")
+            self._forget(name, "_buffers")
+            self._modules[name] = value
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(f"cannot assign '{type_name(value)}' as child module '{name}' "
                                 "(torch.nn.Module or None expected)")
             self._modules[name] = None
+        elif isinstance(value, Buffer):
+            self._require_init("buffer")
+            own.pop(name, None)
+            buffer: Any = value
+            self.register_buffer(name, buffer, buffer.persistent)
         elif name in own.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(f"cannot assign '{type_name(value)}' as buffer '{name}' "
@@ -166,7 +171,7 @@ class Members:
     def add_module(self, name: str, module: Any) -> None:
         """Add a submodule that is reached as the attribute `name`. Raises as `register_parameter` does."""
         if module is not None and not isinstance(module, Members):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_name(name, "module", self._modules, shown="got")
         self._modules[name] = module
 

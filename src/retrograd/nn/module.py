@@ -9,10 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..autograd.grad_mode import no_grad
-from ..devices import checked
-from ..devices import device as torch_device
-from ..dtypes import FLOATING, float16, float32, float64
-from ..dtypes import dtype as torch_dtype
+from ..devices import checked, device as torch_device
+from ..dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
 from ..tensor.tensor import Tensor
 from .members import Members
 from .module_hooks import ModuleHooks

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default_floating
+from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensor import printing
 from ..tensor.state import State, plain
 from ..tensor.tensor import Tensor
@@ -43,15 +43,17 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         parameter: Parameter = _over(cls, data)
-        if requires_grad:
-            parameter.requires_grad = True
+        if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. "
+                               f"This one is {parameter.dtype!r}: use .float(), or requires_grad=False.")
+        parameter.requires_grad = requires_grad
         return parameter
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
         """All is done by `__new__`; this takes the place of the constructor that makes a tensor from data."""
 
     def __repr__(self) -> str:
-        return printing.parameter_text(Tensor(self.detach()).__repr__())
+        return printing.parameter_text(super().__repr__())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
@@ -62,30 +64,23 @@ class Parameter(Tensor):
         return _rebuilt, (type(self), self.detach(), self.requires_grad, dict(self.__dict__))
 
 
-class Buffer(Tensor):
+class _BufferType(type):
+    """Lets `isinstance(tensor, Buffer)` ask the tensor, since its class is Tensor."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(metaclass=_BufferType):
     """A tensor that registers itself as a buffer when it is assigned to an attribute of a `Module`.
 
     With `persistent=False` it is left out of the module's `state_dict`.
     """
 
-    __slots__ = ()
-    persistent: bool
-
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
-        buffer: Buffer = _over(cls, data)
-        buffer.persistent = persistent
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        buffer = _over(Tensor, data)
+        buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
-
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
-        """All is done by `__new__`."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(plain(self._array.copy(order="K")), persistent=self.persistent)
-        return memo[id(self)]
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _rebuilt_buffer, (type(self), self.detach(), self.persistent)
 
 
 def _rebuilt(cls: type[Parameter], data: Any, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
@@ -93,7 +88,3 @@ def _rebuilt(cls: type[Parameter], data: Any, requires_grad: bool, attributes: d
     parameter = cls(data, requires_grad)
     parameter.__dict__.update(attributes)
     return parameter
-
-
-def _rebuilt_buffer(cls: type[Buffer], data: Any, persistent: bool) -> Buffer:
-    return cls(data, persistent=persistent)

@@ -84,11 +84,11 @@ erfinv = pointwise("erfinv", error_function.erfinv, domain=floating(**without("e
 
 
 def _logit(g: Any, x: Any, eps: Any) -> Any:
-    product = x * (1 - x)
-    slope = np.where(product == 0, g * math.inf, g / product)
-    if eps is None:
-        return np.where(np.logical_and(x >= 0, x <= 1), slope, math.nan)
-    return np.where(np.logical_or(x < eps, x > 1 - eps), 0.0, slope)
+    """Flat, or not defined, outside of the limits; infinite at 0, of whatever sign, and at 1."""
+    limit = 0.0 if eps is None else eps
+    outside = np.logical_or(x < limit, x > 1 - limit)
+    slope = g / np.where(outside, 1.0, x * (1 - x) + 0.0)
+    return np.where(outside, math.nan if eps is None else 0.0, slope)
 
 
 logit = pointwise("logit", kernels.logit, domain=floating(**without("logit_cpu", "c")), x=_logit)
@@ -163,10 +163,14 @@ def _view_as_real(x: Any) -> Any:
 
 def _view_as_complex(x: Any) -> Any:
     """Complex numbers of the pairs along the last dimension, which has size 2 and stride 1."""
-    if x.strides[-1] != x.itemsize or x.shape[-1] != 2:
-        raise RuntimeError("Tensor must have a last dimension of size 2" if x.shape[-1] != 2 else
-                           "Tensor must have a last dimension with stride 1")
-    return x.view("c16" if x.itemsize == 8 else "c8")[..., 0]
+    if x.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    dtype = np.dtype("c16" if x.itemsize == 8 else "c8")
+    if not x.size:                                      # the strides of no elements mean nothing
+        return np.empty(x.shape[:-1], dtype)
+    if x.strides[-1] != x.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    return x.view(dtype)[..., 0]
 
 
 view_as_real = linear("view_as_real", _view_as_real, view=True, x=lambda g: complex_(g[..., 0], g[..., 1]))

@@ -23,10 +23,10 @@ Step = tuple[int, Rule, tuple[int, ...]]
 
 
 class Save(NamedTuple):
-    """One thing that a node may keep: `kind` is 'input', 'out', 'shape', 'dtype' or 'static'; `index` says which."""
+    """One thing that a node may keep: `kind` is 'input', 'out', 'shape', 'dtype' or 'static'; `place` says which."""
 
     kind: str
-    index: int
+    place: int
 
 
 class Op:
@@ -42,8 +42,8 @@ class Op:
                  "node_name", "outputs", "rules", "saved_arrays", "saves", "short", "steps", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
-                 kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out", differentiable: str | None = None,
-                 tensors: int | None = None, holomorphic: bool = True, view: bool = False,
+                 kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
+                 differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True, view: bool = False,
                  variadic: bool = False, short: bool = False) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
@@ -145,7 +145,8 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
 
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
-             differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True, domain: str | Domain = "as given", **rules: Rule) -> Op:
+             differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
+             domain: str | Domain = "as given", **rules: Rule) -> Op:
     """Any other operator: neither point-wise nor linear in all its arguments at once."""
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain)

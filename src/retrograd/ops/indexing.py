@@ -74,14 +74,22 @@ gather_backward: Op = linear("gather_backward", gathering.gather_backward, tenso
                              g=lambda g, index, dim: gather(g, index, dim))
 
 
+def _to_src(g: Any, index: Any, src_shape: Any, dim: Any) -> Any:
+    """What was read of the source; of a larger source the rest was not."""
+    taken = gather(g, index, dim)
+    for d, size in enumerate(src_shape):
+        if taken.shape[d] != size:
+            taken = slice_backward(taken, (*taken.shape[:d], size, *taken.shape[d + 1:]), d, 0, taken.shape[d], 1)
+    return taken
+
+
 def _kept(g: Any, index: Any, dim: Any) -> Any:
     return scatter_value(g, index, dim, 0)
 
 
-scatter: Op = linear("scatter", gathering.scatter, tensors=3, x=_kept, src=lambda g, index, dim: gather(g, index, dim))
+scatter: Op = linear("scatter", gathering.scatter, tensors=3, x=_kept, src=_to_src)
 scatter_value: Op = operator("scatter", gathering.scatter_value, node=backward_name("scatter", 1), tensors=2, x=_kept)
-scatter_add: Op = linear("scatter_add", gathering.scatter_add, tensors=3, x=lambda g: g,
-                         src=lambda g, index, dim: gather(g, index, dim))
+scatter_add: Op = linear("scatter_add", gathering.scatter_add, tensors=3, x=lambda g: g, src=_to_src)
 take: Op = linear("take", gathering.take, tensors=2, x=lambda g, index, x_shape: take_backward(g, index, x_shape))
 take_backward: Op = linear("take_backward", gathering.take_backward, tensors=2, g=lambda g, index: take(g, index))
 

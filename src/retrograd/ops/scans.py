@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import reductions
-from ..kernels import scans as kernels
+from ..kernels import reductions, scans as kernels
 from .framework import Op, backward_name, linear, operator
 from .reductions import spread
 from .sorting import placed

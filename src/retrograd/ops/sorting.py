@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels import reductions
-from ..kernels import sorting as kernels
+from ..kernels import reductions, sorting as kernels
 from .framework import Op, backward_name, linear, operator
 from .reductions import spread, tied
 

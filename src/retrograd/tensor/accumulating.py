@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import DIFFERENTIABLE
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import DIFFERENTIABLE, dtype as torch_dtype
 from ..ops import matrix as ops
 from .dims import array_of
 from .inplace import write

@@ -49,7 +49,7 @@ def einsum(*args: Any) -> Any:
     result = aligned[0]
     for operand in aligned[1:]:
         result = _contracted(result, operand, kept, ahead)
-    return result.reshape(result._array.shape[:kept]) if len(labels) > kept else result
+    return result.view(result._array.shape[:kept]) if len(labels) > kept else result
 
 
 def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:

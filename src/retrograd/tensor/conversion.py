@@ -7,14 +7,14 @@ from collections.abc import Callable
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
-from ..devices import checked
-from ..devices import device as Device
+from ..devices import checked, device as Device
 from ..dtypes import (
     ALL,
     bool_,
     category,
     complex64,
     complex128,
+    dtype as torch_dtype,
     float16,
     float32,
     float64,
@@ -22,18 +22,12 @@ from ..dtypes import (
     int16,
     int32,
     int64,
+    promote_types as promoted,
     result_dtype,
     uint8,
 )
-from ..dtypes import (
-    dtype as torch_dtype,
-)
-from ..dtypes import (
-    promote_types as promoted,
-)
 from ..ops import basic as ops
-from .options import check_tensor, contiguous_format, element_type, number, strided
-from .options import layout as Layout
+from .options import check_tensor, contiguous_format, element_type, layout as Layout, number, strided
 from .recording import recorded
 from .state import State
 

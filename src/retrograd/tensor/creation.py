@@ -21,16 +21,12 @@ from .options import (
     element_type,
     filled_type,
     filling,
+    layout as Layout,
     made,
+    memory_format as MemoryFormat,
     number,
     shape_of,
     strided,
-)
-from .options import (
-    layout as Layout,
-)
-from .options import (
-    memory_format as MemoryFormat,
 )
 from .recording import recorded
 from .state import State, plain

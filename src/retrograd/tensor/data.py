@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, I64, default_complex, default_floating, of_scalar, promote_types
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import BOOL_, I64, default_complex, default_floating, dtype as torch_dtype, of_scalar, promote_types
 from ..modes import local
 from .options import fits
 from .state import State

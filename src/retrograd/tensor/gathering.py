@@ -13,16 +13,18 @@ import numpy as np
 
 from ..dtypes import I64, dtype as torch_dtype
 from ..kernels import gathering as elements, indexing as kernels
+from ..kernels.shape import common_shape
 from ..ops import indexing as ops
 from ..ops.framework import Op
 from .dims import array_of, axis_of
 from .inplace import write
 from .options import filling, number
 from .recording import recorded
-from .shape import broadcast_tensors, broadcast_to, reshape
+from .shape import broadcast_to, reshape
 from .state import State, plain
 
-_C_NAMES = {"int64": "long int", "int32": "int", "float32": "float", "float64": "double", "uint8": "unsigned char"}
+_C_NAMES = {"int64": "long int", "int32": "int", "float32": "float", "float64": "double", "uint8": "unsigned char",
+            "float16": "c10::Half", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
@@ -85,9 +87,9 @@ def _check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None
         raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(array.shape)} apart "
                            f"from dimension {dim}{also}")
     size = array.shape[dim] if array.ndim else 1
-    low, high = int(index.min()), int(index.max())
-    if low < 0 or high >= size:
-        raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}")
+    if not elements.within(index, size):
+        wrong = index[(index < 0) | (index >= size)].flat[0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
@@ -174,7 +176,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
                            f"got {array.ndim} dimensions for input, and {places.ndim} dimensions for indices")
     axis = axis_of("take_along_dim", dim, array.ndim)
-    shape = np.broadcast_shapes(*((*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)))
+    shape = common_shape(*[(*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)])
     input = broadcast_to(input, (*shape[:axis], array.shape[axis], *shape[axis + 1:]))
     return gather(input, axis, broadcast_to(indices, (*shape[:axis], places.shape[axis], *shape[axis + 1:])))
 
@@ -199,9 +201,10 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     axis = axis_of("index_select", dim, array.ndim)
     index = _vector("index_select", index)
     numbers = index._array
-    if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= (array.shape[axis] if array.ndim else 1)):
+    size = array.shape[axis] if array.ndim else 1
+    if not elements.within(numbers, size):
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
-                         f"dimension {axis} has size {array.shape[axis] if array.ndim else 1}")
+                         f"dimension {axis} has size {size}")
     if not numbers.ndim:
         index = _one(index)
     return _index_select(input, index, axis)
@@ -226,7 +229,7 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
                            f"shape: {list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at "
                            "dimension 0.")
     size = array.shape[axis] if array.ndim else 1
-    if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= size):
+    if not elements.within(numbers, size):
         prefix = "" if name == "index_add" else f"{name}_(): "
         bad = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
         raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
@@ -266,7 +269,9 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
     array = array_of("index_fill", input)
     axis = axis_of("index_fill", dim, array.ndim)
-    index = _vector("index_fill", index)
+    index = _index("index_fill", index)
+    if index._array.ndim > 1:
+        raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1
     if kernels.outside(index._array, size) is not None:
         raise IndexError(kernels.out_of_bounds(index._array, size, axis))
@@ -302,13 +307,16 @@ def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bo
 
 def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
     """`index_put` with arrays for indices; in place where `place` is 1."""
-    check_put(input._array, array_of("index_put", values, "values", 3))
+    check_put(input._array, array_of("index_put", values, "values", 3), indices)
     return _INDEX_PUT[place](input, values, indices, accumulate)
 
 
-def check_put(target: Any, values: Any) -> None:
-    """Refuse values of another dtype."""
+def check_put(target: Any, values: Any, indices: Any) -> None:
+    """Refuse values of another dtype, once their shape is found to fit."""
     if values.dtype != target.dtype:
+        error = kernels.misfit(target.shape, indices, values.shape)
+        if error is not None:
+            raise error
         have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the "
                            f"destination and {have} for the source.")
@@ -368,8 +376,7 @@ def masked_select(input: Any, mask: Any) -> Any:
     array_of("masked_select", input)
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
         raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
-    if mask._array.shape != input._array.shape:
-        mask, input = broadcast_tensors(mask, input)
+    common_shape(mask._array.shape, input._array.shape)
     return _masked_select(input, mask)
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..devices import checked
-from ..devices import device as Device
+from ..devices import checked, device as Device
 from ..kernels.twister import DEFAULT_SEED, Twister
 from .state import State, plain
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype as torch_dtype
 from ..graph.engine import Pass
 from ..graph.node import RELEASED, GradientEdge, Output, edge_at
 from ..graph.versions import written
@@ -18,6 +19,7 @@ from ..kernels.drawing import C_NAMES
 from ..modes import local
 from ..ops.basic import cast, copy
 from .recording import recorded
+from .size import Size
 from .state import State, edge_of, plain, with_edge
 
 _accumulation = threading.Lock()
@@ -120,19 +122,20 @@ def implicit(edge: Any, cotangent: Any, i: int) -> Any:
                 "to a scalar, or pass a gradient of that shape.")
         if dtype.kind == "c":
             raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
-                               f"torch.{dtype.name}")
+                               f"{torch_dtype.of[dtype]}")
         return plain(np.ones(shape, dtype))
     if not isinstance(cotangent, State):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
-    if cotangent._array.shape != shape:
+    array = cotangent._array
+    if array.shape != shape:
+        raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(array.shape)} and output[{i}] "
+                           f"has a shape of {Size(shape)}.")
+    if (array.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {cotangent.shape} and output[{i}] has a shape of "
-            f"torch.Size({list(shape)}).")
-    if (cotangent._array.dtype.kind == "c") != (dtype.kind == "c"):
-        raise RuntimeError(
-            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
-            f"dtype: grad_output[{i}] has a dtype of {cotangent.dtype} and output[{i}] has a dtype of torch.{dtype.name}.")
-    return cotangent if cotangent._array.dtype == dtype else _cast(cotangent, dtype)
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {torch_dtype.of[array.dtype]} and output[{i}] has a dtype of "
+            f"{torch_dtype.of[dtype]}.")
+    return cotangent if array.dtype == dtype else _cast(cotangent, dtype)
 
 
 def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
@@ -175,10 +178,10 @@ def check_grad(tensor: Any, grad: Any) -> None:
     if grad is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     if grad._array.dtype != tensor._array.dtype:
-        raise RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a tensor "
-                           f"with grad_dtype '{tensor.dtype.legacy}'. Convert it with .to({tensor.dtype!r}).")
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a "
+                           f"tensor with grad_dtype '{tensor.dtype.legacy}'. Convert it with .to({tensor.dtype!r}).")
     if grad._array.shape != tensor._array.shape:
-        raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size "
+        raise RuntimeError(f"attempting to assign a gradient of size '{list(grad._array.shape)}' to a tensor of size "
                            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size")
 
 

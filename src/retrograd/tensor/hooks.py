@@ -99,8 +99,8 @@ def warn_of_cycle() -> None:
     """Tell the caller's caller what accumulating a recorded gradient does."""
     warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
                   "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-                  "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
-                  "to None after use to break the cycle and avoid the leak.", UserWarning, stacklevel=3)
+                  "avoid this. If you have to use this function, make sure to reset the .grad fields of your "
+                  "parameters to None after use to break the cycle and avoid the leak.", UserWarning, stacklevel=3)
 
 
 def _seen(g: Any) -> Any:
@@ -129,7 +129,8 @@ def _fitting(hook: Any, before: Any, after: Any) -> Any:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     was, got = before._array, after._array
     if was.dtype != got.dtype:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {type_text(was)} got {type_text(got)})")
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {type_text(was)} got "
+                           f"{type_text(got)})")
     if was.shape != got.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value. It was {list(was.shape)} and is "
                            f"{list(got.shape)}.")

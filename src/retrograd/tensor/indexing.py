@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,23 +16,23 @@ import numpy as np
 from ..dtypes import dtype as torch_dtype
 from ..kernels import indexing as kernels
 from ..kernels.arithmetic import overwrite
-from ..kernels.shape import unsqueeze as unsqueezed
 from ..modes import local
 from ..ops import arithmetic, indexing as ops
+from ..ops.framework import Op
 from ..ops.shape import alias, unsqueeze
 from . import gathering
 from .dims import array_of, as_int, axis_of
 from .gathering import put, static_index
 from .inplace import unlock, write, written
 from .options import filling
-from .recording import recorded
+from .recording import make_view, recorded
 from .shape import broadcast_to, view
-from .state import State, edge_of, plain
+from .state import ORDINARY, State, edge_of, plain
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
-# One step of a key: the recorded call, the kernel, and what both take after the tensor.
-Step = tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]
+# One step of a key: the recorded call, its operator, and what both take after the tensor.
+Step = tuple[Callable[..., Any], Op, tuple[Any, ...]]
 _FULL = slice(None)
 _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 
@@ -48,7 +49,11 @@ def getitem(input: Any, key: Any) -> Any:
         return _select(input, 0, _place(key, input._array.shape, 0, 0))
     if kind is slice:
         return _slice(input, 0, *_range(key, input._array.shape, 0))
+    if isinstance(key, np.integer):
+        return getitem(input, int(key))
     steps, arrays = _parse(input._array.shape, _keys(key))
+    if arrays is None and len(steps) > 1 and edge_of(input) is None:
+        return _whole_view(input, steps)
     part = input
     for call, _, options in steps:
         part = call(part, *options)
@@ -59,12 +64,26 @@ def getitem(input: Any, key: Any) -> Any:
     return _index(part, arrays)
 
 
+def _whole_view(input: Any, steps: list[Step]) -> Any:
+    """All steps as one view: where nothing is recorded, the ones between would go unseen."""
+    result = plain(_taken(steps, input._array))
+    make_view(result, input, partial(_taken, steps), ORDINARY)
+    return result
+
+
+def _taken(steps: list[Step], base: Any) -> Any:
+    """The steps of a key, taken of an array or of anything that an operator knows."""
+    for _, op, options in steps:
+        base = op(base, *options)
+    return base
+
+
 def _place(index: int, shape: tuple[int, ...], dim: int, real: int) -> int:
     """An int of a key, counted from the front."""
-    if not shape:
+    if not shape and not index:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
                          "to convert a 0-dim tensor to a number")
-    size = shape[dim]
+    size = shape[dim] if shape else 0
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for dimension {real} with size {size}")
     return index if index >= 0 else index + size
@@ -72,11 +91,11 @@ def _place(index: int, shape: tuple[int, ...], dim: int, real: int) -> int:
 
 def _range(key: slice, shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     """The start, stop and step of a slice, within the dimension."""
-    if not shape:
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    start, stop, step = key.indices(shape[dim])
+    start, stop, step = key.indices(shape[dim] if shape else 0)
     if step < 0:
         raise ValueError("step must be greater than zero. Use flip() to reverse a dimension.")
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     return start, max(start, stop), step
 
 
@@ -107,22 +126,22 @@ def _parse(shape: tuple[int, ...], keys: tuple[Any, ...]) -> tuple[list[Step], t
     for k in items:
         kind = type(k)
         if kind is int:
-            steps.append((_select, kernels.select, (dim, _place(k, tuple(sizes), dim, real))))
+            steps.append((_select, ops.select, (dim, _place(k, tuple(sizes), dim, real))))
             del sizes[dim]
             real += 1
         elif kind is slice:
             bounds = _range(k, tuple(sizes), dim)
-            if bounds != (0, sizes[dim], 1):
-                steps.append((_slice, kernels.slice_, (dim, *bounds)))
+            if bounds != (0, sizes[dim], 1) or k.start:
+                steps.append((_slice, ops.slice_, (dim, *bounds)))
             dim, real = dim + 1, real + 1
         elif k is Ellipsis:
             dim, real = dim + len(shape) - used, real + len(shape) - used
         elif k is None or kind is bool:
-            steps.append((_unsqueeze, unsqueezed, (dim,)))
+            steps.append((_unsqueeze, unsqueeze, (dim,)))
             sizes.insert(dim, 1)
             if k is not None:
                 _note(arrays, dim, np.zeros(int(k), np.int64))
-            dim += 1
+            dim, real = dim + 1, real + 1
         else:
             _note(arrays, dim, k)
             dim, real = dim + _width(k), real + _width(k)
@@ -192,35 +211,32 @@ def setitem(input: Any, key: Any, value: Any) -> None:
 
     Raises RuntimeError where the shape does not fit, and where autograd could not follow the write.
     """
+    if not isinstance(value, State):
+        value = plain(_number(input._array.dtype, value))
     if key is False:
         return
     kind = type(key)
     if kind is int:
-        steps, arrays = [(_select, kernels.select, (0, _place(key, input._array.shape, 0, 0)))], None
+        steps, arrays = [(_select, ops.select, (0, _place(key, input._array.shape, 0, 0)))], None
     else:
         steps, arrays = _parse(input._array.shape, (None,) if key is True else _keys(key))
-    if not isinstance(value, State):
-        value = plain(_number(input._array.dtype, value))
     if local.here.grad and (edge_of(input) is not None or edge_of(value) is not None):
         _record(input, steps, arrays, value)
         return
-    target = input._array
-    for _, kernel, options in steps:
-        target = kernel(target, *options)
+    target = _taken(steps, input._array)
     if not target.flags.writeable:
         unlock(target)
     if arrays is None:
         overwrite(target, value._array)
     else:
-        gathering.check_put(target, value._array)
+        gathering.check_put(target, value._array, arrays)
         kernels.put_into(target, value._array, arrays, False)
     written(input)
 
 
 def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value: Any) -> None:
     """The write as operations on a chain of views."""
-    meta = input._meta
-    target = _alias(input) if not steps and meta is not None and meta.leaf else input
+    target = input
     for call, _, options in steps:
         target = call(target, *options)
     array, shape = target._array, value._array.shape

@@ -46,7 +46,7 @@ def check_writable(x: Any, requires_grad: bool) -> None:
             raise refusal(meta.creation, edge_of(x), of_base=False)
         base_meta = meta.base._meta
         of_leaf = (base_meta is not None and base_meta.leaf) or edge_of(meta.base) is None
-        if of_leaf and not meta.leaf and edge_of(x) is not None:
+        if of_leaf and edge_of(x) is not None:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under "
                 f"torch.no_grad(), or to a clone{at(user_site(3))}.")
@@ -166,8 +166,9 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
         elif kind in ("shape", "dtype"):
             saved[i] = getattr(arrays[index], kind)
         else:
-            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases.
-            lost = (index == 0 or after) and np.may_share_memory(arrays[index], target)
+            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases. Where
+            # there is no element, NumPy sees no memory to share; but the write is counted all the same.
+            lost = (index == 0 or after) and (not target.size or np.may_share_memory(arrays[index], target))
             saved[i] = arrays[index].copy() if lost else arrays[index]
     node.saved = tuple(saved) if op.saves else None
     return node, after

@@ -31,10 +31,11 @@ def _sequence(name: str, tensors: Any) -> Any:
 
 def _arrays(tensors: Any) -> list[Any]:
     """The arrays of tensors. Raises TypeError for anything else among them."""
-    for i, x in enumerate(tensors):
-        if not isinstance(x, State):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
-    return [x._array for x in tensors]
+    try:
+        return [x._array for x in tensors]
+    except AttributeError:
+        i, x = next((i, x) for i, x in enumerate(tensors) if not isinstance(x, State))
+        raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}") from None
 
 
 def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None) -> Any:
@@ -52,10 +53,13 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None) -> Any:
     if axis is not None:
         dim = axis
     arrays = _arrays(tensors)
-    ndim = next((a.ndim for a in arrays if a.shape != (0,)), 1)
-    if not ndim or not all([a.ndim for a in arrays]):
-        at = next(i for i, a in enumerate(arrays) if not a.ndim)
-        raise RuntimeError(f"zero-dimensional tensor (at position {at}) cannot be concatenated")
+    ndim = arrays[0].ndim
+    if ndim <= 1:
+        for i, a in enumerate(arrays):
+            if not a.ndim:
+                raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+            if a.shape != (0,):
+                ndim = max(ndim, a.ndim)
     return _cat(tensors, axis_of("cat", dim, ndim))
 
 

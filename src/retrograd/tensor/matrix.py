@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_
-from ..dtypes import dtype as torch_dtype
-from ..ops import basic, shape
-from ..ops import matrix as ops
+from ..dtypes import BOOL_, dtype as torch_dtype
+from ..ops import basic, matrix as ops, shape
 from .dims import array_of
 from .recording import recorded
 from .state import Results, State, edge_of, plain

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dtypes import dtype as torch_dtype
-from ..ops import basic
-from ..ops import normalizing as ops
+from ..ops import basic, normalizing as ops
 from .dims import Dims, array_of, axes_of, axis_of
 from .options import element_type
 from .recording import recorded

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..devices import checked
-from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, float64, int64, of_scalar
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
 from .state import State, edge_of, meta_of, plain
 
 if TYPE_CHECKING:

@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import I64
-from ..kernels import random as kernels
-from ..kernels import sampling
+from ..kernels import random as kernels, sampling
 from ..ops import creation as ops
 from ..ops.framework import Op
 from .creation import empty_as
 from .generator import Generator, twister_of
 from .inplace import write
-from .options import check_tensor, element_type, made, shape_of, strided
-from .options import layout as Layout
-from .options import memory_format as MemoryFormat
+from .options import (
+    check_tensor,
+    element_type,
+    layout as Layout,
+    made,
+    memory_format as MemoryFormat,
+    shape_of,
+    strided,
+)
 from .recording import recorded
 from .state import State
 

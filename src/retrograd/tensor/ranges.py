@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import I64, default_complex, default_floating
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import I64, default_complex, default_floating, dtype as torch_dtype
 from ..kernels import ranges as kernels
-from .options import element_type, made, number, strided
-from .options import layout as Layout
+from .options import element_type, layout as Layout, made, number, strided
 from .state import State
 
 if TYPE_CHECKING:

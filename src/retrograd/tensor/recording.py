@@ -251,7 +251,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
                 out = here.run(kernel, *arrays, *args[arity:])
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
-        edges = ()
+        edges: tuple[Any, ...] = ()
         if here.grad:
             edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
         if single:

@@ -14,8 +14,7 @@ import numpy as np
 
 from ..dtypes import dtype as torch_dtype
 from ..kernels.reductions import count, nonempty
-from ..ops import reductions as ops
-from ..ops import scans
+from ..ops import reductions as ops, scans
 from .dims import Dims, array_of, as_int, axes_of, axis_of
 from .options import element_type
 from .recording import recorded

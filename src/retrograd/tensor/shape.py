@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype as torch_dtype
-from ..kernels.shape import StrideError
+from ..kernels.shape import StrideError, common_shape
 from ..ops import shape as ops
 from ..ops.basic import clone as _clone_op
 from .dims import array_of, as_int, axes_of, axis_of
@@ -35,6 +35,11 @@ def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
 
 def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
     """As `sizes_of`, of which none may be less than -1."""
+    for n in size:
+        if type(n) is not int or n < -1:
+            break
+    else:
+        return size  # type: ignore[no-any-return]
     sizes = sizes_of(name, size)
     for n in sizes:
         if n < -1:
@@ -317,16 +322,7 @@ def broadcast_to(input: Any, size: Any) -> Any:
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Each tensor as a view of the shape that they all broadcast to."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
-    shapes = [array_of("broadcast_tensors", x, "tensors").shape for x in given]
-    common: tuple[int, ...] = ()
-    for shape in shapes:
-        wide = max(len(common), len(shape))
-        pair = [(*(1,) * (wide - len(s)), *s) for s in (common, shape)]
-        for d, (m, n) in enumerate(zip(*pair)):
-            if m != n and 1 not in (m, n):
-                raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
-                                   f"dimension {d}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
-        common = tuple([n if m == 1 else m for m, n in zip(*pair)])
+    common = common_shape(*[array_of("broadcast_tensors", x, "tensors").shape for x in given])
     return tuple([x if x._array.shape == common else expand(x, common) for x in given])
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.reductions import nonempty
-from ..ops import reductions, scans
-from ..ops import sorting as ops
+from ..ops import reductions, scans, sorting as ops
 from . import return_types
 from .dims import array_of, as_int, axis_of
 from .inplace import write

@@ -49,6 +49,7 @@ class Meta:
     post_accumulate: dict[int, Callable[..., Any]] | None = None
     retained: int | None = None            # which of the retaining hooks of its node is its own
     base: Any = None
+    replay: Callable[[Any], Any] | None = None
     seen = 0
     creation = ORDINARY
     inference = False
@@ -56,11 +57,6 @@ class Meta:
 
     def __init__(self) -> None:
         self.accumulator = None
-
-    @staticmethod
-    def replay(array: Any) -> Any:
-        """Take the view again of any array like its base. A tensor that is no view is its own."""
-        return array
 
 
 class State:

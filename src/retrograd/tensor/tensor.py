@@ -90,8 +90,8 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         if not self.is_leaf:
             remedy = "This one was computed, and requires grad because of what it was computed from."
             if not value:
-                remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation use "
-                          "var_no_grad = var.detach().")
+                remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation "
+                          "use var_no_grad = var.detach().")
             raise RuntimeError(f"you can only change requires_grad flags of leaf variables. {remedy}")
         if value and self._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients. "

@@ -1,4 +1,7 @@
-"""Pictures of the gradient graph: as a text tree, as DOT, as SVG."""
+"""Pictures of the gradient graph: as a text tree, as DOT, as SVG.
+
+Nothing else in the package knows of them, and they only read.
+"""
 
 from .dot import dot, svg
 from .tree import tree

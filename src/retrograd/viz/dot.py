@@ -4,11 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph.node import AccumulateGrad
+from ..graph.node import AccumulateGrad, Node
+from .reading import beginnings, label, names_of, shape_text
+
+_HEAD = """\
+digraph gradients {
+  rankdir=TB;
+  node [shape=box, style="rounded,filled", fillcolor="#f3f3f3", fontname="sans-serif"];"""
 
 
-def _nodes(root: Any) -> list[Any]:
-    found, seen = [root], {root}
+def dot(outputs: Any, params: Any = None) -> str:
+    """The graph behind a tensor (or a `grad_fn`, or a sequence of them) as DOT text; leaves are green.
+
+    Arrows point from an operation to what it was computed from. `params` may name leaves, as in `tree`.
+
+    Raises ValueError for a tensor that requires no grad.
+    """
+    names = names_of(params)
+    number = {node: i for i, node in enumerate(_nodes(outputs))}
+    lines = [_HEAD]
+    for node, i in number.items():
+        text = label(node, names)
+        if node.outputs == 1:
+            text = f"{text}\n{shape_text(node, 0)}"
+        colour = ', fillcolor="#cfe8cf"' if isinstance(node, AccumulateGrad) else ""
+        lines.append(f"  n{i} [label={_quoted(text)}{colour}];")
+    for node, i in number.items():
+        for child, index in node.next_functions:
+            if child is not None:
+                note = f" [label={_quoted(f'output {index}')}]" if child.outputs > 1 else ""
+                lines.append(f"  n{i} -> n{number[child]}{note};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _nodes(outputs: Any) -> list[Node]:
+    """Every node that can be reached, each once, the nearest first."""
+    found = list(dict.fromkeys(node for node, _ in beginnings(outputs)))
+    seen = {*found}
     for node in found:
         for child, _ in node.next_functions:
             if child is not None and child not in seen:
@@ -18,42 +50,23 @@ def _nodes(root: Any) -> list[Any]:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
-def dot(tensor: Any, params: Any = None) -> str:
-    """The graph behind `tensor` as DOT text; arrows point from an operation to what it was made from.
+def svg(outputs: Any, params: Any = None) -> str:
+    """The graph as an SVG picture, for a file or a notebook; the arguments are those of `dot`.
 
-    `params` may name leaves, as in `tree`. Raises ValueError for a tensor without a graph.
+    Raises ImportError without the `graphviz` package, RuntimeError without Graphviz's program `dot`.
     """
-    root = tensor.grad_fn
-    if root is None:
-        raise ValueError("this tensor has no graph: no recorded operation made it")
-    named = params.items() if isinstance(params, dict) else params or ()
-    names = {id(leaf): name for name, leaf in named}
-    lines = ["digraph gradients {", "  rankdir=TB;", '  node [shape=box, style="rounded,filled", fillcolor="#f3f3f3"];']
-    nodes = _nodes(root)
-    number = {node: i for i, node in enumerate(nodes)}
-    for node in nodes:
-        leaf = isinstance(node, AccumulateGrad)
-        label = f"{names.get(id(node.variable), 'leaf')}\n{list(node.shape)}" if leaf else node.name()
-        style = ' fillcolor="#cfe8cf"' if leaf else ""
-        text = _quoted(label).replace("\n", "\\n")
-        lines.append(f"  n{number[node]} [label={text}{style}];")
-    for node in nodes:
-        for child, index in node.next_functions:
-            if child is not None:
-                note = f' [label="{index}"]' if child.several else ""
-                lines.append(f"  n{number[node]} -> n{number[child]}{note};")
-    return "\n".join([*lines, "}"])
-
-
-def svg(tensor: Any, params: Any = None) -> str:
-    """The graph behind `tensor` as SVG text. Needs the `graphviz` package and Graphviz's `dot` program."""
     try:
         import graphviz
     except ImportError:
         raise ImportError("svg() needs the graphviz package: pip install 'retrograd[graphviz]', and Graphviz itself "
                           "(its program `dot`)") from None
-    text: str = graphviz.Source(dot(tensor, params)).pipe(format="svg", encoding="utf-8")
-    return text
+    try:
+        picture: str = graphviz.Source(dot(outputs, params)).pipe(format="svg", encoding="utf-8")
+    except graphviz.ExecutableNotFound:
+        raise RuntimeError("svg() needs Graphviz's program `dot`, and it was not found on the PATH. Install Graphviz "
+                           "(https://graphviz.org/download/), or draw the text that dot() gives elsewhere.") from None
+    return picture

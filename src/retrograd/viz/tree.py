@@ -1,4 +1,4 @@
-"""The gradient graph as a text tree: one line a node, its inputs below it. Reads nodes through their public face.
+"""The gradient graph as a text tree: a line for each node, and below it, indented, what it was computed from.
 
 No recursion: a graph of any depth prints, up to `max_nodes` lines.
 """
@@ -7,53 +7,50 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph.node import AccumulateGrad
+from ..graph.node import Node
+from .reading import beginnings, label, names_of, shape_text
 
 
-def _label(node: Any, index: int, names: dict[int, str]) -> str:
-    """'MulBackward0 [2, 3]', or for a leaf 'AccumulateGrad weight [2, 3]'."""
-    shape = node.shape[index] if node.several else node.shape
-    text = node.name()
-    if isinstance(node, AccumulateGrad):
-        variable = node.variable
-        text += f" {names[id(variable)]}" if id(variable) in names else ""
-    suffix = f" output {index}" if node.several else ""
-    return f"{text} {list(shape)}{suffix}"
+def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
+    """The graph behind a tensor (or a `grad_fn`, or a sequence of them) as text, the newest operation first.
 
+    A line has the name of an operation and the shape of its result. A leaf has the name that `params` gives it, a
+    dictionary of name to tensor or what `Module.named_parameters()` gives; constants are left out. What is below a node
+    that was met before is not repeated. At most `max_nodes` lines are printed.
 
-def tree(tensor: Any, params: Any = None, max_nodes: int = 200) -> str:
-    """The graph behind `tensor` as text, newest operation first; a node met again is marked and not expanded.
-
-    `params` may name leaves: a dictionary of name to tensor, or what `Module.named_parameters()` gives. At most
-    `max_nodes` lines are printed.
+    Raises ValueError for a tensor that requires no grad.
 
     >>> import retrograd as torch
-    >>> x = torch.ones(3, requires_grad=True)
-    >>> print(tree((x * 2).sum(), {"x": x}))
+    >>> w, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    >>> y = (w * 2).exp()
+    >>> print(tree((y * y + b).sum(), {"w": w, "b": b}))
     SumBackward0 []
-    └─ MulBackward0 [3]
-       └─ AccumulateGrad x [3]
+    └─ AddBackward0 [3]
+       ├─ MulBackward0 [3]
+       │  ├─ ExpBackward0 [3]
+       │  │  └─ MulBackward0 [3]
+       │  │     └─ w [3]
+       │  └─ ExpBackward0 [3] (see above)
+       └─ b [3]
     """
-    root = tensor.grad_fn if hasattr(tensor, "grad_fn") else tensor
-    if root is None:
-        return f"(no graph: a {'leaf' if tensor.requires_grad else 'constant'} of shape {list(tensor.shape)})"
-    named = params.items() if isinstance(params, dict) else params or ()
-    names = {id(leaf): name for name, leaf in named}
+    names = names_of(params)
     lines: list[str] = []
-    seen: set[Any] = set()
-    stack: list[tuple[Any, int, str, str]] = [(root, getattr(tensor, "output_nr", 0), "", "")]
+    seen: set[Node] = set()
+    # To be printed: a node, which output of it, what stands before it, and what stands before the lines below it.
+    stack = [(node, index, "", "") for node, index in reversed(beginnings(outputs))]
     while stack:
-        if len(lines) == max_nodes:
-            lines.append(f"… (more than {max_nodes} nodes; max_nodes= shows more)")
+        if len(lines) >= max_nodes:
+            lines.append(f"… (cut after {max_nodes} nodes: max_nodes= shows more)")
             break
-        node, index, first, rest = stack.pop()
-        again = node in seen and bool(node.next_functions)
-        lines.append(first + _label(node, index, names) + (" (above)" if again else ""))
-        if again:
-            continue
+        node, index, before, below = stack.pop()
+        inputs = [(n, i) for n, i in node.next_functions if n is not None]
+        again = node in seen and bool(inputs)
+        output = f"output {index}" if node.outputs > 1 else ""
+        words = (label(node, names), output, shape_text(node, index), "(see above)" if again else "")
+        lines.append(before + " ".join(filter(None, words)))
         seen.add(node)
-        children = [(n, i) for n, i in node.next_functions if n is not None]
-        for place, (child, child_index) in reversed([*enumerate(children)]):
-            last = place == len(children) - 1
-            stack.append((child, child_index, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
+        if inputs and not again:
+            *others, last = inputs
+            stack.append((*last, below + "└─ ", below + "   "))
+            stack += [(*other, below + "├─ ", below + "│  ") for other in reversed(others)]
     return "\n".join(lines)

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...ops import activation as elementary
-from ...ops import rectifiers as ops
+from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
 from ...tensor import normalizing
 from ...tensor.inplace import inplace as written_over

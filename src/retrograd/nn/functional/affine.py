@@ -7,8 +7,7 @@ from typing import Any
 from ...graph.node import plan_of
 from ...graph.versions import next_number
 from ...modes import local
-from ...ops import matrix as matrix_ops
-from ...ops import shape as shape_ops
+from ...ops import matrix as matrix_ops, shape as shape_ops
 from ...tensor import accumulating, matrix
 from ...tensor.recording import class_of, recorded
 from ...tensor.state import edge_of, plain
@@ -19,7 +18,7 @@ _t, _mm, _addmm = recorded(shape_ops.t), recorded(matrix_ops.mm), recorded(matri
 _TNode, _AddmmNode = class_of(shape_ops.t), class_of(matrix_ops.addmm)
 _t_plan, _addmm_plan = plan_of(shape_ops.t), plan_of(matrix_ops.addmm)
 _affine = matrix_ops.addmm.kernel
-_saved_names = [matrix_ops.addmm.arguments[save.index] for save in matrix_ops.addmm.saves]
+_saved_names = [matrix_ops.addmm.arguments[place] for _, place in matrix_ops.addmm.saves]
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

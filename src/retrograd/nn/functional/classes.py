@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import losses as ops
-from ...ops import normalizing
+from ...ops import losses as ops, normalizing
 from ...tensor.recording import recorded
 from ...tensor.state import State, plain
 from .reduction import checked_reduction

@@ -1,0 +1,50 @@
+"""What a picture of a gradient graph is made of, whatever it is drawn with: where it begins, and what stands on a node.
+
+Reads nodes through what users see of them too: `next_functions`, `name()`, `variable`. Must not know a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..graph.node import AccumulateGrad, Node
+from ..tensor.state import State, edge_of
+
+Address = tuple[Node, int]      # a node, and which of its outputs
+
+
+def beginnings(outputs: Any) -> list[Address]:
+    """Where the graphs behind a tensor, a node, or several of them, begin.
+
+    Raises TypeError for anything else, ValueError for a tensor that requires no grad, since nothing is behind it.
+    """
+    if isinstance(outputs, State | Node) or not isinstance(outputs, Iterable):
+        outputs = [outputs]
+    found: list[Address] = []
+    for output in outputs:
+        if not isinstance(output, State | Node):
+            raise TypeError(f"a graph is drawn from tensors or their grad_fn, not from {type(output).__name__}")
+        edge = output if isinstance(output, Node) else edge_of(output)
+        if edge is None:
+            raise ValueError("there is no graph to draw: this tensor requires no grad. It was computed from constants, "
+                             "or under no_grad(), or detached.")
+        found.append((edge.node, edge.index))
+    return found
+
+
+def names_of(params: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> dict[int, str]:
+    """The names of leaves, given as {name: tensor} or as `Module.named_parameters()` gives them, by identity."""
+    pairs = params.items() if isinstance(params, Mapping) else params or ()
+    return {id(tensor): name for name, tensor in pairs}
+
+
+def label(node: Node, names: Mapping[int, str]) -> str:
+    """What a node is called: its class, or, of a leaf, the name that it was given."""
+    return names.get(id(node.variable), "leaf") if isinstance(node, AccumulateGrad) else node.name()
+
+
+def shape_text(node: Node, index: int) -> str:
+    """The shape of one output of a node, such as '[2, 3]'; '' for an output that is no tensor."""
+    shape = node.shape[index] if node.several else node.shape
+    return "" if shape is None else str([*shape])

@@ -1,0 +1,47 @@
+"""Entries for views in other shapes, and for joining, splitting and rearranging."""
+
+from __future__ import annotations
+
+from op_table_entry import MANY, MATRICES, Entry
+
+SHAPES = [
+    Entry("reshape", lambda t, x: x.reshape(-1), MANY, kinds="fci"),
+    Entry("reshape copy", lambda t, x: x.transpose(0, 1).reshape(-1), MANY),
+    Entry("view", lambda t, x: x.contiguous().view(4, -1), MATRICES, kinds="fc"),
+    Entry("view_as", lambda t, x: x.contiguous().view_as(x), MATRICES, kinds="fc"),
+    Entry("x[...]", lambda t, x: x[...]),
+    Entry("transpose", lambda t, x: x.transpose(0, 1), MANY, kinds="fc"),
+    Entry("t", lambda t, x: x.t(), MATRICES),
+    Entry("permute", lambda t, x: x.permute(2, 0, 1), (((2, 3, 4),),)),
+    Entry("squeeze", lambda t, x: x.squeeze(), (((2, 1, 3),), ((1, 1),))),
+    Entry("squeeze dim", lambda t, x: x.squeeze(1), (((2, 1, 3),),)),
+    Entry("squeeze dims", lambda t, x: x.squeeze((0, 1)), (((2, 1, 3),), ((1, 1, 3),))),
+    Entry("unsqueeze", lambda t, x: x.unsqueeze(-1)),
+    Entry("expand", lambda t, x: x.expand(2, 3, 4), (((3, 1),), ((3, 4),), ((1, 1, 1),))),
+    Entry("flatten", lambda t, x: x.flatten(1), MANY),
+    Entry("diagonal", lambda t, x: x.diagonal(1), MATRICES),
+    Entry("diag of a matrix", lambda t, x: t.diag(x, -1), MATRICES),
+    Entry("diag of a vector", lambda t, x: t.diag(x), (((3,),),)),
+    Entry("diag_embed", lambda t, x: t.diag_embed(x, 1), MANY),
+    Entry("unfold", lambda t, x: x.unfold(1, 2, 1), MANY),
+    Entry("unfold apart", lambda t, x: x.unfold(-1, 1, 2), MANY),
+    Entry("narrow", lambda t, x: x.narrow(1, 1, 2), MANY),
+    Entry("select", lambda t, x: x.select(1, 2), MANY),
+    Entry("split", lambda t, x: x.split(2, 1), MANY),
+    Entry("split_with_sizes", lambda t, x: x.split([1, 2], 1), (((2, 3),),)),
+    Entry("chunk", lambda t, x: x.chunk(2, 0), MANY),
+    Entry("unbind", lambda t, x: x.unbind(1), MANY),
+    Entry("cat", lambda t, x, y: t.cat([x, y], 1), (((2, 3), (2, 1)),), kinds="fci"),
+    Entry("stack", lambda t, x, y: t.stack([x, y], -1), (((2, 3), (2, 3)),)),
+    Entry("clone", lambda t, x: x.clone(), kinds="fcib"),
+    Entry("contiguous", lambda t, x: x.transpose(0, 1).contiguous(), MANY),
+    Entry("repeat", lambda t, x: x.repeat(2, 1, 3), MATRICES),
+    Entry("repeat_interleave", lambda t, x: x.repeat_interleave(2, 1), MATRICES),
+    Entry("flip", lambda t, x: x.flip(0), MANY),
+    Entry("roll", lambda t, x: x.roll(1, 1), MANY),
+    Entry("rot90", lambda t, x: x.rot90(1, (0, 1)), MANY),
+    Entry("tril", lambda t, x: x.tril(), MATRICES),
+    Entry("triu", lambda t, x: x.triu(1), MATRICES),
+    Entry("movedim", lambda t, x: x.movedim(0, -1), MANY),
+    Entry("to", lambda t, x: x.to(t.float32), kinds="fib", conventional="single precision is too coarse for differences"),
+]
