@@ -32,7 +32,7 @@ def weights_for_the_outputs() -> None:
     try:
         error.backward()
     except RuntimeError as problem:
-        print("  without weights:", str(problem).split(";")[0])
+        print("  without weights:", str(problem).split(". ")[0])
     error.backward(gradient=torch.tensor([1.0, 1.0]))
     print("  d/dp:", p.grad, " 10p:", 10 * p.detach())
     print("  d/dq:", q.grad, " -3q^2:", -3 * q.detach() ** 2)

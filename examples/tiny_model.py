@@ -1,5 +1,7 @@
 """One training step of a small network under the magnifying glass: what changes weights, and what gradients."""
 
+from collections.abc import Callable
+
 import torch
 from torch import nn
 
@@ -19,16 +21,11 @@ class Funnel(nn.Module):
         return self.narrow(self.bend(self.wide(x)))
 
 
-def main() -> None:
-    torch.manual_seed(42)
-    model = Funnel()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-    inputs, wanted = torch.randn(BATCH, 1000), torch.randn(BATCH, 10)
-    weight = model.narrow.weight
+Loss = Callable[[], torch.Tensor]
 
-    def loss() -> torch.Tensor:
-        return (wanted - model(inputs)).pow(2).sum()
 
+def one_step(weight: torch.Tensor, loss: Loss, optimizer: torch.optim.SGD) -> None:
+    """What a backward pass and a step change, and what they leave."""
     print("a few weights:   ", weight[2][10:16])
     print("their gradients: ", weight.grad)
 
@@ -45,6 +42,9 @@ def main() -> None:
     print("step is -lr * gradient:", torch.allclose(weight - old, -0.001 * first, atol=1e-7))
     print(f"loss went from {before.item():.2f} to {loss().item():.2f}")
 
+
+def accumulation(weight: torch.Tensor, loss: Loss, optimizer: torch.optim.SGD) -> None:
+    """Gradients add up until they are zeroed."""
     optimizer.zero_grad(set_to_none=False)
     print("zeroed:          ", weight.grad[2][10:16])
     loss().backward()
@@ -56,6 +56,18 @@ def main() -> None:
     optimizer.zero_grad()
     print("set to none:     ", weight.grad)
 
+
+def main() -> None:
+    torch.manual_seed(42)
+    model = Funnel()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    inputs, wanted = torch.randn(BATCH, 1000), torch.randn(BATCH, 10)
+
+    def loss() -> torch.Tensor:
+        return (wanted - model(inputs)).pow(2).sum()
+
+    one_step(model.narrow.weight, loss, optimizer)
+    accumulation(model.narrow.weight, loss, optimizer)
     for step in range(30):
         optimizer.zero_grad()
         current = loss()

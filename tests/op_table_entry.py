@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -79,6 +80,16 @@ def method(name: str, *arguments: Any) -> Callable[..., Any]:
 def functional(name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
     """`torch.nn.functional.name(...)`."""
     return lambda torch, *inputs: getattr(torch.nn.functional, name)(*inputs, *arguments, **options)
+
+
+def each(names: str, title: str, call: Callable[..., Any], shapes: tuple[Shapes, ...] = ONE,
+         **options: Any) -> list[Entry]:
+    """For each name an entry whose call takes that function of the library and the inputs."""
+    return [Entry(f"{name}{title}", partial(_call_with, name, call), shapes, **options) for name in names.split()]
+
+
+def _call_with(name: str, call: Callable[..., Any], torch: Any, *inputs: Any) -> Any:
+    return call(getattr(torch, name, None) or getattr(torch.nn.functional, name), *inputs)
 
 
 def unary(names: str, **options: Any) -> list[Entry]:

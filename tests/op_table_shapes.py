@@ -1,12 +1,26 @@
-"""Entries for views in other shapes, and for joining, splitting and rearranging."""
+"""Entries for views in other shapes, for joining, splitting, rearranging and copying."""
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 from op_table_entry import MANY, MATRICES, Entry
+
+
+def _kept_gradient(t: Any, x: Any) -> Any:
+    """What a backward pass that is recorded leaves in the leaf x."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                 # of the cycle that x.grad closes; it is opened below
+        (x ** 3).sum().backward(create_graph=True)
+    kept, x.grad = x.grad, None
+    return kept
+
 
 SHAPES = [
     Entry("reshape", lambda t, x: x.reshape(-1), MANY, kinds="fci"),
     Entry("reshape copy", lambda t, x: x.transpose(0, 1).reshape(-1), MANY),
+    Entry("reshape strided", lambda t, x: x[:, ::2].reshape(3, 2, 1), MATRICES),
     Entry("view", lambda t, x: x.contiguous().view(4, -1), MATRICES, kinds="fc"),
     Entry("view_as", lambda t, x: x.contiguous().view_as(x), MATRICES, kinds="fc"),
     Entry("x[...]", lambda t, x: x[...]),
@@ -35,6 +49,7 @@ SHAPES = [
     Entry("stack", lambda t, x, y: t.stack([x, y], -1), (((2, 3), (2, 3)),)),
     Entry("clone", lambda t, x: x.clone(), kinds="fcib"),
     Entry("contiguous", lambda t, x: x.transpose(0, 1).contiguous(), MANY),
+    Entry("a kept gradient", _kept_gradient),
     Entry("repeat", lambda t, x: x.repeat(2, 1, 3), MATRICES),
     Entry("repeat_interleave", lambda t, x: x.repeat_interleave(2, 1), MATRICES),
     Entry("flip", lambda t, x: x.flip(0), MANY),
@@ -43,5 +58,6 @@ SHAPES = [
     Entry("tril", lambda t, x: x.tril(), MATRICES),
     Entry("triu", lambda t, x: x.triu(1), MATRICES),
     Entry("movedim", lambda t, x: x.movedim(0, -1), MANY),
-    Entry("to", lambda t, x: x.to(t.float32), kinds="fib", conventional="single precision is too coarse for differences"),
+    Entry("to", lambda t, x: x.to(t.float32), kinds="fib",
+          conventional="single precision is too coarse for differences"),
 ]

@@ -36,10 +36,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 UNNAMED = {"kernels": {"Tensor", "Node"}, "ops": {"Tensor", "Node"}, "graph": {"Tensor"}}
 
 # Too long for a stated reason: "path" or "path::function" to that reason.
-LONG_FILES: dict[str, str] = {}
+LONG_FILES = {"src/retrograd/__init__.py": "the public namespace: a list of names, each on its line"}
 LONG_FUNCTIONS = {
     "src/retrograd/tensor/recording.py::_unary": "a factory of one closure, and that closure is the hot path",
     "src/retrograd/tensor/recording.py::_binary": "the same for two operands",
+    "src/retrograd/tensor/recording.py::_optioned": "the same for one operand and options",
     "src/retrograd/tensor/recording.py::call": "these closures: every function they called would cost as the work does",
 }
 

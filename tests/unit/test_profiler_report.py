@@ -11,7 +11,6 @@ from retrograd.autograd import profiler
 from retrograd.autograd.profiler import EventList, FunctionEvent, profile, record_function
 
 
-
 def made(*calls: tuple[str, float, float, int | None]) -> EventList:
     """Events from (name, start, end, index of the parent)."""
     events: list[FunctionEvent] = []
@@ -48,7 +47,7 @@ def test_options_of_the_table() -> None:
     assert str(events) == events.table()
     assert [len(events.table(row_limit=limit).split("\n")) - 6 for limit in (0, 1, 3, -1)] == [0, 1, 3, 3]
     top = events.table(header="HEAD", top_level_events_only=True, time_unit="s").split("\n")
-    assert top[:4] == ["=" * 98, "HEAD", "=" * 98, "This report only display top-level ops statistics"]
+    assert top[:4] == ["=" * 100, "HEAD", "=" * 100, "This report only display top-level ops statistics"]
     assert [line.split()[2] for line in top[7:9]] == ["0.001s", "0.001s"]
     assert top[9].startswith("---")
     for attribute in ("cpu_time", "cpu_time_total", "cuda_time_total", "self_cuda_memory_usage", "count"):
@@ -99,6 +98,25 @@ def test_representations() -> None:
         "<FunctionEventAvg key=aten::linear self_cpu_time=500.000us cpu_time=2.000ms  self_cuda_time=0.000us ")
     with pytest.raises(AssertionError, match="Expected keys to match, but got aten::addmm vs aten::linear"):
         events.key_averages()[0].add(events[1])
+
+
+def test_shapes_of_inputs() -> None:
+    x, w, b = torch.ones(2, 3), torch.ones(4, 3), torch.ones(4)
+    with profile(record_shapes=True) as prof:
+        torch.nn.functional.linear(x, w, b)
+        (x * 2).add_(torch.ones(3))
+        x[0] * 2
+    shapes = {event.name: event.input_shapes for event in prof.function_events[:4]}
+    assert shapes == {"aten::linear": [[2, 3], [4, 3], [4]], "aten::t": [[4, 3]],
+                      "aten::addmm": [[4], [2, 3], [3, 4], [], []], "aten::mul": [[2, 3], []]}
+    grouped = {(average.key, str(average.input_shapes)): average.count for average in prof.key_averages(True)}
+    assert grouped["aten::mul", "[[2, 3], []]"] == grouped["aten::mul", "[[3], []]"] == 1
+    by_name = {average.key: (average.count, average.input_shapes) for average in prof.key_averages()}
+    assert by_name["aten::mul"] == (2, "")
+    assert "  Input Shapes  " in prof.table().splitlines()[1]
+    with profile() as prof:
+        x * 2
+    assert prof.function_events[0].input_shapes == []
 
 
 def test_the_trace_is_what_chrome_reads(tmp_path: Path) -> None:

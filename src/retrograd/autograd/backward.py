@@ -25,10 +25,7 @@ def _cotangents(grads: Any, count: int) -> tuple[Any, ...]:
     """One cotangent for each root; None stands for an implicit one."""
     if grads is None:
         return (None,) * count
-    found = (grads,) if isinstance(grads, State) else tuple(grads)
-    if len(found) != count:
-        raise RuntimeError(f"got {count} tensors and {len(found)} gradients")
-    return found
+    return (grads,) if isinstance(grads, State) else tuple(grads)
 
 
 def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = None, retain_graph: bool | None = None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -51,7 +52,9 @@ class _Mode:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            raise TypeError(f"{type(self).__name__} decorates functions; decorate the methods of {function.__name__}")
+            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
+                          "decorate functions or methods. To preserve the current behavior of class decoration, you can "
+                          "directly decorate the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(function):
             return _decorated_generator(self, function)
 
@@ -133,6 +136,8 @@ class set_grad_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
         self.mode = mode
         self._called = (local.here.grad, local.here.inference)
         local.here.grad = mode

@@ -67,7 +67,7 @@ class profile:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        if self._recording is not None:
+        if self._recording is not None and self._events is None:
             self._recording.stop()
             self._events = self._recording.function_events()
 

@@ -130,6 +130,18 @@ def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
     return delivered(np.where(flat, x.dtype.type(0), x * np.log(y)), out)
 
 
+def complex_of(x: Any, y: Any) -> Any:
+    """x + y * 1j, of two real arrays of one type."""
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
+    out.real, out.imag = x, y
+    return out
+
+
+def polar(x: Any, y: Any) -> Any:
+    """The complex number of size x at the angle y."""
+    return complex_of(x * np.cos(y), x * np.sin(y))
+
+
 def sinc(x: Any, *, out: Any = ...) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     t = x * math.pi

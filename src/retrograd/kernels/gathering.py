@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .indexing import Shape, add_at
+from .indexing import Shape, put_into
 
 # Element by element along one dimension
 
@@ -75,7 +75,7 @@ def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
 def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
     """Add elements of `src` to where `gather` would read."""
     if out.ndim and index.ndim and index.size:
-        add_at(out, _along(index, dim), src[tuple([slice(n) for n in index.shape])])
+        put_into(out, src[tuple([slice(n) for n in index.shape])], _along(index, dim), True)
     elif index.size:
         np.add(out, src.reshape(-1)[:index.size].sum(dtype=out.dtype), out=out)
     return out
@@ -89,7 +89,7 @@ def take(x: Any, index: Any) -> Any:
 def take_backward(g: Any, index: Any, shape: Shape) -> Any:
     """Zeros of `shape` with `g` added at the numbers in `index`."""
     out = np.zeros(math.prod(shape), g.dtype)
-    add_at(out, (index.reshape(-1),), g.reshape(-1))
+    put_into(out, g.reshape(-1), (index.reshape(-1),), True)
     return out.reshape(shape)
 
 

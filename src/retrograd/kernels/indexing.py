@@ -14,6 +14,7 @@ import numpy as np
 
 Shape = tuple[int, ...]
 _BLOCK = 1 << 15
+_FEW = 1 << 10                          # so many elements `np.add.at` adds sooner than anything is prepared
 
 
 def overlaps(view: Any) -> bool:
@@ -152,6 +153,8 @@ def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) ->
     try:
         if accumulate and only_mask:
             out[_key(indices)] += values
+        elif accumulate and values.size <= _FEW:
+            np.add.at(out, _key(indices), values)
         elif accumulate:
             add_at(out, expanded(indices), values)
         else:
@@ -269,7 +272,7 @@ def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> A
     if alpha != 1:
         source = np.multiply(source, np.asarray(alpha, source.dtype), out=...)
     if out.ndim:
-        add_at(out, (*(None,) * dim, index.reshape(-1)), source)
+        put_into(out, source, (*(None,) * dim, index.reshape(-1)), True)
     else:
         np.add(out, source.sum(dtype=out.dtype), out=out)
     return out
@@ -288,6 +291,14 @@ def index_copy(x: Any, source: Any, index: Any, dim: int) -> Any:
 def index_copy_into(out: Any, source: Any, index: Any, dim: int) -> Any:
     """Write the slices of `source` over those that `index` names."""
     out[(*(slice(None),) * dim, index) if out.ndim else ...] = source if out.ndim else source.reshape(())
+    return out
+
+
+def only(g: Any, index: Any, dim: int) -> Any:
+    """`g` with zeros all over the slices that `index` does not name."""
+    out = np.zeros_like(g)
+    key = (*(slice(None),) * dim, index) if g.ndim else ...
+    out[key] = g[key]
     return out
 
 

@@ -82,19 +82,21 @@ def _by_base(g: Any, x: Any, exponent: Any) -> Any:
 
 
 def _by_base_tensor(g: Any, x: Any, y: Any) -> Any:
-    return np.where(y == 0.0, 0.0, g * (y * x ** (y - 1.0)))
+    flat = y == 0.0
+    return np.where(flat, 0.0, g * (y * x ** np.where(flat, 1.0, y - 1.0)))
 
 
 def _by_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
     """out * log(x), and 0 where the base is 0 and the exponent is not negative, as PyTorch defines it."""
     real = np.real(y) if y.dtype.kind == "c" else y
-    return g * np.where(np.logical_and(x == 0.0, real >= 0.0), 0.0, out * np.log(x))
+    flat = np.logical_and(x == 0.0, real >= 0.0)
+    return g * np.where(flat, 0.0, out * np.log(np.where(flat, 1.0, x)))
 
 
 def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
     if base == 0:
         real = np.real(y) if y.dtype.kind == "c" else y
-        return g * np.where(real >= 0.0, 0.0, out * -math.inf)
+        return g * (out * np.where(real >= 0.0, 0.0, -math.inf))
     return g * (out * log_of(base))
 
 

@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import elementary as kernels
 from .basic import real
 from .framework import Op, backward_name, linear, pointwise
 
 
-def _complex(x: Any, y: Any) -> Any:
-    """x + y * 1j, of two real arrays of one type."""
-    out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
-    out.real, out.imag = x, y
-    return out
-
-
-complex_ = linear("complex", _complex, x=lambda g: real(g), y=lambda g: real(g * -1j))
+complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g: real(g * -1j))
 complex_.holomorphic = False
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels import elementary as kernels, error_function
 from .basic import real
+from .creation import complex_
 from .domains import floating, promoted, without
 from .framework import Op, linear, pointwise
 
@@ -191,17 +192,5 @@ def _into_pairs(g: Any, index: Any) -> Any:
 part = linear("select", _part, view=True, x=_into_pairs)
 
 
-def _complex(x: Any, y: Any) -> Any:
-    """x + y * 1j."""
-    result = np.empty(np.broadcast(x, y).shape, "c16" if x.dtype == np.float64 else "c8")
-    result.real, result.imag = x, y
-    return result
-
-
-def _imag(g: Any) -> Any:
-    return real(g * -1j)
-
-
-complex_: Op = pointwise("complex", _complex, holomorphic=False, x=lambda g: real(g), y=_imag)
-polar = pointwise("polar", lambda x, y: _complex(x * np.cos(y), x * np.sin(y)), holomorphic=False,
-                  x=lambda g, y: real(g * np.exp(y * -1j)), y=lambda g, x, y: _imag(g * (x * np.exp(y * -1j))))
+polar = pointwise("polar", kernels.polar, holomorphic=False, x=lambda g, y: real(g * np.exp(y * -1j)),
+                  y=lambda g, x, y: real(g * -1j * (x * np.exp(y * -1j))))

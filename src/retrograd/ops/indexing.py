@@ -53,7 +53,7 @@ def _to_copied(g: Any, source_shape: Any, index: Any, dim: Any) -> Any:
 
 
 def _to_number(g: Any, index: Any, dim: Any) -> Any:
-    return np.sum(index_select(g, index, dim))
+    return np.sum(only(g, index, dim))
 
 
 def _cleared(g: Any, index: Any, dim: Any) -> Any:
@@ -62,6 +62,7 @@ def _cleared(g: Any, index: Any, dim: Any) -> Any:
 
 index_add: Op = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
 index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
+only: Op = linear("only", kernels.only, tensors=2, g=lambda g, index, dim: only(g, index, dim))
 index_fill: Op = operator("index_fill", kernels.index_fill, tensors=2, x=_cleared)
 index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, node=backward_name("index_fill", 1), tensors=3,
                                x=_cleared, value=_to_number)

@@ -37,7 +37,7 @@ def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
 def _cumprod_by_pairs(g: Any, x: Any, dim: int) -> Any:
     """Where an element is 0: the derivative of a product by an element is the product of the others up to there."""
     n, beyond = x.shape[dim], (1,) * (x.ndim - 1 - dim)
-    element, upto = np.arange(n).reshape((n, 1, *beyond)), np.arange(n).reshape((1, n, *beyond))
+    element, upto = np.reshape(np.arange(n), (n, 1, *beyond)), np.reshape(np.arange(n), (1, n, *beyond))
     factors = np.expand_dims(x, dim)
     products = cumprod(np.where(element == upto, np.ones_like(factors), factors), dim + 1, None)
     return np.sum(np.where(upto >= element, products * np.expand_dims(g, dim), np.zeros_like(products)), axis=dim + 1)

@@ -21,7 +21,7 @@ alias: Op = linear("alias", kernels.alias, view=True, x=lambda g: g)
 expand: Op = linear("expand", kernels.expand, view=True, x=lambda g: g)
 
 permute: Op = linear("permute", kernels.permute, view=True,
-                     x=lambda g, dims: permute(g, tuple(sorted(range(len(dims)), key=dims.__getitem__))))
+                     x=lambda g, dims: permute(g, tuple(sorted(range(len(dims)), key=lambda i: dims[i]))))
 transpose: Op = linear("transpose", kernels.transpose, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 t: Op = linear("t", kernels.t, view=True, x=lambda g: t(g))
 

@@ -31,7 +31,7 @@ abs = absolute = recorded(ops.abs)
 sgn, sign = recorded(ops.sgn), recorded(ops.sign)
 ceil, floor, trunc, frac = recorded(ops.ceil), recorded(ops.floor), recorded(ops.trunc), recorded(ops.frac)
 fix = trunc
-angle, polar, complex_of = recorded(ops.angle), recorded(ops.polar), recorded(ops.complex_)
+angle, polar = recorded(ops.angle), recorded(ops.polar)
 view_as_real = recorded(ops.view_as_real)
 xlogy = recorded(ops.xlogy)
 

@@ -61,15 +61,17 @@ RECORDER = TensorRecorder()
 
 def run_backward(roots: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None, create_graph: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
-    """One pass from `roots` with the given cotangents (tensors, or None for a scalar's 1).
+    """One pass from `roots` with the given cotangents (tensors, or None for a scalar's 1); what is too many is ignored.
 
     Returns the gradients, as tensors, of the edges `inputs` where `capture` is set.
     """
     keep = create_graph if retain_graph is None else retain_graph
     pairs = []
-    for i, (root, cotangent) in enumerate(zip(roots, cotangents, strict=True)):
+    for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
         edge = root_edge(root, i)
         pairs.append((edge, implicit(edge, cotangent, i)))
+    if len(pairs) < len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(pairs)} gradients")
     here = local.here
     # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
     recorder = RECORDER if create_graph or here.observer is not None else None

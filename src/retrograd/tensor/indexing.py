@@ -227,7 +227,11 @@ def setitem(input: Any, key: Any, value: Any) -> None:
     if not target.flags.writeable:
         unlock(target)
     if arrays is None:
-        overwrite(target, value._array)
+        try:
+            overwrite(target, value._array)
+        except ValueError:
+            broadcast_to(_stripped(value), target.shape)        # says what does not fit
+            raise
     else:
         gathering.check_put(target, value._array, arrays)
         kernels.put_into(target, value._array, arrays, False)
