@@ -50,16 +50,25 @@ class Outcome:
         return [leaf for leaf in self.leaves if isinstance(leaf, self.library.Tensor) and leaf.requires_grad]
 
     def gradients(self, seed: int, order: int) -> list[list[Any]]:
-        """The gradients of a random projection of the results, then of a random projection of those."""
+        """The gradients of a random projection of the results, then of a random projection of those.
+
+        The second is by the projection as well, whose gradient is what the rule's own adjoint gives.
+        """
         gradients: list[list[Any]] = []
-        outputs = self.differentiable
+        outputs, inputs = self.differentiable, self.inputs
         for step in range(order):
             draws = np.random.default_rng(seed + step)
-            cotangents = [self.tensor(_random(draws, tuple(o.shape), as_array(o).dtype), False) for o in outputs]
-            found = self.library.autograd.grad(outputs, self.inputs, cotangents, create_graph=step + 1 < order,
-                                               retain_graph=True, allow_unused=True)
+            last = step + 1 == order
+            cotangents = [self.tensor(_random(draws, tuple(o.shape), as_array(o).dtype), not last) for o in outputs]
+            try:
+                found = self.library.autograd.grad(outputs, inputs, cotangents, create_graph=not last,
+                                                   retain_graph=True, allow_unused=True)
+            except Exception as error:
+                self.error = error
+                break
             gradients.append([*found])
             outputs = [g for g in found if g is not None and g.requires_grad]
+            inputs = [*inputs, *cotangents]
             if not outputs:
                 break
         return gradients
@@ -121,10 +130,13 @@ def compare(case: Case, *arrays: Any, grad: bool = True, order: int = 2, names: 
         if names and t.grad_fn is not None:
             assert graph_names(o) == graph_names(t), f"result {i}"
     if theirs.differentiable:
-        nothing = [None] * len(theirs.inputs)       # a gradient that depends on no input ends the chain earlier
-        for depth, pair in enumerate(zip_longest(theirs.gradients(seed, order), ours.gradients(seed, order),
-                                                 fillvalue=nothing), 1):
-            for i, (t, o) in enumerate(zip(*pair, strict=True)):
+        expected, found = theirs.gradients(seed, order), ours.gradients(seed, order)
+        if theirs.error is not None or ours.error is not None:
+            _same_error(theirs.error, ours.error)
+            return
+        # A gradient that depends on nothing ends the chain earlier.
+        for depth, pair in enumerate(zip_longest(expected, found, fillvalue=[]), 1):
+            for i, (t, o) in enumerate(zip_longest(*pair)):
                 what = f"derivative {depth} by input {i}"
                 if t is None or o is None:
                     assert not _nonzero(t), f"{what}: None, torch has {t}"

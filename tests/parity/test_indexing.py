@@ -10,21 +10,29 @@ from against_torch import compare
 DRAWS = np.random.default_rng(4)
 CUBE = DRAWS.standard_normal((2, 3, 4)).astype(np.float32)
 MATRIX = DRAWS.standard_normal((3, 4)).astype(np.float32)
-INPUTS = {"cube": CUBE, "turned": np.asfortranarray(MATRIX), "vector": MATRIX[0].copy(), "scalar": np.array(1.5, np.float32),
+INPUTS = {"cube": CUBE, "turned": np.asfortranarray(MATRIX), "vector": MATRIX[0].copy(),
+          "scalar": np.array(1.5, np.float32),
           "empty": np.zeros((0, 3), np.float32)}
-OTHER_TYPES = {"bool": MATRIX > 0, "int64": (MATRIX * 9).astype(np.int64), "uint8": np.arange(12, dtype=np.uint8).reshape(3, 4),
+OTHER_TYPES = {"bool": MATRIX > 0, "int64": (MATRIX * 9).astype(np.int64),
+               "uint8": np.arange(12, dtype=np.uint8).reshape(3, 4),
                "float16": MATRIX.astype(np.float16), "complex64": (MATRIX + 1j * MATRIX[::-1]).astype(np.complex64)}
 
 # Between the brackets of x[…]. L, M, B, P are an index, a matrix of indices, and masks of one and two dimensions.
 KEYS = """
-0 | -1 | 5 | 1:3 | :2 | ::2 | -2: | 5:9 | 2:1 | : | ... | () | None | True | False | 0, 1 | 0, -1, 2 | :, 0 | 0, : | 1:, ::2 | :, 1
-..., 0 | 0, ... | ..., None | None, 0, None | :, None | 0:1, None, 1: | ..., : | :, : | ..., ... | 0, 0, 0, 0 | ::-1 | ::0
+0 | -1 | 5 | 1:3 | :2 | ::2 | -2: | 5:9 | 2:1 | : | ... | () | None | True | False | 0, 1 | 0, -1, 2 | :, 0 | 0, :
+1:, ::2 | :, 1
+..., 0 | 0, ... | ..., None | None, 0, None | :, None | 0:1, None, 1: | ..., : | :, : | ..., ... | 0, 0, 0, 0 | ::-1
+::0
 :, True | True, False | True, 0 | None, True | 0, False | np.int64(1) | np.array(1) | torch.tensor(1) | torch.tensor(-1)
-torch.tensor(5) | torch.tensor(True) | torch.tensor(False) | 0, torch.tensor(1) | slice(torch.tensor(0), torch.tensor(1))
-[0, 1] | [1, 1, 0, -1] | [] | [[0, 1]] | [[0, 1], [1, 0]] | [5] | [-9] | L | M | B | P | np.array([1, 0]) | np.array([[0], [1]])
-np.array([1, 0], dtype=np.int16) | range(2) | [True, False] | [True, False, True] | [False, False] | (0, 1), | L.int() | L.bool()
+torch.tensor(5) | torch.tensor(True) | torch.tensor(False) | 0, torch.tensor(1)
+slice(torch.tensor(0), torch.tensor(1))
+[0, 1] | [1, 1, 0, -1] | [] | [[0, 1]] | [[0, 1], [1, 0]] | [5] | [-9] | L | M | B | P | np.array([1, 0])
+np.array([[0], [1]])
+np.array([1, 0], dtype=np.int16) | range(2) | [True, False] | [True, False, True] | [False, False] | (0, 1),
+L.int() | L.bool()
 L, L | L, 0 | 0, L | :, L | L, :, L | L, None, L | ..., L | L, ... | M, L | M, M | L, M, 0 | :, M
-0, L, 1 | :, L, L | None, L | L, None | L[:1], [0, 1, 1] | L, [0, 1, 2] | B, 0 | P, 0 | 0, B | :, B | B, L | P, L | ..., P | P, P | B, None, 1
+0, L, 1 | :, L, L | None, L | L, None | L[:1], [0, 1, 1] | L, [0, 1, 2] | B, 0 | P, 0 | 0, B | :, B | B, L | P, L
+..., P | P, P | B, None, 1
 [0, 1], [1, 0] | [slice(0, 1), 0] | [None, 0] | [L, L] | 1:, L | 1:, [0, 2] | ::2, B | -1, [0, 1], 1: | L, L, L, L
 x > 0 | x[0] > 0 | x > 9 | (x > 0).nonzero()[:, 0] | torch.zeros(0, dtype=torch.long) | torch.tensor([[True]])
 """.strip().replace("\n", " | ").split(" | ")
@@ -32,36 +40,52 @@ x > 0 | x[0] > 0 | x > 9 | (x > 0).nonzero()[:, 0] | torch.zeros(0, dtype=torch.
 # Items that are none. (In a 0-d tensor PyTorch finds too many of them first.)
 NO_KEYS = ["L.to(torch.int16)", "L.float()", "1.5", "np.bool_(True)", "torch.zeros(0)", "1j", "'a'", "0, 1.5"]
 
-VALUES = ["2.5", "7", "True", "v", "v[0]", "v.double()", "v.long()", "v.reshape(-1)[:2]", "torch.ones(1, 1, 1)", "1j", "'a'", "[1.]", "None",
+VALUES = ["2.5", "7", "True", "v", "v[0]", "v.double()", "v.long()", "v.reshape(-1)[:2]", "torch.ones(1, 1, 1)", "1j",
+          "'a'", "[1.]", "None",
           "torch.ones(9)", "float('nan')", "x", "x[0]"]
 
 CALLS = """
-x.gather(0, M)  x.gather(1, M)  x.gather(-1, M % 2)  x.gather(0, L)  x.gather(0, M * 9)  x.gather(0, M - 5)  x.gather(5, M)
-x.gather(0, M.int())  x.gather(0, M.to(torch.int16))  x.gather(0, torch.zeros(0, 2, dtype=torch.long))  torch.gather(x, 0, M[:, :1])
+x.gather(0, M)  x.gather(1, M)  x.gather(-1, M % 2)  x.gather(0, L)  x.gather(0, M * 9)  x.gather(0, M - 5)
+x.gather(5, M)
+x.gather(0, M.int())  x.gather(0, M.to(torch.int16))  x.gather(0, torch.zeros(0, 2, dtype=torch.long))
+torch.gather(x, 0, M[:, :1])
 torch.gather(x, dim=1, index=torch.zeros(3, 9, dtype=torch.long))  x.gather(0, torch.zeros(1, 9, dtype=torch.long))
-x.scatter(0, M, v)  x.scatter(1, M, v)  x.scatter(0, M, 2.5)  x.scatter(1, M, value=7)  x.scatter(0, M * 9, v)  x.scatter(0, L, v)
+x.scatter(0, M, v)  x.scatter(1, M, v)  x.scatter(0, M, 2.5)  x.scatter(1, M, value=7)  x.scatter(0, M * 9, v)
+x.scatter(0, L, v)
 x.scatter(0, M, v.double())  x.scatter(0, M, v[:1])  torch.scatter(x, 0, M[:1, :1], v[:1, :1])  x.scatter(0, M, src=v)
 x.scatter_add(0, M, v)  x.scatter_add(1, M * 0, v)  x.scatter_add(0, M * 9, v)  torch.scatter_add(x, 1, M, v)
 x.take(L)  x.take(M)  x.take(M * 5)  x.take(torch.tensor(-1))  x.take(L.int())  x.take(L * 50)  torch.take(x, L)
 torch.take_along_dim(x, M, 0)  torch.take_along_dim(x, M[:1], 1)  x.take_along_dim(L, 0)
 torch.take_along_dim(x, M.int(), 0)  torch.take_along_dim(x, torch.tensor([[0], [1], [1]]), dim=1)
-x.index_select(0, L)  x.index_select(1, L)  x.index_select(-1, torch.tensor([1, 1, 1]))  x.index_select(0, L * 9)  x.index_select(0, M)
-x.index_select(0, -L)  x.index_select(0, torch.tensor(1))  torch.index_select(x, dim=0, index=L.int())  x.index_select(0, L.float())
-x.index_add(0, L, v)  x.index_add(1, L * 0, v[:, :2].reshape(-1, 2)[:1].expand(3, 2))  x.index_add(0, L, v, alpha=3)  x.index_add(0, L * 9, v)
+x.index_select(0, L)  x.index_select(1, L)  x.index_select(-1, torch.tensor([1, 1, 1]))  x.index_select(0, L * 9)
+x.index_select(0, M)
+x.index_select(0, -L)  x.index_select(0, torch.tensor(1))  torch.index_select(x, dim=0, index=L.int())
+x.index_select(0, L.float())
+x.index_add(0, L, v)  x.index_add(1, L * 0, v[:, :2].reshape(-1, 2)[:1].expand(3, 2))  x.index_add(0, L, v, alpha=3)
+x.index_add(0, L * 9, v)
 x.index_add(0, L, v.double())  x.index_add(0, L[:1], v)  torch.index_add(x, 0, torch.tensor([2, 2]), v)
-x.index_copy(0, L, v)  x.index_copy(0, L * 9, v)  x.index_copy(0, L[:1], v)  torch.index_copy(x, 0, torch.tensor([2, 0]), v)
-x.index_fill(0, L, 2.5)  x.index_fill(1, L, 3)  x.index_fill(0, -L, 1.)  x.index_fill(0, L, v[0, 0])  x.index_fill(0, L * 9, 1.)
-x.index_fill(0, L, v)  x.index_fill(0, torch.tensor([1, 1, 0]), v[0, 0])  x.index_fill(0, M, 1.)  torch.index_fill(x, 0, torch.tensor(1), 2.)
+x.index_copy(0, L, v)  x.index_copy(0, L * 9, v)  x.index_copy(0, L[:1], v)
+torch.index_copy(x, 0, torch.tensor([2, 0]), v)
+x.index_fill(0, L, 2.5)  x.index_fill(1, L, 3)  x.index_fill(0, -L, 1.)  x.index_fill(0, L, v[0, 0])
+x.index_fill(0, L * 9, 1.)
+x.index_fill(0, L, v)  x.index_fill(0, torch.tensor([1, 1, 0]), v[0, 0])  x.index_fill(0, M, 1.)
+torch.index_fill(x, 0, torch.tensor(1), 2.)
 x.index_put((L,), v)  x.index_put((L, L), v[0, :2])  x.index_put((M,), v[0])  x.index_put((L,), v[0], accumulate=True)
-x.index_put((torch.tensor([1, 1]), ), v, True)  x.index_put((x > 0,), v[0, 0])  x.index_put((L,), v.double())  x.index_put((L * 9,), v)
-x.index_put([L], v[0])  torch.index_put(x, (L,), v, accumulate=True)  x.index_put((L,), torch.ones(9))  x.index_put((None, L), v)
+x.index_put((torch.tensor([1, 1]), ), v, True)  x.index_put((x > 0,), v[0, 0])  x.index_put((L,), v.double())
+x.index_put((L * 9,), v)
+x.index_put([L], v[0])  torch.index_put(x, (L,), v, accumulate=True)  x.index_put((L,), torch.ones(9))
+x.index_put((None, L), v)
 x.index_put((L * 0, L * 0), v[0, :2], True)  x.index_put((x > 0,), v[0, 0], True)
-x.masked_fill(x > 0, 2.5)  x.masked_fill(x > 0, 7)  x.masked_fill(x > 0, v[0, 0])  x.masked_fill(v[0, :1] > 0, 1.)  x.masked_fill(x, 1.)
-x.masked_fill(x > 0, v)  x[0].masked_fill(x > 0, 2.)  torch.masked_fill(x, x > 9, 2.)  x.masked_fill(torch.tensor(True), 0.)
+x.masked_fill(x > 0, 2.5)  x.masked_fill(x > 0, 7)  x.masked_fill(x > 0, v[0, 0])  x.masked_fill(v[0, :1] > 0, 1.)
+x.masked_fill(x, 1.)
+x.masked_fill(x > 0, v)  x[0].masked_fill(x > 0, 2.)  torch.masked_fill(x, x > 9, 2.)
+x.masked_fill(torch.tensor(True), 0.)
 x.masked_select(x > 0)  x.masked_select(x > 9)  x.masked_select(x[0] > 0)  x[0].masked_select(x > 0)  x.masked_select(x)
 torch.masked_select(x, torch.tensor([True, False]))  torch.masked_select(x, torch.tensor(True))
-x[0].gather(0, L)  x[0].scatter(0, L, v[0, :2])  x[0].index_add(0, L, v[0, :2])  x[0].index_select(0, L)  x[0, 0].gather(0, torch.tensor(0))
-x[0, 0].index_select(0, torch.tensor([0]))  x[0, 0].scatter(0, torch.tensor(0), v[0, 0])  x[0, 0].take(torch.tensor([0, 0]))
+x[0].gather(0, L)  x[0].scatter(0, L, v[0, :2])  x[0].index_add(0, L, v[0, :2])  x[0].index_select(0, L)
+x[0, 0].gather(0, torch.tensor(0))
+x[0, 0].index_select(0, torch.tensor([0]))  x[0, 0].scatter(0, torch.tensor(0), v[0, 0])
+x[0, 0].take(torch.tensor([0, 0]))
 """.strip().replace("\n", "  ").split("  ")
 
 # Statements; y is x * 1, of shape (3, 4). What they leave is compared, or the error that they end in.

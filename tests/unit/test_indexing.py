@@ -58,7 +58,8 @@ def test_writing_is_numpys_and_its_derivative_goes_to_what_stayed_and_what_came(
         np.testing.assert_array_equal(v.grad.numpy(), X[key])
 
 
-@given(st.lists(st.integers(0, 4), max_size=40), st.integers(0, 3), st.sampled_from(["float32", "float64", "complex64", "int64"]))
+@given(st.lists(st.integers(0, 4), max_size=40), st.integers(0, 3), st.sampled_from(["float32", "float64", "complex64",
+                                                                                     "int64"]))
 def test_repeated_indices_add_up(index, width, dtype):
     rows = np.arange(len(index) * width).reshape(len(index), width).astype(dtype)
     expected = np.zeros((5, width), dtype)
@@ -143,7 +144,8 @@ def test_in_place_does_the_same(name, turned):
 # The graphs that PyTorch 2.13 records, without the multiplication that all start from.
 GRAPHS = {
     "y[0]": ["Select"], "y[0, 1]": ["Select", "Select"], "y[1:]": ["Slice"], "y[:]": ["Slice"], "y[:, :]": ["Alias"],
-    "y[...]": ["Alias"], "y[()]": ["Alias"], "y[None]": ["Unsqueeze"], "y[0, :]": ["Select"], "y[True]": ["Index", "Unsqueeze"],
+    "y[...]": ["Alias"], "y[()]": ["Alias"], "y[None]": ["Unsqueeze"], "y[0, :]": ["Select"], "y[True]": ["Index",
+                                                                                                          "Unsqueeze"],
     "y[[0, 1]]": ["Index"], "y[0, [0, 1]]": ["Index", "Select"], "y[[0, 1], 0]": ["Index", "Select"],
     "y[:, [0, 1]]": ["Index"], "y[:, None, [0, 1]]": ["Index", "Unsqueeze"], "y[torch.tensor(1)]": ["Select"],
     "y[y > 0]": ["Index"], "y[0:1, None, 1:]": ["Slice", "Unsqueeze", "Slice"],
@@ -195,7 +197,8 @@ def test_a_written_index_is_noticed():
 def test_views_that_refuse_to_be_written():
     x = leaf(A)
     for write in (lambda: x.__setitem__(0, 1.0), lambda: x.t().mul_(2)):
-        with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable that requires grad is being used in an in-place"):
+        with pytest.raises(RuntimeError,
+                           match=r"^a view of a leaf Variable that requires grad is being used in an in-place"):
             write()
     with pytest.raises(RuntimeError, match=r"^a leaf Variable that requires grad"):
         x[L] = 1.0
@@ -204,7 +207,8 @@ def test_views_that_refuse_to_be_written():
     with pytest.raises(RuntimeError, match="Output 1 of Unbind is a view and is being modified inplace"):
         part.mul_(2)
     y.mul_(2)
-    with pytest.raises(RuntimeError, match="Output 1 of Unbind is a view and its base or another view of its base has been"):
+    with pytest.raises(RuntimeError,
+                       match="Output 1 of Unbind is a view and its base or another view of its base has been"):
         _ = part.grad_fn
     with torch.no_grad():
         x[0] = 1.0
@@ -218,15 +222,21 @@ ERRORS = {
     "x[0, 0, 0]": (IndexError, "too many indices for tensor of dimension 2"),
     "x[::-1]": (ValueError, "step must be greater than zero"),
     "x[[9]]": (IndexError, "index 9 is out of bounds for dimension 0 with size 3"),
-    "x[1.5]": (IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"),
+    "x[1.5]": (IndexError,
+               "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"),
     "x[torch.tensor([0.5])]": (IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
-    "x[torch.tensor([True])]": (IndexError, "The shape of the mask [1] at index 0 does not match the shape of the indexed"),
-    "x[[0, 1], [0, 1, 2]]": (IndexError, "shape mismatch: indexing tensors could not be broadcast together with shapes"),
+    "x[torch.tensor([True])]": (IndexError,
+                                "The shape of the mask [1] at index 0 does not match the shape of the indexed"),
+    "x[[0, 1], [0, 1, 2]]": (IndexError,
+                             "shape mismatch: indexing tensors could not be broadcast together with shapes"),
     "torch.tensor(1.)[0]": (IndexError, "invalid index of a 0-dim tensor. Use `tensor.item()` in Python"),
     "torch.tensor(1.)[:]": (IndexError, "slice() cannot be applied to a 0-dim tensor."),
-    "x.__setitem__(0, torch.ones(3))": (RuntimeError, "The expanded size of the tensor (4) must match the existing size (3)"),
-    "x.__setitem__([0], torch.ones(3))": (RuntimeError, "shape mismatch: value tensor of shape [3] cannot be broadcast to"),
-    "x.__setitem__([0], torch.ones(4).double())": (RuntimeError, "Index put requires the source and destination dtypes match"),
+    "x.__setitem__(0, torch.ones(3))": (RuntimeError,
+                                        "The expanded size of the tensor (4) must match the existing size (3)"),
+    "x.__setitem__([0], torch.ones(3))": (RuntimeError,
+                                          "shape mismatch: value tensor of shape [3] cannot be broadcast to"),
+    "x.__setitem__([0], torch.ones(4).double())": (RuntimeError,
+                                                   "Index put requires the source and destination dtypes match"),
     "x.__setitem__(0, 'a')": (TypeError, "can't assign a str to a torch.FloatTensor"),
     "x.__setitem__(0, 1j)": (RuntimeError, "value cannot be converted to type float without overflow"),
     "x.gather(0, torch.tensor([[7]]))": (RuntimeError, "index 7 is out of bounds for dimension 0 with size 3"),
@@ -252,7 +262,8 @@ def test_types_that_index():
     expected = x.numpy()[[2, 0]].tolist()
     for key in ([2, 0], (2, 0), range(2, -1, -2)):
         assert x[(key,)].tolist() == expected
-    for key in (np.array([2, 0]), np.array([2, 0], np.int16), torch.tensor([2, 0]), torch.tensor([2, 0], dtype=torch.int32)):
+    for key in (np.array([2, 0]), np.array([2, 0], np.int16), torch.tensor([2, 0]),
+                torch.tensor([2, 0], dtype=torch.int32)):
         assert x[key].tolist() == expected
     assert x[np.int64(1)].tolist() == x[torch.tensor(1)].tolist() == [4, 5, 6, 7]
     assert x[torch.tensor([1, 0, 1], dtype=torch.uint8)].tolist() == x[[True, False, True]].tolist() == expected[::-1]

@@ -125,10 +125,10 @@ class no_grad(_Bare):
 
 
 class enable_grad(_Bare):
-    """Operations inside are recorded, also inside `no_grad`."""
+    """Operations inside are recorded, also inside `no_grad`; but not inside `inference_mode`."""
 
     def _switch(self) -> None:
-        local.here.grad = True
+        local.here.grad = not local.here.inference
 
 
 class set_grad_enabled(_Mode):
@@ -168,7 +168,7 @@ class inference_mode(_Mode):
     def _switch(self) -> None:
         here = local.here
         here.inference = self.mode
-        here.grad = here.grad and not self.mode
+        here.grad = not self.mode
 
     def clone(self) -> _Mode:
         """A fresh context manager of the same mode."""

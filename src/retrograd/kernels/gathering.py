@@ -23,7 +23,7 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
 
 
 def within(index: Any, size: int) -> bool:
-    """Whether all elements of an index count from the front and are among `size`: read unsigned, a negative is large."""
+    """Whether an index counts from the front and stays below `size`. Read unsigned, a negative is large."""
     return not index.size or bool(np.maximum.reduce(index.view(np.uint64), axis=None) < size)
 
 

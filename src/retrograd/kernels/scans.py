@@ -31,8 +31,8 @@ def cumprod(x: Any, dim: int, dtype: Any) -> Any:
 
 
 def reverse(x: Any, dim: int) -> Any:
-    """`x` in the opposite order along `dim`."""
-    return np.flip(x, dim) if x.ndim else x
+    """`x` in the opposite order along `dim`, in memory of its own: a gradient may not have negative strides."""
+    return np.array(np.flip(x, dim), order="C") if x.ndim else x
 
 
 def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:

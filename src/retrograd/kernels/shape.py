@@ -255,7 +255,8 @@ def stack(xs: Sequence[Any], dim: int) -> Any:
         if x.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                                f"{list(x.shape)} at entry {i}")
-    return np.stack(xs, dim)
+    key = (*(slice(None),) * dim, None, ...)
+    return np.concatenate([x[key] for x in xs], dim)
 
 
 def unbind(x: Any, dim: int) -> list[Any]:

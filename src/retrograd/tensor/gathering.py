@@ -104,6 +104,12 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     return _gather(input, index, dim)
 
 
+def _check_types(array: Any, source: Any) -> None:
+    if source.dtype != array.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype. They are "
+                           f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
+
+
 def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
     array = array_of("scatter", input)
     dim = axis_of("scatter", dim, array.ndim)
@@ -114,9 +120,7 @@ def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any,
         value = number("scatter", "value", 4, value if src is None else src)
         _check_elements("scatter", array, index._array, dim)
         return _SCATTER_VALUE[place](input, index, dim, filling(value, array.dtype))
-    if src._array.dtype != array.dtype:
-        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are torch.{array.dtype.name} and "
-                           f"torch.{src._array.dtype.name}.")
+    _check_types(array, src._array)
     _check_elements("scatter", array, index._array, dim, src._array)
     return _SCATTER[place](input, src, index, dim)
 
@@ -136,9 +140,7 @@ def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
     array, source = array_of("scatter_add", input), array_of("scatter_add", src, "src", 4)
     dim = axis_of("scatter_add", dim, array.ndim)
     index = _index("scatter_add", index)
-    if source.dtype != array.dtype:
-        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype. They are torch.{array.dtype.name} "
-                           f"and torch.{src._array.dtype.name}.")
+    _check_types(array, source)
     _check_elements("scatter_add", array, index._array, dim, source)
     return _SCATTER_ADD[place](input, src, index, dim)
 

@@ -21,7 +21,7 @@ from ..ops.basic import clone
 from ..ops.framework import Op
 from .operands import common, explained, operand
 from .recording import class_of
-from .refusals import NO_GRAD, ORDINARY, refusal
+from .refusals import INFERENCE, NO_GRAD, ORDINARY, refusal
 from .state import Results, State, StridedView, edge_of, set_edge
 
 
@@ -39,7 +39,11 @@ def check_writable(x: Any, requires_grad: bool) -> None:
     meta = x._meta
     if meta is None:
         return
-    if not requires_grad and not (meta.creation == NO_GRAD and local.here.grad and edge_of(meta.base) is not None):
+    if meta.inference and not local.here.inference:
+        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed."
+                           "You can make a clone to get a normal tensor before doing inplace update.")
+    unrecorded = meta.creation in (NO_GRAD, INFERENCE)
+    if not requires_grad and not (unrecorded and local.here.grad and edge_of(meta.base) is not None):
         return
     if meta.base is not None:
         if meta.creation != ORDINARY:
@@ -142,7 +146,8 @@ def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
         have, want = torch_dtype.of[out.dtype].legacy, torch_dtype.of[target.dtype].legacy
         raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
     if out.shape != target.shape:
-        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(out.shape)}")
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+                           f"{list(out.shape)}")
 
 
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],

@@ -19,6 +19,7 @@ from ..graph.versions import next_number
 from ..modes import local
 from ..ops.framework import Op, Save
 from .operands import NUMBERS, common, explained, operand, scalar
+from .refusals import INFERENCE
 from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta_of, plain
 
 _new = object.__new__
@@ -311,8 +312,12 @@ def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) 
     else:
         meta.base, meta.replay = origin.base, _Chain(origin.replay, replay)
     meta.seen = next_number()
-    meta.creation = max(creation if local.here.grad else NO_GRAD, ORDINARY if origin is None else origin.creation)
-    meta.inference = local.here.inference
+    here = local.here
+    if not here.grad:
+        creation = INFERENCE if here.inference else NO_GRAD
+    if origin is not None:
+        creation, meta.inference = max(creation, origin.creation), origin.inference
+    meta.creation = creation
 
 
 class _Chain:

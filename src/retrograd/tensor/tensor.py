@@ -14,6 +14,7 @@ from ..dtypes import DIFFERENTIABLE, dtype
 from ..graph.hooks import Hooks, RemovableHandle, register
 from ..graph.node import GradientEdge, Node, hooks_of
 from ..graph.versions import count
+from ..modes import local
 from .accumulating import AccumulatingMethods
 from .arithmetic import ArithmeticMethods
 from .comparison import ComparisonMethods
@@ -27,6 +28,7 @@ from .indexing import IndexingMethods
 from .interop import InteropMethods
 from .joining import JoiningMethods
 from .layout import LayoutMethods
+from .legacy import construct
 from .matrix import MatrixMethods
 from .normalizing import NormalizingMethods
 from .numpy_protocol import NumpyProtocol
@@ -54,6 +56,10 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
     __slots__ = ()
     __array_priority__ = 1000
 
+    def __new__(cls, *args: Any, **data: Any) -> Any:
+        """The old constructor: `Tensor(2, 3)` of sizes, `Tensor([1, 2])` of data. See `torch.tensor`."""
+        return construct(cls, args, **data)
+
     # What it is
 
     @property
@@ -80,8 +86,11 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to it: it is a leaf that asks for one, or something made from such a leaf."""
-        return edge_of(self) is not None
+        """Whether gradients flow to it: it is a leaf that asks for one, or made from such a leaf, or a view of either."""
+        if self._edge is not None:
+            return True
+        meta = self._meta
+        return meta is not None and (meta.leaf or (meta.base is not None and meta.base.requires_grad))
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -93,6 +102,9 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
                 remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation "
                           "use var_no_grad = var.detach().")
             raise RuntimeError(f"you can only change requires_grad flags of leaf variables. {remedy}")
+        if value and self.is_inference() and not local.here.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. A "
+                               "clone of it is a normal tensor.")
         if value and self._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients. "
                                f"This one is {self.dtype!r}: convert it with .float() first.")
@@ -176,6 +188,8 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
     @property
     def _version(self) -> int:
         """How often the memory was written in place, counted over all views of it."""
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
         return count(self._array)
 
     def is_inference(self) -> bool:
