@@ -38,7 +38,9 @@ class Outcome:
             self.error = error
 
     def tensor(self, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
-        tensor = self.library.from_numpy(array.copy(order="K"))
+        # Where there are no elements, NumPy's strides are 0, and PyTorch would take them as they are.
+        tensor = (self.library.from_numpy(array.copy(order="K")) if array.size else
+                  self.library.from_numpy(np.zeros((), array.dtype)).new_zeros(array.shape))
         return tensor.requires_grad_() if requires_grad and array.dtype.kind in "fc" else tensor
 
     @property

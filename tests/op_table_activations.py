@@ -15,7 +15,9 @@ ACTIVATIONS = [
     Entry("celu below", functional("celu", 0.5), high=-0.1, points=(0.0,)),
     Entry("selu below", functional("selu"), high=-0.1, points=(0.0,)),
     Entry("hardtanh 0 2", functional("hardtanh", 0.0, 2.0), low=0.1, high=1.9, points=(0.0, 2.0)),
-    *each("relu6 leaky_relu elu celu selu hardtanh silu mish", " over", lambda f, x: f(x.clone(), inplace=True),
+    *each("relu6 leaky_relu elu celu selu hardtanh mish", " over", lambda f, x: f(x.clone(), inplace=True),
           low=0.1, points=(0.0, -0.0, 1.0, -1.0, *INFINITE)),
+    Entry("silu over", lambda t, x: t.nn.functional.silu(x.clone(), inplace=True), points=(0.0, *INFINITE),
+          apart={"c": "PyTorch's gradient lacks a conjugate; it is refused here, as that of silu is by both"}),
     *each("leaky_relu elu celu selu", " over below", lambda f, x: f(x.clone(), inplace=True), high=-0.1),
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -15,6 +15,8 @@ ONE: tuple[Shapes, ...] = (((3, 4),), ((),), ((2, 1, 3),), ((0, 3),))
 TWO: tuple[Shapes, ...] = (((3, 4), (3, 4)), ((3, 1), (4,)), ((), (2, 3)), ((0, 3), (1, 3)))
 MANY: tuple[Shapes, ...] = (((3, 4),), ((2, 3, 4),))
 MATRICES: tuple[Shapes, ...] = (((3, 4),),)
+FUNCTIONAL = {"celu", "elu", "gelu", "hardtanh", "leaky_relu", "logsigmoid", "mish", "relu", "relu6", "selu", "silu",
+              "softplus", "softsign", "tanhshrink"}
 INFINITE = (float("inf"), float("-inf"), float("nan"))
 DTYPES = {"f": ("float64", "float32"), "h": ("float16",), "c": ("complex128", "complex64"),
           "i": ("int64", "int32", "uint8"), "b": ("bool",)}
@@ -39,6 +41,10 @@ class Entry:
     distinct: bool = False
     # Where PyTorch's second derivative is not ours: why it is wrong.
     first_only: str = ""
+    # Where the nodes of the graph do not have PyTorch's names: why.
+    other_nodes: str = ""
+    # The kinds of dtypes on which the two differ, and why.
+    apart: Mapping[str, str] = field(default_factory=dict)
     # Where the derivative is, by convention, not that of the values: why.
     conventional: str = ""
     # Whether it is recorded, but has no derivative, so that backward raises.
@@ -84,12 +90,13 @@ def functional(name: str, *arguments: Any, **options: Any) -> Callable[..., Any]
 
 def each(names: str, title: str, call: Callable[..., Any], shapes: tuple[Shapes, ...] = ONE,
          **options: Any) -> list[Entry]:
-    """For each name an entry whose call takes that function of the library and the inputs."""
+    """For each name an entry whose call takes that function of torch, or of torch.nn.functional, and the inputs."""
     return [Entry(f"{name}{title}", partial(_call_with, name, call), shapes, **options) for name in names.split()]
 
 
 def _call_with(name: str, call: Callable[..., Any], torch: Any, *inputs: Any) -> Any:
-    return call(getattr(torch, name, None) or getattr(torch.nn.functional, name), *inputs)
+    function = getattr(torch.nn.functional if name in FUNCTIONAL else torch, name)
+    return call(function, *inputs)
 
 
 def unary(names: str, **options: Any) -> list[Entry]:

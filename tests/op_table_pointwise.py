@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from op_table_entry import INFINITE, TWO, Entry, binary, named, unary
 
+_MASKED = "PyTorch masks what it has computed of log(0), 1 / 0 or 0 / 0; in the derivative of that, inf * 0 is nan"
+_NO_HALF = {"h": "there is no complex type of half precision"}
 _ARITHMETIC = [
     *unary("neg square positive", kinds="fci", points=(0.0, *INFINITE)),
     *unary("reciprocal", low=0.3, kinds="fci", points=(0.0, -0.0, -1.0, *INFINITE)),
     *binary("add sub mul", kinds="fci", points=(0.0, *INFINITE)),
     *binary("div", low=0.3, kinds="fci", points=(0.0, *INFINITE)),
-    *binary("pow", low=0.3, high=2.0, kinds="f", points=(0.0, 1.0, 2.0, -1.0)),
+    *binary("pow", low=0.3, high=2.0, kinds="fc", points=(1.0, 2.0, -1.0)),
+    Entry("pow at 0", named("pow"), TWO, low=0.3, points=(0.0, 1.0, 2.0, -1.0),
+          first_only=_MASKED),
     *binary("remainder fmod", low=0.3, high=0.9, points=(0.0, 1.0, -1.0)),
     *binary("floor_divide", low=1.0, high=5.0, kinds="fi", refused=True),
     *binary("float_power", low=0.3),
@@ -19,7 +23,7 @@ _ARITHMETIC = [
     Entry("x + 2", lambda t, x: x + 2, kinds="fcib"),
     Entry("2.5 - x", lambda t, x: 2.5 - x, kinds="fci"),
     Entry("3 * x", lambda t, x: 3 * x, kinds="fcib"),
-    Entry("x * 1j", lambda t, x: x * 1j, kinds="fc"),
+    Entry("x * 1j", lambda t, x: x * 1j, kinds="fc", apart=_NO_HALF),
     Entry("2 / x", lambda t, x: 2 / x, low=0.3, kinds="fci", points=(0.0,)),
     *(Entry(f"x ** {p}", lambda t, x, p=p: x ** p, low=0.3, kinds="fc", points=(0.0, -1.0, *INFINITE))
       for p in (0, 1, 2, 3, 4, 0.5, -0.5, -1, 2.5, -2, -3)),
@@ -48,18 +52,25 @@ _ELEMENTARY = [
     *unary("log1p acosh", low=1.2, points=(0.0, -1.0, 1.0, *INFINITE)),
     *unary("asin acos atanh erfinv", low=-0.8, high=0.8, points=(0.0, 1.0, -1.0, 2.0)),
     *unary("logit", low=0.1, high=0.9, points=(0.0, 1.0, -1.0, 2.0)),
-    *unary("sinc", points=(0.0, 1.0), low=0.1),
+    *unary("sinc", points=(1.0, 2.0), low=0.1),
+    Entry("sinc at 0", named("sinc"), points=(0.0,), low=0.1,
+          first_only=_MASKED),
     *unary("deg2rad rad2deg", kinds="fi"),
-    *binary("atan2 hypot logaddexp logaddexp2", low=0.2, points=(0.0, 1.0, -1.0)),
+    *binary("atan2 hypot logaddexp2", low=0.2, points=(0.0, 1.0, -1.0)),
+    *binary("logaddexp", low=0.2, kinds="fc", points=(0.0, 1.0, -1.0)),
     *binary("xlogy", low=0.2, points=(0.0, 1.0, -1.0, float("nan"))),
-    Entry("logit eps", lambda t, x: t.logit(x, 0.15), low=0.2, high=0.8, points=(0.0, 0.15, 0.85, 1.0)),
+    Entry("logit eps", lambda t, x: t.logit(x, 0.15), low=0.2, high=0.8, points=(0.15, 0.85, 0.1, 0.9)),
+    Entry("logit eps outside", lambda t, x: t.logit(x, 0.15), low=0.2, high=0.8, points=(0.0, 1.0),
+          first_only=_MASKED),
 ]
 
 _SIZES = [
     *unary("abs sgn", low=0.2, kinds="fc", points=(0.0, -0.0, *INFINITE)),
     *unary("sign ceil floor trunc frac round", low=0.1, high=0.4, points=(0.0, 0.5, 1.0, -1.5, *INFINITE)),
     *binary("maximum minimum fmax fmin", distinct=True, kinds="fi", points=(0.0, 1.0, *INFINITE)),
-    *binary("copysign", low=0.2, kinds="fi", points=(0.0, -0.0, 1.0, -1.0)),
+    *binary("copysign", low=0.2, kinds="fi", points=(1.0, -1.0)),
+    Entry("copysign at 0", named("copysign"), TWO, low=0.2, points=(0.0, -0.0, 1.0),
+          first_only=_MASKED),
     *binary("heaviside", low=0.2, refused=True),
     *unary("isnan isinf isfinite isposinf isneginf signbit", kinds="fi", points=(0.0, -0.0, *INFINITE)),
     *unary("logical_not", kinds="fib", points=(0.0,)),
@@ -89,10 +100,11 @@ _COMPLEX = [
     Entry("conj", lambda t, x: t.conj(x) * 2, kinds="fc"),
     Entry("conj_physical", lambda t, x: t.conj_physical(x), kinds="fc"),
     Entry("angle", lambda t, x: t.angle(x), kinds="fc", low=0.2, points=(0.0, -1.0)),
-    Entry("complex", lambda t, x, y: t.complex(x, y), TWO),
-    Entry("polar", lambda t, x, y: t.polar(x, y), TWO),
+    Entry("complex", lambda t, x, y: t.complex(x, y), TWO, apart=_NO_HALF),
+    Entry("polar", lambda t, x, y: t.polar(x, y), TWO, low=0.2, points=(0.0, 1.0)),
     Entry("view_as_real", lambda t, x: t.view_as_real(x), kinds="c"),
-    Entry("view_as_complex", lambda t, x: t.view_as_complex(x.contiguous()), (((3, 2),), ((2,),), ((0, 2),))),
+    Entry("view_as_complex", lambda t, x: t.view_as_complex(x.contiguous()), (((3, 2),), ((2,),), ((0, 2),)),
+          apart=_NO_HALF),
 ]
 
 POINTWISE = [*_ARITHMETIC, *_ELEMENTARY, *_SIZES, *_COMPLEX]

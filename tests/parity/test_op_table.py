@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from against_torch import compare
 from op_table import DTYPES, ELEMENTWISE, TABLE, Entry
 
 # What works element by element is tried on every dtype: where PyTorch refuses one, the error must be the same.
 CASES = [pytest.param(entry, dtype, id=f"{entry}-{dtype}")
-         for entry in TABLE for kind in (DTYPES if entry in ELEMENTWISE else entry.kinds) for dtype in DTYPES[kind]]
+         for entry in TABLE for kind in (DTYPES if entry in ELEMENTWISE else entry.kinds) for dtype in DTYPES[kind]
+         if kind not in entry.apart]
 LIMITED = [entry for entry in TABLE if entry.first_only]
 
 
@@ -31,7 +33,7 @@ def at_points(entry: Entry) -> Iterator[list[np.ndarray[Any, Any]]]:
 @pytest.mark.parametrize(("entry", "dtype"), CASES)
 def test_values_graph_and_gradients(entry: Entry, dtype: str) -> None:
     for arrays in entry.samples(dtype):
-        compare(entry.call, *arrays, order=order(entry))
+        compare(entry.call, *arrays, order=order(entry), names=not entry.other_nodes)
 
 
 @pytest.mark.parametrize("entry", [e for e in TABLE if e.points and "f" in e.kinds], ids=str)
@@ -42,6 +44,11 @@ def test_special_points(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", LIMITED, ids=str)
 def test_a_limit_to_the_first_derivative_is_still_needed(entry: Entry) -> None:
-    with pytest.raises(AssertionError):
-        for arrays in [*entry.samples(), *at_points(entry)]:
-            compare(entry.call, *arrays, order=2)
+    def agree(arrays: list[np.ndarray[Any, Any]]) -> bool:
+        try:
+            compare(entry.call, *arrays)
+        except AssertionError:
+            return False
+        return True
+
+    assert not all(agree(arrays) for arrays in [*entry.samples(), *at_points(entry)])

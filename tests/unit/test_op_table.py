@@ -1,4 +1,4 @@
-"""Every operator of the table, without PyTorch: its rules in both modes, to second order, and what its kind promises."""
+"""Every operator of the table, without PyTorch: its rules in both modes, to second order, and its kind's promise."""
 
 from __future__ import annotations
 

@@ -186,7 +186,8 @@ def test_joining_promotes_and_passes_over_empty_vectors():
 
 
 NUMPYS = [
-    lambda a: np.reshape(a, (6, 4)), np.ravel, lambda a: np.swapaxes(a, 0, 1), np.transpose, lambda a: np.moveaxis(a, 0, -1),
+    lambda a: np.reshape(a, (6, 4)), np.ravel, lambda a: np.swapaxes(a, 0, 1), np.transpose,
+    lambda a: np.moveaxis(a, 0, -1),
     lambda a: np.expand_dims(a, (0, 2)), lambda a: np.squeeze(a[:1]), lambda a: np.broadcast_to(a, (2, 2, 3, 4)),
     lambda a: np.flip(a, 1), lambda a: np.roll(a, 1, 0), lambda a: np.repeat(a, 2, 1), lambda a: np.tile(a, 2), np.tril,
     np.diagonal, lambda a: np.concatenate([a, a], 1), lambda a: np.stack([a, a]), lambda a: np.split(a, 2)[1],

@@ -1,7 +1,7 @@
 """torch.autograd.Function: an operation with a derivative written by the user.
 
-The context that `forward` and `backward` share *is* the node in the graph. Saved inputs are kept as the tensors they
-are; saved outputs as array and version, since the node may not hold what holds the node.
+What one call leaves behind, the context and the node, is in `context`; here are the class to derive from, and what
+`apply` makes of that which `forward` returns.
 """
 
 from __future__ import annotations
@@ -10,152 +10,19 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import user_site
-from ..graph import faults
-from ..graph.node import OtherNode, Output
-from ..graph.versions import next_number, written, written_since
+from ..graph.node import OtherNode
+from ..graph.versions import next_number, written
 from ..modes import local
-from ..tensor.gradients import as_tensor
 from ..tensor.inplace import rebase
 from ..tensor.recording import make_view
-from ..tensor.state import CUSTOM, State, edge_of, plain, with_edge
+from ..tensor.state import CUSTOM, State, edge_of, with_edge
+from .context import FunctionCtx, FunctionNode, SavedOutput
 from .grad_mode import no_grad
-
-
-class SavedOutput(NamedTuple):
-    """A saved output: enough to make its tensor again."""
-
-    number: int
-    array: Any
-
-
-class FunctionCtx(OtherNode):
-    """The context of one call of a Function, and its node in the graph. Free attributes may be set on it."""
-
-    __slots__ = ()
-    runs_always = True
-    _forward_cls: ClassVar[type[Function]]
-    needs_input_grad: tuple[bool, ...]
-    materialize_grads = True
-
-    def __init__(self) -> None:
-        super().__init__((), (), ())
-        self._to_save: tuple[Any, ...] = ()
-        self._dirty: tuple[Any, ...] = ()
-        self._non_differentiable: tuple[Any, ...] = ()
-        self._positions: tuple[int | None, ...] = ()       # of each argument of forward, the edge it has
-        self._constant_outputs: set[int] = set()
-        self._freed = False
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__module__}.{self.name()} object at {id(self):#x}>"
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors (or None) for `backward`, which reads them from `saved_tensors`."""
-        self._to_save = tensors
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors (or None) for `jvp`."""
-        if not all(t is None or isinstance(t, State) for t in tensors):
-            raise AssertionError("save_for_forward expects all arguments to be tensors; you should save non-tensors as "
-                                 "attributes on ctx.")
-        self.saved_for_forward = tensors
-
-    def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs `forward` wrote to in place; each must be returned."""
-        self._dirty = args
-
-    def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no gradient."""
-        self._non_differentiable = args
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether an absent gradient of an output reaches `backward` as zeros (the default) or as None."""
-        self.materialize_grads = value
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept. Raises RuntimeError once freed, and where one was modified in place."""
-        if self._freed:
-            raise faults.second_pass(self)
-        if self.saved is None:
-            return ()
-        return tuple(None if s is None else self._unpacked(s) for s in self.saved)
-
-    def _unpacked(self, saved: Any) -> Any:
-        if not isinstance(saved, SavedOutput):
-            if written_since(saved._array, self.number):
-                edge = saved._edge
-                raise faults.modified(self, saved._array, *((None, 0) if edge is None else (edge.node, edge.index)))
-            return saved
-        if written_since(saved.array, self.number):
-            raise faults.modified(self, saved.array, self, saved.number)
-        edge = None if saved.number in self._constant_outputs else self._edge_to(saved.number)
-        return with_edge(saved.array, edge)
-
-    def _edge_to(self, index: int) -> Any:
-        return self if self.outputs == 1 else Output(self, index)
-
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        """Run the user's backward on tensors."""
-        grads = [self._cotangent(g, i) for i, g in enumerate(cotangents)]
-        function = self._forward_cls
-        backward = function.vjp if function.backward is Function.backward else function.backward
-        if backward is function.backward and function.vjp is not Function.vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. They are "
-                               "two names for one thing: keep one of them.")
-        results = backward(self, *grads)
-        if not walk.keep:
-            self._freed = True
-            self.saved = None
-        return self._checked(results if isinstance(results, tuple) else (results,), walk)
-
-    def _cotangent(self, g: Any, index: int) -> Any:
-        if g is not None:
-            return as_tensor(g)
-        shapes, dtypes = ((self.shape,), (self.dtype,)) if self.outputs == 1 else (self.shape, self.dtype)
-        if not self.materialize_grads or shapes[index] is None:
-            return None
-        return plain(np.zeros(shapes[index], dtypes[index]))
-
-    def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
-        """The user's gradients by edge, refused with PyTorch's words where they do not fit the inputs."""
-        name, expected = self.name(), len(self._positions)
-        if len(results) > expected and all(r is None for r in results[expected:]):
-            results = results[:expected]
-        if len(results) != expected:
-            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {expected}, got "
-                               f"{len(results)}). One is due for each argument of forward, None for those without.")
-        gradients: list[Any] = [None] * len(self.edges)
-        for i, (position, result) in enumerate(zip(self._positions, results, strict=True)):
-            if position is None:
-                if result is not None:
-                    raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, "
-                                       "but the corresponding forward input was not a Variable.")
-                continue
-            if result is None:
-                continue
-            if not isinstance(result, State):
-                raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
-            edge = self.edges[position]
-            if edge is not None:
-                if not _reaches(result._array.shape, edge.shape):
-                    raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got "
-                                       f"{list(result._array.shape)} but expected shape compatible with "
-                                       f"{list(edge.shape)}")
-                gradients[position] = result if walk.recorder is not None else result._array
-        return gradients
-
-
-def _reaches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether a gradient of `shape` can be summed down to `target`."""
-    if len(target) > len(shape):
-        return False
-    return all(n in (1, m) for m, n in zip(reversed(shape), reversed(target), strict=False))
 
 
 class _FunctionMeta(type):
@@ -163,8 +30,10 @@ class _FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
-        cls._backward_cls = type(f"{name}Backward", (FunctionCtx,), {
-            "__module__": "torch.autograd.function", "_forward_cls": cls})
+        names = {"__module__": "torch.autograd.function"}
+        cls._context_cls = type(f"{name}Backward", (FunctionCtx,), names)
+        cls._backward_cls = type(f"{name}Backward", (FunctionNode,), {
+            **names, "__slots__": (), "forward_class": cls, "_forward_cls": cls})
 
 
 class Function(metaclass=_FunctionMeta):
@@ -189,7 +58,8 @@ class Function(metaclass=_FunctionMeta):
     tensor(12.)
     """
 
-    _backward_cls: ClassVar[type[FunctionCtx]]
+    _backward_cls: ClassVar[type[FunctionNode]]
+    _context_cls: ClassVar[type[FunctionCtx]]
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -220,6 +90,16 @@ class Function(metaclass=_FunctionMeta):
 
     vjp = backward
 
+    @classmethod
+    def _backward_or_vjp(cls) -> Callable[..., Any]:
+        """The one of its two names under which the derivative was written."""
+        if cls.backward is Function.backward:
+            return cls.vjp
+        if cls.vjp is not Function.vjp:
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. They are "
+                               "two names for one thing: keep one of them.")
+        return cls.backward
+
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Compute the tangents of the outputs from those of the inputs. To be overridden."""
@@ -237,57 +117,62 @@ class Function(metaclass=_FunctionMeta):
         """Call the function on `args` and record it, where grad mode is on and one of them requires grad."""
         if kwargs or cls.setup_context is not Function.setup_context:
             args = _positional(cls, args, kwargs)
-        node = cls._backward_cls()
+        context = cls._context_cls()
         edges = [edge_of(a) if isinstance(a, State) else None for a in args]
         here = local.here
         recording = here.grad and any(edges)
-        node.needs_input_grad = tuple([e is not None for e in edges])
+        context.needs_input_grad = tuple([e is not None for e in edges])
         grad, here.grad = here.grad, False
         try:
             if cls.setup_context is Function.setup_context:
-                output = cls.forward(node, *args)
+                output = cls.forward(context, *args)
             else:
                 output = cls.forward(*args)
-                cls.setup_context(node, args, output)
+                cls.setup_context(context, args, output)
         finally:
             here.grad = grad
+        node = cls._backward_cls(context)
         tensors = [i for i, a in enumerate(args) if isinstance(a, State)]
         node.edges = tuple([edges[i] for i in tensors])
         places = {i: place for place, i in enumerate(tensors)}
-        node._positions = tuple([places.get(i) for i in range(len(args))])
+        node.positions = tuple([places.get(i) for i in range(len(args))])
         return _finished(node, args, output, recording)
 
 
 def _positional(function: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """The arguments by position; with the defaults of `forward` where `setup_context` is to see them."""
     with_context = function.setup_context is Function.setup_context
-    bound = inspect.signature(function.forward).bind(*((None,) if with_context else ()), *args, **kwargs)
+    signature = inspect.signature(function.forward)
+    known = [name for name, parameter in signature.parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY]
+    for name in kwargs:
+        if name not in known:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'. The arguments of forward are "
+                            "positional.")
+    bound = signature.bind(*((None,) if with_context else ()), *args, **kwargs)
     if not with_context:
         bound.apply_defaults()
-    for name in bound.kwargs:
-        raise TypeError(f"forward() got an unexpected keyword argument '{name}'. The arguments of forward are "
-                        "positional.")
     return bound.args[with_context:]
 
 
-def _finished(node: FunctionCtx, args: tuple[Any, ...], output: Any, recording: bool) -> Any:
+def _finished(node: FunctionNode, args: tuple[Any, ...], output: Any, recording: bool) -> Any:
     """Wrap what forward returned: give the outputs their edges, and pack what is saved."""
     raw = output if isinstance(output, tuple) else (output,)
-    _check_marks(node, raw)
+    _check_marks(node.context, raw)
     wrapped = _outputs(node, args, raw, recording)
     node.number = next_number()                         # so that what forward wrote, it wrote before
     if recording:
         _pack(node, raw, wrapped)
     else:
         node.edges, node.saved = (), None
-    node._to_save = node._dirty = node._non_differentiable = ()
+    context = node.context
+    context._to_save = context._dirty = context._non_differentiable = ()
     return tuple(wrapped) if isinstance(output, tuple) else wrapped[0]
 
 
-def _outputs(node: FunctionCtx, args: tuple[Any, ...], raw: tuple[Any, ...], recording: bool) -> list[Any]:
+def _outputs(node: FunctionNode, args: tuple[Any, ...], raw: tuple[Any, ...], recording: bool) -> list[Any]:
     inputs = {id(a): a for a in args if isinstance(a, State)}
-    dirty = {id(t) for t in node._dirty}
-    constants = {id(t) for t in node._non_differentiable}
+    dirty = {id(t) for t in node.context._dirty}
+    constants = {id(t) for t in node.context._non_differentiable}
     shapes = [o._array.shape if isinstance(o, State) else None for o in raw]
     dtypes = [o._array.dtype if isinstance(o, State) else None for o in raw]
     node.outputs = len(raw)
@@ -299,8 +184,8 @@ def _outputs(node: FunctionCtx, args: tuple[Any, ...], raw: tuple[Any, ...], rec
             continue
         differentiable = recording and id(out) not in constants and out._array.dtype.kind in "fc"
         if not differentiable:
-            node._constant_outputs.add(i)
-        edge = node._edge_to(i) if differentiable else None
+            node.constant_outputs.add(i)
+        edge = node.edge_to(i) if differentiable else None
         wrapped.append(_output(out, edge, id(out) in inputs, id(out) in dirty))
     return wrapped
 
@@ -334,28 +219,28 @@ def _itself(array: Any) -> Any:
     return array.view() if isinstance(array, np.ndarray) else array.view_as(array)
 
 
-def _check_marks(node: FunctionCtx, raw: tuple[Any, ...]) -> None:
+def _check_marks(context: FunctionCtx, raw: tuple[Any, ...]) -> None:
     """Refuse marks on what is no tensor, and on what was not returned."""
-    for i, tensor in enumerate(node._dirty):
+    for i, tensor in enumerate(context._dirty):
         if not isinstance(tensor, State):
             raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type "
                                f"{type(tensor).__name__}")
         if not any(tensor is out for out in raw):
             raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
                                "The inputs that are modified inplace must all be outputs of the Function.")
-    for tensor in node._non_differentiable:
+    for tensor in context._non_differentiable:
         if not isinstance(tensor, State):
             raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got "
                                f"{type(tensor).__name__}")
 
 
-def _pack(node: FunctionCtx, raw: tuple[Any, ...], wrapped: list[Any]) -> None:
+def _pack(node: FunctionNode, raw: tuple[Any, ...], wrapped: list[Any]) -> None:
     """Turn what `save_for_backward` was given into what the node may keep."""
-    if not node._to_save:
+    if not node.context._to_save:
         return
     indices = {id(o): i for i, o in enumerate(raw)} | {id(o): i for i, o in enumerate(wrapped)}
     saved: list[Any] = []
-    for i, tensor in enumerate(node._to_save):
+    for i, tensor in enumerate(node.context._to_save):
         if tensor is None:
             saved.append(None)
         elif not isinstance(tensor, State):

@@ -130,6 +130,16 @@ def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
     return delivered(np.where(flat, x.dtype.type(0), x * np.log(y)), out)
 
 
+def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """log(exp(x) + exp(y)), without an intermediate that overflows."""
+    if x.dtype.kind != "c":
+        return np.logaddexp(x, y, out=out)
+    first = x.real >= y.real
+    larger, smaller = np.where(first, x, y), np.where(first, y, x)
+    result = np.where(larger.real == -np.inf, larger, larger + np.log1p(np.exp(smaller - larger)))
+    return delivered(result, out)
+
+
 def complex_of(x: Any, y: Any) -> Any:
     """x + y * 1j, of two real arrays of one type."""
     out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))

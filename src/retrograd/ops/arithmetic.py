@@ -54,6 +54,11 @@ floor_divide = pointwise("floor_divide", kernels.floor_divide, node="NotImplemen
                          y=_undefined)
 floor_divide_number = pointwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
                                 domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
+_undefined_written = _not_differentiable("floor_divide_")
+floor_divide_written = pointwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED,
+                                 x=_undefined_written, y=_undefined_written)
+floor_divide_number_written = pointwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
+                                        domain=promoted(**without("div_floor_cpu", "c")), x=_undefined_written)
 number_floor_divide = pointwise("floor_divide", kernels.number_floor_divide, node="NotImplemented",
                                 domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
 number_remainder = pointwise("remainder", kernels.number_remainder, node="NotImplemented",
@@ -74,6 +79,13 @@ fmod_number = pointwise("fmod", kernels.fmod_number, domain=promoted(**without("
 # Powers
 
 
+def _at_least_zero(y: Any) -> Any:
+    """Where an exponent is a real number that is not negative."""
+    if y.dtype.kind == "c":
+        return np.logical_and(np.imag(y) == 0.0, np.real(y) >= 0.0)
+    return y >= 0.0
+
+
 def _by_base(g: Any, x: Any, exponent: Any) -> Any:
     """The derivative of x ** exponent, where exponent is a number. 0 ** 0 has a flat neighbourhood."""
     if exponent == 0:
@@ -88,15 +100,13 @@ def _by_base_tensor(g: Any, x: Any, y: Any) -> Any:
 
 def _by_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
     """out * log(x), and 0 where the base is 0 and the exponent is not negative, as PyTorch defines it."""
-    real = np.real(y) if y.dtype.kind == "c" else y
-    flat = np.logical_and(x == 0.0, real >= 0.0)
+    flat = np.logical_and(x == 0.0, _at_least_zero(y))
     return g * np.where(flat, 0.0, out * np.log(np.where(flat, 1.0, x)))
 
 
 def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
     if base == 0:
-        real = np.real(y) if y.dtype.kind == "c" else y
-        return g * (out * np.where(real >= 0.0, 0.0, -math.inf))
+        return g * (out * np.where(_at_least_zero(y), 0.0, -math.inf))
     return g * (out * log_of(base))
 
 
@@ -117,8 +127,8 @@ lerp_number = pointwise("lerp", kernels.lerp_number, domain=promoted(**without("
 lerp = pointwise("lerp", kernels.lerp, node=backward_name("lerp", 1),
                  domain=promoted(**without("lerp_kernel_tensor", "bi")), x=lambda g, weight: g * (1 - weight),
                  y=lambda g, weight: g * weight, weight=lambda g, x, y: g * (y - x))
-addcmul = pointwise("addcmul", kernels.addcmul, x=lambda g: g, y=lambda g, z, value: g * (z * value),
-                    z=lambda g, y, value: g * (y * value))
+addcmul = pointwise("addcmul", kernels.addcmul, domain=promoted(**without("addcmul_cpu_out", "b")), x=lambda g: g,
+                    y=lambda g, z, value: g * (z * value), z=lambda g, y, value: g * (y * value))
 addcdiv = pointwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, value: g * (value / z),
                     z=lambda g, y, z, value: -g * (value * y / (z * z)))
 

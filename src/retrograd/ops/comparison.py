@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import comparison as kernels
+from ..kernels.arithmetic import like, promoted as with_number
 from .domains import floating, promoted, without
 from .framework import Op, backward_name, constant, pointwise
 
@@ -25,8 +26,18 @@ lt = constant("lt", np.less, "x y", domain=promoted(**without("lt_cpu", "c")))
 le = constant("le", np.less_equal, "x y", domain=promoted(**without("le_cpu", "c")))
 gt = constant("gt", np.greater, "x y", domain=promoted(**without("gt_cpu", "c")))
 ge = constant("ge", np.greater_equal, "x y", domain=promoted(**without("ge_cpu", "c")))
-eq_written, ne_written, lt_written = _written(eq), _written(ne), _written(lt)
-le_written, gt_written, ge_written = _written(le), _written(gt), _written(ge)
+def _written_number(op: Op) -> Op:
+    """The same where what is compared with is a Python number."""
+
+    def kernel(x: Any, number: Any) -> Any:
+        x = with_number(x, number)
+        return op.kernel(x, like(number, x), out=...)
+
+    return pointwise(op.name, kernel, domain=op.domain, x=_zeros)
+
+
+# By an operator that has no derivative, those it has where its result is written: with a tensor, with a number.
+WRITTEN = {op: (_written(op), _written_number(op)) for op in (eq, ne, lt, le, gt, ge)}
 
 # Logic, bits, predicates
 
@@ -106,10 +117,12 @@ clamp_number = pointwise("clamp", kernels.clamp_number, node="ClampBackward1", d
 clamp = pointwise("clamp", kernels.clamp, domain=_REAL, x=_within, min=_to_min, max=_to_max)
 clamp_min_number = pointwise("clamp_min", kernels.clamp_number, domain=_REAL, x=_within)
 clamp_max_number = pointwise("clamp_max", kernels.clamp_number, domain=_REAL, x=_within)
-clamp_min = pointwise("clamp_min", lambda x, min: kernels.clamp(x, min, None), node="ClampMinBackward1", domain=_REAL,
-                      x=lambda g, x, min: _within(g, x, min, None), min=lambda g, x, min: _to_min(g, x, min, None))
-clamp_max = pointwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), node="ClampMaxBackward1", domain=_REAL,
-                      x=lambda g, x, max: _within(g, x, None, max), max=lambda g, x, max: _to_max(g, x, None, max))
+clamp_min = pointwise("clamp_min", lambda x, min: kernels.clamp(x, min, None), node="ClampMinBackward1",
+                      domain=promoted(**without("maximum_cpu", "c")), x=lambda g, x, min: _within(g, x, min, None),
+                      min=lambda g, x, min: _to_min(g, x, min, None))
+clamp_max = pointwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), node="ClampMaxBackward1",
+                      domain=promoted(**without("minimum_cpu", "c")), x=lambda g, x, max: _within(g, x, None, max),
+                      max=lambda g, x, max: _to_max(g, x, None, max))
 
 where = pointwise("where", kernels.where, domain="as given", x=lambda g, condition: np.where(condition, g, 0.0),
                   y=lambda g, condition: np.where(condition, 0.0, g))
@@ -119,6 +132,8 @@ def _jump(g: Any) -> Any:
     raise RuntimeError("derivative for aten::heaviside is not implemented")
 
 
-heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump)
+heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump, domain=promoted(
+    c=RuntimeError("heaviside is not yet implemented for complex tensors.")))
+# The sign that a number other than 0 is multiplied by; at 0 the derivative is 0.
 copysign = pointwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),
-                     x=lambda g, x, out: np.where(x == 0, 0.0, g * (out / x)), y=_zeros)
+                     x=lambda g, x, out: g * (out / np.where(x == 0, 1.0, x)), y=_zeros)

@@ -11,7 +11,7 @@ from ..kernels import elementary as kernels, error_function
 from .basic import real
 from .creation import complex_
 from .domains import floating, promoted, without
-from .framework import Op, linear, pointwise
+from .framework import Op, backward_name, linear, pointwise
 
 
 def _zeros(g: Any) -> Any:
@@ -31,7 +31,7 @@ log10 = pointwise("log10", np.log10, domain="float", x=lambda g, x: g / (x * _LN
 log1p = pointwise("log1p", np.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
 sqrt = pointwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out))
 rsqrt = pointwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
-logaddexp = pointwise("logaddexp", np.logaddexp, domain=promoted(**without("logaddexp_cpu", "bic")),
+logaddexp = pointwise("logaddexp", kernels.logaddexp, domain=promoted(**without("logaddexp_cpu", "bi")),
                       x=lambda g, x, y: g / (1 + np.exp(y - x)), y=lambda g, x, y: g / (1 + np.exp(x - y)))
 logaddexp2 = pointwise("logaddexp2", np.logaddexp2, domain=promoted(**without("logaddexp2_cpu", "bic")),
                        x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
@@ -57,6 +57,10 @@ def _acosh(g: Any, x: Any) -> Any:
 
 
 acosh = pointwise("acosh", np.arccosh, domain="float", x=_acosh)
+# Written over a tensor, these three have a node of another name.
+asinh_written, acosh_written, atanh_written = [
+    pointwise(op.name, op.kernel, domain="float", node=backward_name(op.name, 1), x=op.rules["x"])
+    for op in (asinh, acosh, atanh)]
 
 
 def _over_square(part: Any, x: Any, y: Any) -> Any:
@@ -139,7 +143,8 @@ round = pointwise("round", kernels.rounded, x=_zeros, domain=promoted(**without(
 round_decimals = pointwise("round", kernels.rounded_at, node="RoundBackward1", x=_zeros,
                            domain=promoted(**without("round_cpu", "bic")))
 frac = pointwise("frac", kernels.frac, x=lambda g: g, domain=promoted(**without("frac_cpu", "bic")))
-Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2})
+Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2,
+                     np.logaddexp: logaddexp})
 nan_to_num = pointwise("nan_to_num", kernels.nan_to_num, x=lambda g, x: np.where(np.isfinite(x), g, 0.0))
 
 # Complex numbers and their parts. What is not holomorphic has its VJP for a rule.
@@ -192,5 +197,5 @@ def _into_pairs(g: Any, index: Any) -> Any:
 part = linear("select", _part, view=True, x=_into_pairs)
 
 
-polar = pointwise("polar", kernels.polar, holomorphic=False, x=lambda g, y: real(g * np.exp(y * -1j)),
-                  y=lambda g, x, y: real(g * -1j * (x * np.exp(y * -1j))))
+polar = pointwise("polar", kernels.polar, holomorphic=False, x=lambda g, out: real(g * np.conj(sgn(out))),
+                  y=lambda g, out: real(g * -1j * np.conj(out)))

@@ -52,12 +52,16 @@ def _weighted(g: Any, x: Any, weight: Any, reduction: Any) -> Any:
     return g if weight is None else g * weight
 
 
+_TINY = 9.999999960041972e-13       # what 1e-12 is in single precision, in which PyTorch has it
+
+
 def _bce(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
-    return _weighted(g, x, weight, reduction) * (x - y) / np.maximum((1.0 - x) * x, 1e-12)
+    return _weighted(g, x, weight, reduction) * (x - y) / np.maximum((1.0 - x) * x, _TINY)
 
 
 def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
-    return _weighted(g, x, weight, reduction) * (np.maximum(np.log1p(-x), -100.0) - np.maximum(np.log(x), -100.0))
+    """Of the logarithms themselves, which the loss does not let below -100."""
+    return _weighted(g, x, weight, reduction) * (np.log1p(-x) - np.log(x))
 
 
 binary_cross_entropy = operator("binary_cross_entropy", kernels.binary_cross_entropy, tensors=3, x=_bce, y=_bce_target)

@@ -29,11 +29,12 @@ leaky_relu_inplace = pointwise("leaky_relu", kernels.leaky_relu, domain="as give
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     """0 belongs to the exponential, but the slope's own slope is 0 there."""
     below = np.where(x < 0.0, x, np.zeros_like(x)) * input_scale
-    return np.where(x > 0.0, g * scale, g * (alpha * scale * input_scale) * np.exp(below))
+    return np.where(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
 
 
 def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
-    return np.where(out > 0.0, g * scale, g * input_scale * (out + alpha * scale))
+    below = np.where(out < 0.0, out, np.zeros_like(out))
+    return np.where(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
 
 
 elu = pointwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu)
@@ -59,8 +60,9 @@ mish = pointwise("mish", kernels.mish, domain="as given", x=_mish)
 
 
 def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    """Straight beyond the threshold; the slope's own slope is 0 at the threshold, too."""
     t = x * beta
-    return np.where(t > threshold, g, g * sigmoid(t))
+    return np.where(t > threshold, g, g * sigmoid(np.where(t >= threshold, threshold, t)))
 
 
 softplus = pointwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
@@ -69,7 +71,7 @@ log_sigmoid = pointwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x
 
 def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
     """The ends themselves are flat."""
-    return np.where(np.logical_and(x > min_val, x < max_val), g, np.zeros_like(g))
+    return np.where(np.logical_or(x <= min_val, x >= max_val), np.zeros_like(g), g)
 
 
 hardtanh = pointwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)

@@ -300,7 +300,8 @@ def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
 
 def floor_divide_(self: Tensor, other: Any) -> Tensor:
     """`self //= other`."""
-    write(ops.floor_divide_number if isinstance(other, NUMBER) else ops.floor_divide, self, (other,))
+    op = ops.floor_divide_number_written if isinstance(other, NUMBER) else ops.floor_divide_written
+    write(op, self, (other,))
     return self
 
 

@@ -199,6 +199,19 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
 # In place
 
 
+def _compared(op: Op) -> Callable[..., Any]:
+    """The method that writes over a tensor how it compares with another, or with a number."""
+    by_tensor, by_number = ops.WRITTEN[op]
+
+    def call(self: Tensor, other: Any) -> Tensor:
+        write(by_number if isinstance(other, NUMBER) else by_tensor, self, (other,))
+        return self
+
+    call.__name__ = call.__qualname__ = f"{op.name}_"
+    call.__doc__ = f"`{op.name}`, written over the tensor itself as ones and zeros."
+    return call
+
+
 def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """`clamp`, written over the tensor itself."""
     op, low, high = _limits("clamp_", self, min, max)
@@ -271,8 +284,8 @@ class ComparisonMethods:
     clamp = clip = clamp
     clamp_min, clamp_max, where = clamp_min, clamp_max, _where_method
 
-    eq_, ne_, lt_ = inplace(ops.eq_written), inplace(ops.ne_written), inplace(ops.lt_written)
-    le_, gt_, ge_ = inplace(ops.le_written), inplace(ops.gt_written), inplace(ops.ge_written)
+    eq_, ne_, lt_ = _compared(ops.eq), _compared(ops.ne), _compared(ops.lt)
+    le_, gt_, ge_ = _compared(ops.le), _compared(ops.gt), _compared(ops.ge)
     logical_and_, logical_or_ = inplace(ops.logical_and), inplace(ops.logical_or)
     logical_xor_, logical_not_ = inplace(ops.logical_xor), inplace(ops.logical_not)
     __iand__ = bitwise_and_ = inplace(ops.bitwise_and)

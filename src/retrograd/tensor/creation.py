@@ -16,6 +16,7 @@ from ..modes import local
 from ..ops import creation as ops
 from .data import array_of
 from .options import (
+    check_real_parts,
     check_tensor,
     contiguous_format,
     element_type,
@@ -215,16 +216,8 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, dev
 
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """The complex tensor of two real ones, of float32 or float64 both. Raises RuntimeError for other types."""
-    for position, (name, part) in enumerate((("real", real), ("imag", imag)), 1):
-        check_tensor("complex", part, name, position)
-    a, b = real.dtype, imag.dtype
-    if not (a.is_floating_point and b.is_floating_point):
-        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
-                           f"{a.legacy} and {b.legacy}")
-    if a is not b:
-        raise RuntimeError(f"Expected object of scalar type {a.legacy} but got scalar type {b.legacy} for second "
-                           "argument")
-    if a.itemsize == 2:
+    check_real_parts("complex", real, imag, ("real", "imag"))
+    if real.dtype.itemsize == 2:
         raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")
     result: Tensor = _complex(real, imag)
     return result

@@ -10,7 +10,7 @@ import numpy as np
 from ..ops import activation, elementary as ops
 from ..ops.framework import Op
 from .inplace import inplace, write
-from .options import check_tensor
+from .options import check_real_parts, check_tensor, refuse_complex_gradient
 from .recording import recorded
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ abs = absolute = recorded(ops.abs)
 sgn, sign = recorded(ops.sgn), recorded(ops.sign)
 ceil, floor, trunc, frac = recorded(ops.ceil), recorded(ops.floor), recorded(ops.trunc), recorded(ops.frac)
 fix = trunc
-angle, polar = recorded(ops.angle), recorded(ops.polar)
-view_as_real = recorded(ops.view_as_real)
+angle = recorded(ops.angle)
 xlogy = recorded(ops.xlogy)
 
 _round, _round_decimals = recorded(ops.round), recorded(ops.round_decimals)
 _logit, _nan_to_num = recorded(ops.logit), recorded(ops.nan_to_num)
+_polar, _view_as_real = recorded(ops.polar), recorded(ops.view_as_real)
 _conj, _conj_physical = recorded(ops.conj), recorded(ops.conj_physical)
 _part, _view_as_complex = recorded(ops.part), recorded(ops.view_as_complex)
 
@@ -83,13 +83,14 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
     tensor([0., 1., 9.])
     """
+    refuse_complex_gradient("nan_to_num", input)
     return _nan_to_num(input, nan, posinf, neginf)  # type: ignore[no-any-return]
 
 
 def real(input: Tensor) -> Tensor:
     """The real part: a view of a complex tensor, a real tensor itself."""
     check_tensor("real", input)
-    return _part(view_as_real(input), 0) if input._array.dtype.kind == "c" else input
+    return _part(_view_as_real(input), 0) if input._array.dtype.kind == "c" else input
 
 
 def imag(input: Tensor) -> Tensor:
@@ -97,7 +98,7 @@ def imag(input: Tensor) -> Tensor:
     check_tensor("imag", input)
     if input._array.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return _part(view_as_real(input), 1)  # type: ignore[no-any-return]
+    return _part(_view_as_real(input), 1)  # type: ignore[no-any-return]
 
 
 def conj(input: Tensor) -> Tensor:
@@ -118,9 +119,30 @@ def resolve_conj(input: Tensor) -> Tensor:
     return input
 
 
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """The complex numbers of these sizes at these angles. Raises RuntimeError unless both are floats of one type."""
+    check_real_parts("polar", abs, angle, ("abs", "angle"))
+    if abs.dtype.itemsize == 2:
+        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'. Convert with .float() first.")
+    return _polar(abs, angle)  # type: ignore[no-any-return]
+
+
+def view_as_real(input: Tensor) -> Tensor:
+    """A view of complex numbers as pairs along a new last dimension. Raises RuntimeError for a real tensor."""
+    check_tensor("view_as_real", input)
+    if input._array.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return _view_as_real(input)  # type: ignore[no-any-return]
+
+
 def view_as_complex(input: Tensor) -> Tensor:
     """A view of pairs along the last dimension as complex numbers. Raises RuntimeError where it has another size."""
     check_tensor("view_as_complex", input)
+    if input._array.dtype.kind != "f":
+        raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+                           f"scalar type: {input.dtype.legacy}")
+    if input._array.itemsize == 2:
+        raise RuntimeError("view_as_complex(): there is no complex type of two float16. Convert with .float() first.")
     if not input._array.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")
     return _view_as_complex(input)  # type: ignore[no-any-return]
@@ -168,7 +190,7 @@ sqrt_, rsqrt_ = inplace(ops.sqrt), inplace(ops.rsqrt)
 sin_, cos_, tan_ = inplace(ops.sin), inplace(ops.cos), inplace(ops.tan)
 asin_, acos_, atan_ = inplace(ops.asin), inplace(ops.acos), inplace(ops.atan)
 sinh_, cosh_, tanh_ = inplace(ops.sinh), inplace(ops.cosh), inplace(ops.tanh)
-asinh_, acosh_, atanh_ = inplace(ops.asinh), inplace(ops.acosh), inplace(ops.atanh)
+asinh_, acosh_, atanh_ = inplace(ops.asinh_written), inplace(ops.acosh_written), inplace(ops.atanh_written)
 sigmoid_, relu_ = inplace(activation.sigmoid), inplace(activation.relu)
 erf_, erfc_, erfinv_, sinc_ = inplace(ops.erf), inplace(ops.erfc), inplace(ops.erfinv), inplace(ops.sinc)
 deg2rad_, rad2deg_ = inplace(ops.deg2rad), inplace(ops.rad2deg)

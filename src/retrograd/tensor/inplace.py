@@ -171,8 +171,8 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
         elif kind in ("shape", "dtype"):
             saved[i] = getattr(arrays[index], kind)
         else:
-            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases. Where
-            # there is no element, NumPy sees no memory to share; but the write is counted all the same.
+            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases.
+            # Where there is no element, NumPy sees no memory to share; but the write is counted all the same.
             lost = (index == 0 or after) and (not target.size or np.may_share_memory(arrays[index], target))
             saved[i] = arrays[index].copy() if lost else arrays[index]
     node.saved = tuple(saved) if op.saves else None

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..devices import checked
 from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
+from ..modes import local
 from .state import State, edge_of, meta_of, plain
 
 if TYPE_CHECKING:
@@ -177,6 +178,25 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
 def filled_type(dtype: Any, value: Any) -> np.dtype[Any]:
     """The element type of a tensor filled with a Python number, where `dtype` leaves it open."""
     return of_scalar(value) if dtype is None else element_type("full", dtype)
+
+
+def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, str]) -> None:
+    """Raises what PyTorch does unless both, which `arguments` names, are floating tensors of one type."""
+    for position, (argument, part) in enumerate(zip(arguments, (first, second)), 1):
+        check_tensor(name, part, argument, position)
+    a, b = first.dtype, second.dtype
+    if not (a.is_floating_point and b.is_floating_point):
+        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
+                           f"{a.legacy} and {b.legacy}")
+    if a is not b:
+        raise RuntimeError(f"Expected object of scalar type {a.legacy} but got scalar type {b.legacy} for second "
+                           "argument")
+
+
+def refuse_complex_gradient(name: str, input: Any) -> None:
+    """Raises RuntimeError where the derivative would be recorded of a function that has none for complex numbers."""
+    if isinstance(input, State) and input._array.dtype.kind == "c" and local.here.grad and edge_of(input) is not None:
+        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
 def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:

@@ -13,8 +13,8 @@ from ..kernels.shape import StrideError, common_shape
 from ..ops import shape as ops
 from ..ops.basic import clone as _clone_op
 from .dims import array_of, as_int, axes_of, axis_of
-from .recording import make_view, recorded
-from .state import ORDINARY, plain
+from .recording import recorded
+from .state import plain
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
 _reshape_alias = recorded(ops.reshape_alias)
@@ -65,7 +65,7 @@ def view(input: Any, *size: Any, dtype: Any = None) -> Any:
 
 
 def _read_as(input: Any, dtype: torch_dtype) -> Any:
-    """The same bytes as elements of another type: a view, which no gradient flows through."""
+    """The same bytes as elements of another type, which no gradient flows through."""
     array = input._array
     have, want = array.dtype.itemsize, dtype.itemsize
     if have != want:
@@ -76,9 +76,7 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
             raise RuntimeError(f"self.stride(-1) must be 1 {how}, but got {array.strides[-1] // have}")
         if array.shape[-1] * have % want:
             raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {how}, but got {array.shape[-1]}")
-    result = plain(array.view(dtype.dtype))
-    make_view(result, input, lambda base: base.view(dtype.dtype), ORDINARY)
-    return result
+    return plain(array.view(dtype.dtype))
 
 
 def view_as(input: Any, other: Any) -> Any:

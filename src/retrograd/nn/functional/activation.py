@@ -10,6 +10,7 @@ from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
 from ...tensor import normalizing
 from ...tensor.inplace import inplace as written_over
+from ...tensor.options import refuse_complex_gradient
 from ...tensor.recording import recorded
 
 __all__ = [
@@ -132,6 +133,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 def silu(input: Any, inplace: bool = False) -> Any:
     """x * sigmoid(x), also called swish."""
+    refuse_complex_gradient("silu", input)
     return (_silu_ if inplace else _silu)(input)
 
 

@@ -1,0 +1,231 @@
+"""torch.autograd as a whole: its names, the grad modes, edges held by users, batches of cotangents."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd.autograd import functional, gradcheck, gradgradcheck, graph
+
+
+def leaf() -> Any:
+    return torch.tensor([1.0, 2.0], requires_grad=True)
+
+
+def on() -> bool:
+    return torch.is_grad_enabled()
+
+
+def test_the_public_names_are_exact_and_exist() -> None:
+    assert all(hasattr(torch.autograd, name) for name in torch.autograd.__all__)
+    assert len(set(torch.autograd.__all__)) == len(torch.autograd.__all__)
+    assert sorted(functional.__all__) == ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+    assert sorted(graph.__all__) == ["GradientEdge", "Node", "get_gradient_edge"]
+    assert callable(gradcheck)
+    assert callable(gradgradcheck)
+
+
+# Grad modes
+
+
+def test_no_grad_as_context_manager_and_as_decorator() -> None:
+    @torch.no_grad()
+    def parenthesised(x: Any) -> Any:
+        """Doubles."""
+        return x * 2
+
+    @torch.no_grad
+    def bare(x: Any) -> Any:
+        return x * 2
+
+    x = leaf()
+    with torch.no_grad():
+        assert not (x * 2).requires_grad
+        with torch.enable_grad():
+            assert (x * 2).requires_grad
+    assert not parenthesised(x).requires_grad
+    assert not bare(x).requires_grad
+    assert (parenthesised.__name__, parenthesised.__doc__) == ("parenthesised", "Doubles.")
+    assert (x * 2).requires_grad
+
+
+def test_one_mode_object_may_be_entered_twice_and_a_decorated_function_may_recurse() -> None:
+    mode = torch.no_grad()
+    with mode:
+        with mode:
+            assert not on()
+        assert not on()
+    assert on()
+
+    @torch.no_grad()
+    def deep(n: int) -> list[bool]:
+        return [on(), *(deep(n - 1) if n else [])]
+
+    assert deep(3) == [False] * 4
+    assert on()
+
+
+def test_set_grad_enabled_works_at_once_and_as_a_block_and_decorating_is_not_setting() -> None:
+    try:
+        switch = torch.set_grad_enabled(False)
+        assert not on()
+        with switch:
+            assert not on()
+        assert on()
+    finally:
+        torch.set_grad_enabled(True)
+
+    @torch.set_grad_enabled(False)
+    def quiet() -> bool:
+        return on()
+
+    assert on()
+    assert not quiet()
+    with pytest.raises(TypeError, match="^set_grad_enabled.*must be bool, not int"):
+        torch.set_grad_enabled(1)
+    assert on()
+
+
+@pytest.mark.parametrize(
+    "mode", [torch.no_grad, torch.inference_mode, lambda: torch.set_grad_enabled(False), torch.enable_grad]
+)
+def test_a_mode_ends_with_an_exception(mode: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match="mine"), mode():
+        raise ValueError("mine")
+    assert on()
+    assert not torch.is_inference_mode_enabled()
+
+
+def test_a_decorated_generator_has_the_mode_only_while_it_runs() -> None:
+    seen: list[Any] = []
+
+    @torch.no_grad()
+    def talk() -> Iterator[Any]:
+        try:
+            seen.append((yield on()))
+            yield on()
+        except ValueError:
+            yield ("caught", on())
+        finally:
+            seen.append(("closed", on()))
+
+    generator: Any = talk()
+    assert next(generator) is False
+    assert on()
+    assert generator.send("sent") is False
+    assert generator.throw(ValueError) == ("caught", False)
+    generator.close()
+    assert seen == ["sent", ("closed", False)]
+    assert on()
+
+    @torch.no_grad()
+    def counting() -> Any:
+        yield 1
+        return 7
+
+    def outer() -> Any:
+        seen.append((yield from counting()))
+
+    assert list(outer()) == [1]
+    assert seen[-1] == 7
+
+
+def test_inference_mode() -> None:
+    x = leaf()
+    with torch.inference_mode():
+        made, computed, view = torch.ones(2), x * 2, x.view(2)
+        assert torch.is_inference_mode_enabled()
+        assert not on()
+        assert made.is_inference()
+        assert computed.is_inference()
+        assert not view.is_inference()
+        made.add_(1)
+        with pytest.raises(RuntimeError, match="^Inference tensors do not track version counter"):
+            _ = made._version
+        with torch.enable_grad():
+            assert not (x * 2).requires_grad
+        with torch.inference_mode(False):
+            assert (x * 2).requires_grad
+    assert not (computed + 1).is_inference()
+    assert (computed + x).requires_grad
+    with pytest.raises(RuntimeError, match="^Setting requires_grad=True on inference tensor outside InferenceMode is"):
+        computed.requires_grad_()
+    with pytest.raises(RuntimeError, match="^Inplace update to inference tensor outside InferenceMode is not allowed"):
+        computed.add_(1)
+    assert computed.tolist() == [2, 4]
+
+    @torch.inference_mode
+    def inside() -> bool:
+        return torch.is_inference_mode_enabled()
+
+    assert inside()
+    assert not torch.is_inference_mode_enabled()
+
+
+# Edges and variables
+
+
+def test_an_edge_stands_for_its_tensor() -> None:
+    x = leaf()
+    first, second = (x * 2).unbind()
+    edge = graph.get_gradient_edge(second)
+    assert isinstance(edge.node, graph.Node)
+    assert edge.output_nr == 1
+    product = first * second
+    assert torch.autograd.grad(product, edge, retain_graph=True)[0].item() == 2
+    assert torch.autograd.grad(edge, x, retain_graph=True)[0].tolist() == [0, 2]
+    torch.autograd.backward(graph.get_gradient_edge(product), inputs=graph.get_gradient_edge(x))
+    assert x.grad.tolist() == [8, 4]
+    with pytest.raises(RuntimeError, match="^It is not possible to get the gradient edge for a Tensor that does not"):
+        graph.get_gradient_edge(torch.ones(2))
+
+
+def test_an_edge_does_not_keep_its_tensor_but_keeps_its_graph() -> None:
+    x = leaf()
+    y = x * x
+    edge, total = graph.get_gradient_edge(y), (y * 3).sum()
+    del y
+    assert torch.autograd.grad(total, edge)[0].tolist() == [3, 3]
+
+
+def test_variable_is_every_tensors_old_name() -> None:
+    x = leaf()
+    variable = torch.autograd.Variable(x * 2, requires_grad=True)
+    assert variable.is_leaf
+    assert isinstance(x, torch.autograd.Variable)
+    assert not torch.autograd.Variable(x).requires_grad
+    with pytest.raises(TypeError, match="^Variable data has to be a tensor, but got list"):
+        torch.autograd.Variable([1.0])
+
+
+# Batches of cotangents
+
+
+def test_a_batch_of_cotangents_gives_a_batch_of_gradients() -> None:
+    x = leaf()
+    y = x * x
+    (rows,) = torch.autograd.grad(y, x, torch.eye(2), is_grads_batched=True)
+    assert rows.tolist() == [[2, 0], [0, 4]]
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.sum().backward()
+    unused = torch.ones(3, requires_grad=True)
+    found = torch.autograd.grad(x * 2, [x, unused], torch.eye(2), is_grads_batched=True, allow_unused=True)
+    assert found[0].tolist() == [[2, 0], [0, 2]]
+    assert found[1] is None
+    assert torch.autograd.grad(x * 2, x, torch.ones(0, 2), is_grads_batched=True)[0].shape == (0, 2)
+    with pytest.raises(RuntimeError, match="^If `is_grads_batched=True`, we interpret the first dimension"):
+        torch.autograd.grad(x * 2, x, torch.ones(3, 3), is_grads_batched=True)
+
+
+@pytest.mark.parametrize(
+    ("deprecated", "message"),
+    [({"only_inputs": False}, "only_inputs argument is deprecated"), ({}, "`grad_variables` is deprecated")],
+)
+def test_deprecated_arguments_warn_and_work(deprecated: dict[str, Any], message: str) -> None:
+    x = leaf()
+    with pytest.warns(FutureWarning, match=message):
+        if deprecated:
+            assert torch.autograd.grad(x.sum(), x, **deprecated)[0].tolist() == [1, 1]
+        else:
+            torch.autograd.backward(x, grad_variables=torch.ones(2))
