@@ -1,4 +1,4 @@
-"""Derivative rules run on raw arrays, on tensors and on whatever else stands behind an array: hold them to what all know.
+"""Rules run on raw arrays, on tensors and on whatever else stands behind an array: hold them to what all of these know.
 
 A rule uses operators, `np.*` functions, our ops and the attributes `.shape .dtype .ndim`; it selects with `np.where`,
 never by multiplying with a mask; its constants come from `math`, since a NumPy scalar would widen float32.
@@ -63,9 +63,9 @@ def faults(source: str) -> list[str]:
                     found.append(f"{where}: np.{node.attr} is a NumPy constant; take it from math")
                 elif owner != "np" and owner not in modules and node.attr not in ATTRIBUTES:
                     found.append(f"{where}: .{node.attr} is not known to every array")
-            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-                if isinstance(node.left, ast.Compare) or isinstance(node.right, ast.Compare):
-                    found.append(f"{where}: select with np.where; inf * 0 is nan")
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and (
+                    isinstance(node.left, ast.Compare) or isinstance(node.right, ast.Compare)):
+                found.append(f"{where}: select with np.where; inf * 0 is nan")
     return found
 
 

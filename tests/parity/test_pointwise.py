@@ -151,6 +151,10 @@ EXPRESSIONS = [
 ]
 
 
+# PyTorch multiplies by a mask, or by log(0), and nan comes of it in the second derivative.
+FIRST_ONLY = {"0 ** x", "torch.nan_to_num(x / 0, nan=1.0, posinf=2.0)"}
+
+
 @pytest.mark.parametrize("source", EXPRESSIONS)
 def test_expressions(source: str) -> None:
     code = compile(source, "expression", "eval")
@@ -160,7 +164,8 @@ def test_expressions(source: str) -> None:
 
     # PyTorch's node of heaviside leaves out the operand without a gradient.
     compare(case, values("float64", (3,)), values("float64", (3,), 1), np.array([1, 4, 7]),
-            np.array([True, False, True]), names="heaviside" not in source, order=order_of(source))
+            np.array([True, False, True]), names="heaviside" not in source,
+            order=order_of(source, 1 if source in FIRST_ONLY else 2))
 
 
 @pytest.mark.parametrize("source", ["x // y", "x // 2", "2 // x", "2 % x", "torch.heaviside(x, y.detach())"])

@@ -114,10 +114,11 @@ def test_arguments_by_name() -> None:
 
 def test_vjp_is_another_name_for_backward_and_both_is_one_too_many() -> None:
     x = leaf()
-    function = type("F", (Function,), {"forward": staticmethod(lambda ctx, x: x * 2), "vjp": staticmethod(lambda ctx, g: g * 9)})
+    methods = {"forward": staticmethod(lambda ctx, x: x * 2), "vjp": staticmethod(lambda ctx, g: g * 9)}
+    function = type("F", (Function,), methods)
     assert torch.autograd.grad(function.apply(x).sum(), x)[0].tolist() == [9, 9]
     function.backward = staticmethod(lambda ctx, g: g)
-    with pytest.raises(RuntimeError, match="^Implementing both 'backward' and 'vjp' for a custom Function is not allow"):
+    with pytest.raises(RuntimeError, match="^Implementing both 'backward' and 'vjp' for a custom Function is not allo"):
         function.apply(x).sum().backward()
 
 
@@ -215,14 +216,14 @@ def test_a_dirty_leaf_is_refused() -> None:
 @pytest.mark.parametrize(
     ("forward", "error", "message"),
     [
-        (lambda ctx, x: ctx.save_for_backward(3), TypeError, "save_for_backward can only save variables, but argument 0"),
+        (lambda ctx, x: ctx.save_for_backward(3), TypeError, "save_for_backward can only save variables, but argument"),
         (lambda ctx, x: ctx.mark_dirty(3), RuntimeError, "mark_dirty can only accept variables, but argument"),
-        (lambda ctx, x: ctx.mark_dirty(x), RuntimeError, "Some elements marked as dirty during the forward method were"),
+        (lambda ctx, x: ctx.mark_dirty(x), RuntimeError, "Some elements marked as dirty during the forward method wer"),
         (lambda ctx, x: ctx.mark_non_differentiable(3), RuntimeError, "mark_non_differentiable only accepts variable"),
-        (lambda ctx, x: ctx.save_for_forward(3), AssertionError, "save_for_forward expects all arguments to be tensors"),
+        (lambda ctx, x: ctx.save_for_forward(3), AssertionError, "save_for_forward expects all arguments to be tensor"),
     ],
 )
-def test_marks_on_what_is_no_tensor_are_refused(forward: Callable[..., Any], error: type[Exception], message: str) -> None:
+def test_marks_on_no_tensor_are_refused(forward: Callable[..., Any], error: type[Exception], message: str) -> None:
     function = made(lambda ctx, x: (forward(ctx, x), x * 2)[1], lambda ctx, g: g)
     with pytest.raises(error) as caught:
         function.apply(leaf())
@@ -240,7 +241,7 @@ def test_marks_on_what_is_no_tensor_are_refused(forward: Callable[..., Any], err
         (lambda g: (), "function MadeBackward returned an incorrect number of gradients (expected 1, got 0)"),
         (lambda g: 3, "expected Variable or None (got int)"),
         (lambda g: [g], "expected Variable or None (got list)"),
-        (lambda g: torch.ones(3), "Function MadeBackward returned an invalid gradient at index 0 - got [3] but expected"),
+        (lambda g: torch.ones(3), "Function MadeBackward returned an invalid gradient at index 0 - got [3] but expect"),
     ],
 )
 def test_gradients_that_do_not_fit_are_refused(returned: Callable[[Any], Any], message: str) -> None:
@@ -252,7 +253,7 @@ def test_gradients_that_do_not_fit_are_refused(returned: Callable[[Any], Any], m
 
 def test_a_gradient_for_what_is_no_tensor_is_refused() -> None:
     y = made(lambda ctx, x, k: x * k, lambda ctx, g: (g, g)).apply(leaf(), 3)
-    with pytest.raises(RuntimeError, match="^function MadeBackward returned a gradient different than None at position 2"):
+    with pytest.raises(RuntimeError, match="^function MadeBackward returned a gradient different than None at positio"):
         y.sum().backward()
 
 

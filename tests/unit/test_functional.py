@@ -73,7 +73,11 @@ def test_a_hessian() -> None:
     assert forward.tolist() == [[6, 0], [0, 12]]
 
 
-@given(st.lists(st.floats(-2, 2), min_size=3, max_size=3), st.lists(st.floats(-2, 2), min_size=3, max_size=3))
+# Rounded, since the derivative of a product divides by its factors, and a square of the tiniest of them is 0.
+numbers = st.floats(-2, 2).map(lambda value: round(value, 3))
+
+
+@given(st.lists(numbers, min_size=3, max_size=3), st.lists(numbers, min_size=3, max_size=3))
 def test_products_are_rows_and_columns_of_the_whole(point: list[float], direction: list[float]) -> None:
     def function(a: Any) -> Any:
         return torch.stack([a.prod(), (a * a).sum()])
@@ -96,7 +100,7 @@ def test_a_product_of_a_single_number_needs_no_vector(product: Callable[..., Any
 
 @pytest.mark.parametrize("product", [vjp, jvp, hvp, vhp])
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_results_have_history_only_where_the_graph_is_asked_for(product: Callable[..., Any], create_graph: bool) -> None:
+def test_results_have_history_only_where_it_is_asked_for(product: Callable[..., Any], create_graph: bool) -> None:
     x = vector(1, 2).requires_grad_()
     function = cubic if product in (hvp, vhp) else lambda a: a * a * a
     value, slope = product(function, x, X, create_graph=create_graph)
@@ -154,16 +158,16 @@ def constant(a: Any) -> Any:
     ("call", "message"),
     [
         (lambda: vjp(constant, X, X, strict=True), "Output 0 of the user-provided function does not require gradients"),
-        (lambda: vjp(lambda a, b: a * 2, (X, X), X, strict=True), "The output of the user-provided function is indepen"),
-        (lambda: vjp(lambda a: a * 2, X, X, strict=True, create_graph=True), "The jacobian of the user-provided functi"),
-        (lambda: jvp(lambda a, b: a * 2, (X, X), (X, X), strict=True), "The output of the user-provided function is ind"),
-        (lambda: jvp(lambda a: a * 2, X, X, strict=True, create_graph=True), "The jacobian of the user-provided functio"),
-        (lambda: jacobian(lambda a, b: a * 2, (X, X), strict=True), "Output 0 of the user-provided function is independe"),
-        (lambda: jacobian(lambda a: a * 2, X, strict=True, create_graph=True), "The jacobian of the user-provided funct"),
-        (lambda: hessian(lambda a: a.sum(), X, strict=True), "While computing the hessian, found that the jacobian of t"),
-        (lambda: hvp(lambda a: a.sum(), X, X, strict=True), "While computing the hessian, found that the jacobian of the"),
-        (lambda: vhp(lambda a: a.sum(), X, X, strict=True), "While computing the hessian, found that the jacobian of the"),
-        (lambda: vhp(lambda a, b: cubic(a) + b.sum(), (X, X), (X, X), strict=True), "While computing the hessian, found"),
+        (lambda: vjp(lambda a, b: a * 2, (X, X), X, strict=True), "The output of the user-provided function is indepe"),
+        (lambda: vjp(lambda a: a * 2, X, X, strict=True, create_graph=True), "The jacobian of the user-provided funct"),
+        (lambda: jvp(lambda a, b: a * 2, (X, X), (X, X), strict=True), "The output of the user-provided function is i"),
+        (lambda: jvp(lambda a: a * 2, X, X, strict=True, create_graph=True), "The jacobian of the user-provided funct"),
+        (lambda: jacobian(lambda a, b: a * 2, (X, X), strict=True), "Output 0 of the user-provided function is indepe"),
+        (lambda: jacobian(lambda a: a * 2, X, strict=True, create_graph=True), "The jacobian of the user-provided fun"),
+        (lambda: hessian(lambda a: a.sum(), X, strict=True), "While computing the hessian, found that the jacobian of"),
+        (lambda: hvp(lambda a: a.sum(), X, X, strict=True), "While computing the hessian, found that the jacobian of "),
+        (lambda: vhp(lambda a: a.sum(), X, X, strict=True), "While computing the hessian, found that the jacobian of "),
+        (lambda: vhp(lambda a, b: cubic(a) + b.sum(), (X, X), (X, X), strict=True), "While computing the hessian, fou"),
     ],
 )
 def test_in_strict_mode_independence_is_refused(call: Callable[[], Any], message: str) -> None:
@@ -176,22 +180,22 @@ def test_in_strict_mode_independence_is_refused(call: Callable[[], Any], message
     ("call", "error", "message"),
     [
         (lambda: jacobian(cubic, [X]), TypeError, "The inputs given to jacobian must be either a Tensor or a tuple of"),
-        (lambda: jacobian(lambda a: [a], X), TypeError, "The outputs of the user-provided function given to jacobian mu"),
-        (lambda: vjp(cubic, (X, 3), X), TypeError, "The inputs given to vjp must be either a Tensor or a tuple of Tenso"),
+        (lambda: jacobian(lambda a: [a], X), TypeError, "The outputs of the user-provided function given to jacobian "),
+        (lambda: vjp(cubic, (X, 3), X), TypeError, "The inputs given to vjp must be either a Tensor or a tuple of Ten"),
         (lambda: jacobian(cubic, torch.tensor([1])), RuntimeError, "only Tensors of floating point dtype can require"),
-        (lambda: vjp(lambda a: a, X, Y), RuntimeError, "v has invalid size: should be torch.Size([2]) but got torch.Siz"),
+        (lambda: vjp(lambda a: a, X, Y), RuntimeError, "v has invalid size: should be torch.Size([2]) but got torch.S"),
         (lambda: vjp(lambda a: (a, a), X, X), RuntimeError, "v is a tuple of invalid length: should be 2 but got 1"),
         (lambda: vjp(lambda a: a, X, (X, X)), RuntimeError, "The given v should contain a single Tensor"),
         (lambda: jvp(two_by_two, (X, Y), (X, X)), RuntimeError, "Entry 1 in v has invalid size"),
-        (lambda: hvp(lambda a: a, X, X), RuntimeError, "The Tensor returned by the function given to hvp should contain"),
-        (lambda: vhp(lambda a: (a.sum(),), X, X), RuntimeError, "The function given to vhp should return a single Tens"),
+        (lambda: hvp(lambda a: a, X, X), RuntimeError, "The Tensor returned by the function given to hvp should conta"),
+        (lambda: vhp(lambda a: (a.sum(),), X, X), RuntimeError, "The function given to vhp should return a single Ten"),
         (lambda: hessian(lambda a: a, X), RuntimeError, "The Tensor returned by the function given to hessian should"),
         (lambda: jacobian(cubic, X, strategy="sideways"), AssertionError, "Expected strategy to be either"),
         (lambda: hessian(cubic, X, outer_jacobian_strategy="up"), AssertionError, "Expected strategy to be either"),
-        (lambda: jacobian(cubic, X, strategy="forward-mode"), NotImplementedError, "Computing Jacobian using forward-AD"),
-        (lambda: jacobian(cubic, X, True, strategy="forward-mode"), NotImplementedError, "torch.autograd.functional.jac"),
-        (lambda: jacobian(cubic, X, False, True, strategy="forward-mode"), RuntimeError, "torch.autograd.functional.ja"),
-        (lambda: jacobian(cubic, X, strict=True, vectorize=True), RuntimeError, "torch.autograd.functional.jacobian: `s"),
+        (lambda: jacobian(cubic, X, strategy="forward-mode"), NotImplementedError, "Computing Jacobian using forward-"),
+        (lambda: jacobian(cubic, X, True, strategy="forward-mode"), NotImplementedError, "torch.autograd.functional.j"),
+        (lambda: jacobian(cubic, X, False, True, strategy="forward-mode"), RuntimeError, "torch.autograd.functional.j"),
+        (lambda: jacobian(cubic, X, strict=True, vectorize=True), RuntimeError, "torch.autograd.functional.jacobian: "),
     ],
 )
 def test_what_is_refused(call: Callable[[], Any], error: type[Exception], message: str) -> None:

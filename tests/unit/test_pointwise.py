@@ -61,7 +61,9 @@ def test_a_division_and_what_it_leaves_make_the_dividend(x: float, y: float) -> 
     if abs(y) < 1e-3:
         return
     assert (a // b * b + a % b).item() == pytest.approx(x, abs=1e-9)
-    assert (torch.div(a, b, rounding_mode="trunc") * b + torch.fmod(a, b)).item() == pytest.approx(x, abs=1e-9)
+    # The quotient is rounded before it is cut off, so 1 / 0.001 is 1000 where fmod still finds a rest of almost 0.001.
+    beyond = (torch.div(a, b, rounding_mode="trunc") * b + torch.fmod(a, b)).item() - x
+    assert min(abs(beyond), abs(abs(beyond) - abs(y))) < 1e-9
 
 
 @given(st.integers(-100, 100), st.integers(-20, 20).filter(bool))

@@ -1,4 +1,4 @@
-"""One call of a Function: the context that its `forward` and `backward` share, and the node that it leaves in the graph.
+"""One call of a Function: the context that `forward` and `backward` share, and the node that it leaves in the graph.
 
 PyTorch has one object for both. Here they are two that answer for each other, since users name their attributes as
 they like, and a node has names of its own. The node holds the context, the context knows the node weakly. Saved
@@ -47,6 +47,8 @@ class FunctionCtx:
         node = None if self._node is None else self._node()
         if node is not None and name in _OF_NODE:
             return getattr(node, name)
+        if name == "next_functions":                       # nothing was recorded, and so there is no node
+            return ()
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def save_for_backward(self, *tensors: Any) -> None:

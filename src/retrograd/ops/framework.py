@@ -43,8 +43,8 @@ class Op:
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
-                 differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True, view: bool = False,
-                 variadic: bool = False, short: bool = False) -> None:
+                 differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
+                 view: bool = False, variadic: bool = False, short: bool = False) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1

@@ -45,7 +45,7 @@ def _norm(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
         return sign * (spread(g, x.shape, axes, keepdim) / tied(size, out, axes, keepdim, True))
     if p < 1:
         scaled = np.where(x == 0.0, np.zeros_like(x), sign * size ** (p - 1))
-        return scaled * spread(g * out ** (1 - p), x.shape, axes, keepdim)
+        return scaled * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
     scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
     return scaled * _spread_over(g, out, out ** (p - 1), x.shape, axes, keepdim)
 

@@ -24,11 +24,11 @@ sum_all = linear("sum", kernels.sum_all, x=lambda g, x_shape: spread(g, x_shape,
 sum_dim: Op = linear("sum", kernels.sum_dim, node=backward_name("sum", 1),
                  x=lambda g, x_shape, axes, keepdim: spread(g, x_shape, axes, keepdim))
 mean_all = linear("mean", kernels.mean_all,
-                  x=lambda g, x_shape: spread(g / math.prod(x_shape), x_shape, (), False))
+                  x=lambda g, x_shape: spread(g / max(math.prod(x_shape), 1), x_shape, (), False))
 
 
 def _mean_dim(g: Any, x_shape: Any, axes: Any, keepdim: Any) -> Any:
-    return spread(g / count(x_shape, axes), x_shape, axes, keepdim)
+    return spread(g / max(count(x_shape, axes), 1), x_shape, axes, keepdim)
 
 
 mean_dim = linear("mean", kernels.mean_dim, node=backward_name("mean", 1), x=_mean_dim)

@@ -33,8 +33,9 @@ def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np
     value = args[0]
     if isinstance(value, State):
         if to is not None and value._array.dtype != to:
-            raise TypeError(f"expected {dtype.of[to].legacy}Tensor, but got {dtype.of[value._array.dtype].legacy}Tensor: "
-                            "convert it with .to(dtype)")
+            want, have = dtype.of[to].legacy, dtype.of[value._array.dtype].legacy
+            raise TypeError(f"expected torch.{want}Tensor (got torch.{have}Tensor). "
+                            "Convert it with .to(dtype).")
         return value._array
     if type(value).__name__ == "Size":
         return np.empty(value, target)

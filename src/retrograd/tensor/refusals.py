@@ -28,8 +28,8 @@ _CREATED = {
              "forbidden. You can fix this by cloning the output of the custom Function."),
     INFERENCE: ("A view was created in inference mode and {what} in normal mode. Given that this use case is ambiguous "
                 "and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-                "either both inside the inference_mode block (if you don't want the inplace to be tracked) or both outside "
-                "(if you want the inplace to be tracked)."),
+                "either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
+                "outside (if you want the inplace to be tracked)."),
 }
 
 

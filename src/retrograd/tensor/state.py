@@ -1,8 +1,7 @@
 """What a tensor holds, and how its edge is found. The least that recording and in-place writes have to know.
 
-A tensor has an array, the edge to what made it, and, for the few
-that need more (leaves that require grad, views, anything with a `.grad` or hooks), a `Meta`. This module must not
-know operators or methods.
+A tensor has an array, the edge to what made it, and, for the few that need more (leaves that require grad, views,
+anything with a `.grad` or hooks), a `Meta`. This module must not know operators or methods.
 """
 
 from __future__ import annotations

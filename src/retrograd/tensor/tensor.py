@@ -86,7 +86,7 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to it: it is a leaf that asks for one, or made from such a leaf, or a view of either."""
+        """Whether gradients flow to it: a leaf that asks for one, what was made from such a leaf, a view of either."""
         if self._edge is not None:
             return True
         meta = self._meta

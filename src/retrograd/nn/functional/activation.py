@@ -12,6 +12,7 @@ from ...tensor import normalizing
 from ...tensor.inplace import inplace as written_over
 from ...tensor.options import refuse_complex_gradient
 from ...tensor.recording import recorded
+from ...tensor.state import State
 
 __all__ = [
     "celu",
@@ -76,9 +77,14 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """x, moved into [min_val, max_val]. Raises ValueError where these are the wrong way round."""
+    """x, moved into [min_val, max_val]. Raises ValueError where these are the wrong way round.
+
+    Raises RuntimeError for bytes, which have no sign, and a limit below 0.
+    """
     if min_val > max_val:
         raise ValueError(f"min_val cannot be greater than max_val: they are {min_val} and {max_val}")
+    if min_val < 0 and isinstance(input, State) and input._array.dtype.kind == "u":
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
 
 
