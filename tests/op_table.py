@@ -15,8 +15,7 @@ from op_table_pointwise import POINTWISE
 from op_table_reductions import REDUCTIONS
 from op_table_shapes import SHAPES
 
-__all__ = ["BY_NAME", "DTYPES", "ELEMENTWISE", "TABLE", "Entry"]
+__all__ = ["BY_NAME", "DTYPES", "RANDOM", "TABLE", "Entry"]
 
-ELEMENTWISE = [*POINTWISE, *ACTIVATIONS, *INPLACE]
-TABLE = [*ELEMENTWISE, *RANDOM, *LOSSES, *REDUCTIONS, *MATRIX, *SHAPES, *INDEXING]
+TABLE = [*POINTWISE, *ACTIVATIONS, *INPLACE, *RANDOM, *LOSSES, *REDUCTIONS, *MATRIX, *SHAPES, *INDEXING]
 BY_NAME = {entry.name: entry for entry in TABLE}

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from op_table import BY_NAME
+from op_table import BY_NAME, TABLE
 
 PAGE = Path(__file__).parents[1] / "docs" / "subgradients.md"
 NAN, INF = math.nan, math.inf
 
 # Entries of the table of operators that take one number.
-KINKS = """abs; sgn; relu; relu6; leaky_relu; elu; celu; selu; hardtanh; clamp; clamp min; clamp max; where number; sign;
-           round; floor; ceil; trunc; frac; nan_to_num"""
+KINKS = """abs; sgn; relu; relu6; leaky_relu; elu; celu; selu; hardtanh; clamp; clamp min; clamp max; where number;
+           sign; round; floor; ceil; trunc; frac; nan_to_num"""
 EDGES = """sqrt; rsqrt; reciprocal; log; log1p; x ** 0; x ** 0.5; x ** 2; x ** -1; 0 ** x; asin; acos; acosh; atanh;
            erfinv; logit; sinc at 0"""
 FAR = "exp; sigmoid; tanh; erf; softplus; logsigmoid; silu; gelu; mish; softsign; sin; atan; square"
@@ -71,6 +71,8 @@ VECTORS: list[tuple[str, Callable[[Any, Any], Any], list[Sequence[float]]]] = [
 def gradients(library: Any, call: Callable[..., Any], *inputs: Any) -> list[Any]:
     """The gradients of the sum of what the call returns."""
     leaves = [library.tensor(value, dtype=library.float64, requires_grad=True) for value in inputs]
+    for leaf in leaves:
+        leaf.grad = library.zeros_like(leaf)            # PyTorch's own zeros may have no memory
     call(library, *leaves).sum().backward()
     return [leaf.grad.tolist() for leaf in leaves]
 
@@ -93,11 +95,12 @@ def rows(*lines: Sequence[str]) -> str:
 def of_one(library: Any, names: str) -> str:
     lines = [(name, *(shown(gradients(library, BY_NAME[name].call, point)[0]) for point in POINTS))
              for name in re.split(r";\s*", names)]
-    return rows(("f", *(f"f′({shown(point)})" for point in POINTS)), *((f"`{name}`", *found) for name, *found in lines))
+    return rows(("f", *(f"f′({shown(point)})" for point in POINTS)),
+                *((f"`{name.removesuffix(' at 0')}`", *found) for name, *found in lines))
 
 
 def of_two(library: Any) -> str:
-    lines = [(f"`{name}`", shown(x), shown(y), *map(shown, gradients(library, BY_NAME[name].call, x, y)))
+    lines = [(f"`{name.removesuffix(' sum')}`", *map(shown, (x, y, *gradients(library, BY_NAME[name].call, x, y))))
              for name, pairs in PAIRS for x, y in pairs]
     return rows(("f", "x", "y", "by x", "by y"), *lines)
 
@@ -108,10 +111,14 @@ def of_vectors(library: Any) -> str:
     return rows(("f", "x", "gradient"), *lines)
 
 
+def where_second_differ() -> str:
+    return rows(("f", "why"), *((f"`{entry}`", entry.first_only) for entry in TABLE if entry.first_only))
+
+
 def page(library: Any) -> str:
     """The page, with the tables that the library's gradients make."""
     tables = {"kinks": of_one(library, KINKS), "edges": of_one(library, EDGES), "far": of_one(library, FAR),
-              "pairs": of_two(library), "vectors": of_vectors(library)}
+              "pairs": of_two(library), "vectors": of_vectors(library), "second": where_second_differ()}
     text = PAGE.read_text(encoding="utf-8")
     for name, table in tables.items():
         block = re.compile(rf"(<!-- table: {name} -->\n)[^<]*(<!-- end -->)")

@@ -1,7 +1,8 @@
 """The page on subgradients shows the gradients that PyTorch gives."""
 
-import subgradients
 import torch
+
+import subgradients
 
 
 def test_the_page_is_what_pytorch_makes_of_it() -> None:

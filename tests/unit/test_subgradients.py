@@ -1,8 +1,7 @@
 """The page on subgradients shows the gradients that retrograd gives."""
 
-import subgradients
-
 import retrograd
+import subgradients
 
 
 def test_the_page_is_up_to_date() -> None:

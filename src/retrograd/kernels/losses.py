@@ -44,6 +44,7 @@ def huber_loss(x: Any, y: Any, reduction: str, delta: float) -> Any:
 
 def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
     """-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100."""
+    refuse(x.dtype, "binary_cross_entropy", "biuc")
     if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
         raise RuntimeError(f"all elements of input should be between 0 and 1: they go from {np.min(x)} to {np.max(x)}. "
                            "Apply sigmoid, or use binary_cross_entropy_with_logits.")
@@ -119,7 +120,7 @@ def _places(classes: Any, ndim: int) -> tuple[Any, ...]:
 
 def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
     """-x of the target's class, by the weights of the classes; a mean is divided by what they sum to."""
-    refuse(x.dtype, "nll_loss_out_frame", "biu")
+    refuse(x.dtype, "nll_loss2d_forward_out_frame" if x.ndim > 2 else "nll_loss_out_frame", "biuc")
     classes, counts = _classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
     scores = x[_places(classes, x.ndim)]
     weights = _weights(classes, counts, weight, x.dtype)

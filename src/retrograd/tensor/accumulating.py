@@ -55,7 +55,7 @@ def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
         names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
         raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
                            f"{names[2]}. {REMEDY}")
-    check_stacks(batch1, batch2)
+    check_stacks(batch1, batch2, "baddbmm")
 
 
 def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:

@@ -47,7 +47,7 @@ def _listed(shape: Sequence[int]) -> str:
 
 def refuse_bool(kernel: str, array: Any) -> None:
     """Raises NotImplementedError: PyTorch has no products of bools."""
-    if array.dtype is BOOL_:
+    if array.dtype is BOOL_ and array.size:
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .long() or .float().")
 
 
@@ -184,7 +184,7 @@ def mm(input: Any, mat2: Any) -> Any:
     return _mm(input, mat2)
 
 
-def check_stacks(a: Any, b: Any) -> None:
+def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
     """Raises RuntimeError where two stacks of matrices cannot be multiplied one by one."""
     for i, array in enumerate((a, b), 1):
         if array.ndim != 3:
@@ -192,7 +192,7 @@ def check_stacks(a: Any, b: Any) -> None:
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
         raise RuntimeError("Expected size for first two dimensions of batch2 tensor to be: "
                            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
-    refuse_bool("bmm", a)
+    refuse_bool(kernel, a)
     if a.dtype is not b.dtype:
         raise RuntimeError(f"expected scalar type {legacy_name(a)} but found {legacy_name(b)}. {REMEDY}")
 

@@ -1,8 +1,8 @@
 """The recorded call of an operator: run the kernel, and where an input requires grad, leave a node behind.
 
 There is one closure for each arity (a ufunc of one, a ufunc of two, one tensor and options, anything else), written
-once here; the methods and functions of the public surface are these closures. Promotion happens before the kernel. What is written twice
-on purpose, and only here, is the making of results: a call costs more than the work.
+once here; the methods and functions of the public surface are these closures. Promotion happens before the kernel.
+What is written twice on purpose, and only here, is the making of results: a call costs more than the work.
 """
 
 from __future__ import annotations

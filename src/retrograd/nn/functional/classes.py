@@ -43,7 +43,7 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: boo
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = min(x.ndim - 1, 1)
     if x.shape == y.shape:
-        if y.dtype.kind not in "fc":
+        if y.dtype.kind != "f":
             raise RuntimeError("Expected floating point type for target with class probabilities, got "
                                f"{_legacy(target)}. Classes have the shape of the input without its second dimension.")
         if ignore_index >= 0:

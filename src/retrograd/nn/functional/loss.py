@@ -147,7 +147,7 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     dtype = input._array.dtype
-    if target._array.dtype.kind == "b":
+    if target._array.dtype.kind == "b" and dtype.kind != "b":
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")
     if target._array.dtype.kind in "iu" and dtype.kind == "f":
@@ -174,8 +174,9 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
                       "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
                       "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
                       stacklevel=2)
-    if input._array.dtype.kind in "biu" or target._array.dtype.kind in "biu":
-        raise RuntimeError("kl_div: Integral inputs not supported.")
+    for kinds, what in (("c", "Complex"), ("biu", "Integral")):
+        if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
+            raise RuntimeError(f"kl_div: {what} inputs not supported.")
     if log_target:
         loss = target.exp() * (target - input)
     else:
