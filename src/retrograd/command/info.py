@@ -11,7 +11,7 @@ from retrograd.devices import checked, cuda_count
 from retrograd.names import PACKAGE
 
 # The extra that pip knows, and what it brings.
-_EXTRAS = {"plot": "matplotlib", "graphviz": "graphviz", "progress": "rich", "safetensors": "safetensors"}
+_EXTRAS = {"plot": "matplotlib", "graphviz": "graphviz"}
 
 
 def describe() -> str:
