@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
+import torch
 from numpy.typing import NDArray
 
 from retrograd.kernels import random as kernels, sampling
 from retrograd.kernels.twister import Twister
-
-torch: Any = pytest.importorskip("torch")
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]

@@ -1,11 +1,10 @@
 """Programs about gradients and where they accumulate say the same with retrograd as with PyTorch."""
 
 import pytest
+import torch
 
 import retrograd
 from programs import transcript
-
-torch = pytest.importorskip("torch")
 
 PROGRAMS = {
     "accumulation": """

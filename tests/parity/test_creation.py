@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+import torch
 
 import retrograd
 from same_expression import check
-
-torch: Any = pytest.importorskip("torch")
 
 SETUP = """
 t = torch.tensor

@@ -1,11 +1,10 @@
 """Programs with custom Functions say the same with retrograd as with PyTorch."""
 
 import pytest
+import torch
 
 import retrograd
 from programs import transcript
-
-torch = pytest.importorskip("torch")
 
 PREAMBLE = """
     Function = torch.autograd.Function

@@ -1,11 +1,10 @@
 """torch.autograd.functional and gradcheck say the same with retrograd as with PyTorch."""
 
 import pytest
+import torch
 
 import retrograd
 from programs import transcript
-
-torch = pytest.importorskip("torch")
 
 PREAMBLE = """
     F = torch.autograd.functional

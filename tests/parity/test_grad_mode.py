@@ -1,11 +1,10 @@
 """Programs that switch recording off and on say the same with retrograd as with PyTorch."""
 
 import pytest
+import torch
 
 import retrograd
 from programs import transcript
-
-torch = pytest.importorskip("torch")
 
 PROGRAMS = {
     "grad modes": """

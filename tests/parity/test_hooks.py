@@ -1,11 +1,10 @@
 """Programs with hooks on tensors and nodes say the same with retrograd as with PyTorch."""
 
 import pytest
+import torch
 
 import retrograd
 from programs import transcript
-
-torch = pytest.importorskip("torch")
 
 PROGRAMS = {
     "hooks on tensors": """

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-
-from against_torch import compare  # noqa: E402 - needs torch
+from against_torch import compare
 
 draws = np.random.default_rng(3)
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-import retrograd  # noqa: E402 - after torch, which may be missing
-from same_text import same  # noqa: E402 - needs torch
+import retrograd
+from same_text import same
 
 LIBRARIES = (torch, retrograd)
 

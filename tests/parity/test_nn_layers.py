@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-
-import retrograd  # noqa: E402 - after torch, which may be missing
-from against_torch import as_array, compare  # noqa: E402 - needs torch
-from same_text import same  # noqa: E402 - needs torch
+import retrograd
+from against_torch import as_array, compare
+from same_text import same
 
 draws = np.random.default_rng(7)
 

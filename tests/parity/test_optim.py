@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-import retrograd  # noqa: E402 - after torch, which may be missing
-from against_torch import as_array, compare  # noqa: E402 - needs torch
+import retrograd
+from against_torch import as_array, compare
 
 LIBRARIES = (torch, retrograd)
 SGD: list[dict[str, Any]] = [

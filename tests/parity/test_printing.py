@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from retrograd import dtypes
 from retrograd.tensor import printing
-
-torch: Any = pytest.importorskip("torch")
 
 SEEDS = range(8)
 ARRAYS_A_SEED = 500

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+import torch
 
 import retrograd
 from same_expression import check
-
-torch: Any = pytest.importorskip("torch")
 
 SETUP = """
 t = torch.tensor

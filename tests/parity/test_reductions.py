@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-import retrograd  # noqa: E402
-from against_torch import compare  # noqa: E402 - needs torch
+import retrograd
+from against_torch import compare
 
 draws = np.random.default_rng(7)
 
