@@ -15,6 +15,17 @@ from typing import Any
 
 import numpy as np
 
+# Names for expressions on new tensors.
+SETUP = """
+t = torch.tensor
+x = torch.ones(2, 3, requires_grad=True)
+y = x * 2
+i = t([1, 2])
+h = torch.ones(4)
+c = t([1j])
+p = torch.zeros(2, 3, 4).permute(2, 0, 1)
+"""
+
 
 class Outcome:
     """What came of an expression: a description to compare, and the message where it was an error."""

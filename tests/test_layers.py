@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("graph",),
     ("tensor",),
     ("autograd", "func"),
-    ("nn", "optim", "utils", "linalg", "fft"),
+    ("nn", "optim", "serialization", "utils", "linalg", "fft"),
     ("compile", "viz", "cuda", "command.imports"),
     ("",),
     ("command", "__main__"),

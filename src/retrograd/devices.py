@@ -1,4 +1,4 @@
-"""Devices: the CPU, and CUDA where CuPy finds a GPU. Must not know tensors."""
+"""Devices by name: the CPU, where everything is computed, and the others, which are refused. Must not know tensors."""
 
 from __future__ import annotations
 

@@ -44,10 +44,12 @@ class dtype:
 
     @property
     def is_floating_point(self) -> bool:
+        """Whether it holds real numbers with a point."""
         return self.category == FLOATING
 
     @property
     def is_complex(self) -> bool:
+        """Whether it holds complex numbers."""
         return self.category == COMPLEX
 
     @property
@@ -57,12 +59,15 @@ class dtype:
 
     @property
     def is_signed(self) -> bool:
+        """Whether it has negative numbers."""
         return self.dtype.kind not in "ub"
 
     def to_complex(self) -> dtype:
+        """The complex type with parts of this one: complex128 for float64, else complex64."""
         return complex128 if self is float64 else complex64
 
     def to_real(self) -> dtype:
+        """The type of the parts of a complex one; a real type itself."""
         return {complex64: float32, complex128: float64}.get(self, self)
 
 
@@ -82,6 +87,11 @@ ALL = tuple(dtype.of.values())
 F16, F32, F64, C64, C128 = (d.dtype for d in (float16, float32, float64, complex64, complex128))
 I64, BOOL_ = int64.dtype, bool_.dtype
 DIFFERENTIABLE = frozenset((F16, F32, F64, C64, C128))
+# PyTorch's other names of the types, by ours: those of C++, in messages that do not say Half, Float, Long and so on.
+C_NAMES = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
+    "int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 
 
 class _Default:
@@ -107,14 +117,17 @@ def set_default_dtype(d: dtype) -> None:
 
 
 def default_floating() -> np.dtype[Any]:
+    """NumPy's dtype of `get_default_dtype()`."""
     return _Default.floating.dtype
 
 
 def default_complex() -> np.dtype[Any]:
+    """The complex dtype whose parts have the default floating-point type, or for float16 the next wider one."""
     return C128 if _Default.floating is float64 else C64
 
 
 def category(d: np.dtype[Any]) -> int:
+    """BOOL, INTEGRAL, FLOATING or COMPLEX: promotion keeps the higher one."""
     return _CATEGORY[d.kind]
 
 

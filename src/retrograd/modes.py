@@ -22,13 +22,12 @@ class Here:
     observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off.
     """
 
-    __slots__ = ("grad", "inference", "observer", "quiet", "run", "saved_hooks")
+    __slots__ = ("grad", "inference", "observer", "quiet", "run")
 
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
         self.observer: Any = None
-        self.saved_hooks: list[Any] = []
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")
         self.run: Callable[..., Any] = self.quiet.run
@@ -42,9 +41,3 @@ class _Local(threading.local):
 
 
 local = _Local()
-
-
-def quietly(function: Callable[..., Any], *args: Any) -> Any:
-    """Call `function` with NumPy's floating-point warnings silent, from outside the recording of an operation."""
-    with np.errstate(all="ignore"):
-        return function(*args)

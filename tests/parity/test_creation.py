@@ -7,17 +7,8 @@ import pytest
 import torch
 
 import retrograd
-from same_expression import check
+from same_expression import SETUP, check
 
-SETUP = """
-t = torch.tensor
-x = torch.ones(2, 3, requires_grad=True)
-y = x * 2
-i = t([1, 2])
-h = torch.ones(4)
-c = t([1j])
-p = torch.zeros(2, 3, 4).permute(2, 0, 1)
-"""
 MADE = """
 torch.scalar_tensor(3)
 torch.scalar_tensor(3,dtype=torch.int8)

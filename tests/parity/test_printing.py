@@ -162,28 +162,3 @@ def test_a_subclass_is_named() -> None:
 
     array = np.arange(60, dtype=np.float64).reshape(2, 30)
     assert printing.repr_of(array, prefix="Measured(") == repr(torch.from_numpy(array).as_subclass(Measured))
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # of PyTorch's own doing
-def test_tangents() -> None:
-    primal, tangent = np.ones((2, 20), np.float32), np.full((2, 20), 0.5, np.float32)
-    forward: Any = torch.autograd.forward_ad
-    with forward.dual_level():
-        for rows in (slice(0, 1), slice(0, 2)):
-            for columns in (2, 5, 20):
-                ours = printing.repr_of(primal[rows, :columns], tangent=printing.repr_of(tangent[rows, :columns]))
-                pair = [torch.from_numpy(part[rows, :columns].copy()) for part in (primal, tangent)]
-                assert ours == repr(forward.make_dual(*pair))
-
-
-def test_what_a_function_transform_sees() -> None:
-    array = np.ones((2, 2, 2, 2), np.float32)
-    seen = []
-
-    def look(x: Any) -> Any:
-        seen.append(repr(x))
-        return x.sum()
-
-    torch.vmap(torch.func.grad(look))(torch.from_numpy(array))
-    batched = printing.wrapper_text("BatchedTensor", printing.repr_of(array), lvl=1, bdim=0)
-    assert seen == [printing.wrapper_text("GradTrackingTensor", batched, lvl=2)]

@@ -43,6 +43,7 @@ from random_draws import (
     uniform,
 )
 from retrograd.kernels import random as kernels
+from retrograd.kernels.layout import slowest_first
 from retrograd.kernels.twister import Twister
 
 SIZES = [0, 1, 2, 5, 15, 16, 17, 23, 24, 100, 623, 624, 625, 1000, 70000]
@@ -216,7 +217,7 @@ def test_draws_in_place_fill_any_layout_in_its_order(dtype: str) -> None:
             ours = layouts(dtype)[index].numpy()
             contiguous = ours.flags.c_contiguous
             theirs_generator, generator = torch.Generator().manual_seed(seed), Twister(seed)
-            view = kernels.in_fill_order(ours)
+            view = ours.transpose(slowest_first(ours))
             view[...] = kernels.uniform(generator, view.shape, ours.dtype, -1, 2)
             same_bytes(ours, theirs.uniform_(-1, 2, generator=theirs_generator))
             view[...] = kernels.normal(generator, view.shape, ours.dtype, 0.5, 3, contiguous=contiguous)

@@ -6,17 +6,8 @@ import pytest
 import torch
 
 import retrograd
-from same_expression import check
+from same_expression import SETUP, check
 
-SETUP = """
-t = torch.tensor
-x = torch.ones(2, 3, requires_grad=True)
-y = x * 2
-i = t([1, 2])
-h = torch.ones(4)
-c = t([1j])
-p = torch.zeros(2, 3, 4).permute(2, 0, 1)
-"""
 EXPRESSIONS = """
 torch.rand(2,3,generator=torch.Generator().manual_seed(0))
 torch.rand((2,),dtype=torch.float64,requires_grad=True)
@@ -72,6 +63,9 @@ torch.bernoulli(t([0.5,2.]))
 torch.bernoulli(h)
 torch.bernoulli(x)
 torch.bernoulli(h,0.5)
+torch.bernoulli(p + 0.5)
+torch.bernoulli(p.mul(0).add(0.5), 0.5)
+torch.bernoulli(t([[0.5], [0.5]]).expand(2, 9))
 torch.bernoulli(i)
 torch.bernoulli(h,p=2.)
 torch.multinomial(h,2)
@@ -113,6 +107,9 @@ torch.empty(2).bernoulli_()
 torch.empty(2).bernoulli_(0.3)
 torch.empty(2).bernoulli_(t(0.3))
 torch.empty(2).bernoulli_(t([0.3,2]))
+torch.ones(4, 2, 1).permute(1, 2, 0).bernoulli_(torch.full((4,), 0.5))
+torch.ones(2, 4, 1).transpose(1, 2)[:, :, ::1].contiguous().bernoulli_(torch.full((2, 1, 4), 0.5))
+torch.ones(1, 2, 4).transpose(0, 1).bernoulli_(torch.full((2, 1, 4), 0.5))
 torch.empty(2).bernoulli_(1.3)
 torch.empty(2).bernoulli_(torch.ones(3))
 torch.empty(2,dtype=torch.int64).bernoulli_(0.3)

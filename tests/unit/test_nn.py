@@ -213,6 +213,9 @@ def test_parameter_containers_own_what_is_put_in() -> None:
     assert [n for n, _ in holder.named_parameters()] == ["many.0", "many.1", "named.a"]
     holder.many.append(torch.zeros(1))
     assert [p.numel() for p in holder.many] == [2, 3, 1]
+    with pytest.raises(KeyError, match="name can"):
+        holder.named["a.b"] = torch.ones(1)
+    assert [*holder.named] == ["a"]
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 2, 3), (0, 3)])
@@ -263,6 +266,14 @@ def test_vectors_and_back() -> None:
     assert vector.shape == (13,)
     nn.utils.vector_to_parameters(torch.arange(13.0), net.parameters())
     assert net.first.bias.tolist() == [7.0, 8.0, 9.0]
+
+
+def test_a_vector_that_is_too_short_changes_nothing() -> None:
+    net = Net()
+    before = nn.utils.parameters_to_vector(net.parameters())
+    with pytest.raises(RuntimeError, match="is invalid for input of size"):
+        nn.utils.vector_to_parameters(torch.arange(12.0), net.parameters())
+    assert torch.equal(nn.utils.parameters_to_vector(net.parameters()), before)
 
 
 def test_clipping() -> None:

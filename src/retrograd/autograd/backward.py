@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import GradientEdge
-from ..tensor.gradients import input_edge, root_edge, run_backward
+from ..tensor.gradients import input_edge, root_edge, run_backward, starting
 from ..tensor.hooks import accumulating_edges, warn_of_cycle
 from ..tensor.state import State, plain
 
@@ -44,9 +44,10 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
         grad_tensors = grad_variables
     if create_graph:
         warn_of_cycle()
-    edges = None if inputs is None else accumulating_edges(_sequence(inputs))
     roots = _sequence(tensors)
-    run_backward(roots, _cotangents(grad_tensors, len(roots)), retain_graph=retain_graph, create_graph=create_graph,
+    starts = starting(roots, _cotangents(grad_tensors, len(roots)))
+    edges = None if inputs is None else accumulating_edges(_sequence(inputs))
+    run_backward(starts, retain_graph=retain_graph, create_graph=create_graph,
                  inputs=edges)
 
 
@@ -79,8 +80,9 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
     if is_grads_batched:
         return _batched(roots, targets, cotangents, retain_graph=retain_graph, create_graph=create_graph,
                         allow_unused=allow_unused, materialize_grads=materialize_grads)
+    starts = starting(roots, cotangents)
     edges = [input_edge(t) for t in targets]
-    found = run_backward(roots, cotangents, retain_graph=retain_graph, create_graph=create_graph, inputs=edges,
+    found = run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges,
                          capture=True)
     gradients = [found.get(edge) for edge in edges]
     if materialize_grads:

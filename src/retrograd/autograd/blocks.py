@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.gradients import input_edge, run_backward
+from ..tensor.gradients import input_edge, run_backward, starting
 from ..tensor.options import require_grad
 from ..tensor.state import edge_of, plain, with_edge
 from . import strict as check
@@ -52,7 +52,8 @@ def _pass(out: Any, edges: list[Any], j: int, record: bool) -> dict[Any, Any]:
     """The gradients of element j of `out` along these edges."""
     basis = np.zeros(out._array.shape, out._array.dtype)
     basis.reshape(-1)[j] = 1
-    return run_backward([out], [plain(basis)], retain_graph=True, create_graph=record, inputs=edges, capture=True)
+    starts = starting([out], [plain(basis)])
+    return run_backward(starts, retain_graph=True, create_graph=record, inputs=edges, capture=True)
 
 
 def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:

@@ -1,7 +1,7 @@
 """Nodes and edges: what made a value, from what, and what it saved for its derivative.
 
 An *edge* is the node that made a value; for a node of several outputs it is an `Output`, which names one of them.
-A node keeps arrays, never tensors, and points only backwards, so a graph dies by reference counts alone.
+A node of an op keeps arrays, never tensors, and points only backwards, so a graph dies by reference counts alone.
 This module must not know Tensor or how a node is run.
 """
 

@@ -86,12 +86,8 @@ def trunc_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
 
 
 def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
-    """The quotient, rounded 'floor', 'trunc' or (None) not at all."""
-    if rounding_mode == "floor":
-        return floor_divide(x, y)
-    if rounding_mode == "trunc":
-        return trunc_divide(x, y)
-    return np.divide(x, y, out=...)
+    """The quotient, rounded down ('floor') or towards 0 ('trunc')."""
+    return floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
 
 
 def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:

@@ -13,30 +13,16 @@ from numpy.typing import NDArray
 from retrograd import dtypes
 from retrograd.kernels.twister import Twister
 
-__all__ = ["C_NAMES", "require", "rounded", "unit32", "unit64"]
+__all__ = ["require", "rounded", "unit32", "unit64"]
 
 Array = NDArray[Any]
 
 _LOW_24_BITS, _TO_UNIT_24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
 _LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
 
-# The names that PyTorch's messages use for a dtype where they do not say Half, Float, Long and so on.
-C_NAMES = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
-
 
 def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
+    """`count` float32 numbers from [0, 1), of one word each."""
     words = generator.random32(count)
     words &= _LOW_24_BITS
     # Converted where they are, since fresh memory costs as much as the draw; from signed numbers, since that is faster.
@@ -47,6 +33,7 @@ def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
 
 
 def unit64(generator: Twister, count: int) -> NDArray[np.float64]:
+    """`count` float64 numbers from [0, 1), of two words each."""
     numbers = generator.random64(count)
     numbers &= _LOW_53_BITS
     unit = numbers.view(np.float64)
@@ -64,5 +51,6 @@ def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def require(implemented: bool, kernel: str, dtype: np.dtype[Any]) -> None:
+    """Refuse a dtype that PyTorch's kernel of this name is not implemented for."""
     if not implemented:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.dtype.of[dtype].legacy}'")

@@ -44,3 +44,15 @@ def slowest_first(array: Array) -> list[int]:
             if key_a > key_b:
                 order[before], order[place], place = b, a, before
     return order[::-1]
+
+
+def dense(array: Array) -> bool:
+    """Whether the elements fill a stretch of memory without gaps and without meeting, in whatever order of axes."""
+    if array.flags.forc:
+        return True
+    expected = array.itemsize
+    for stride, size in sorted((stride, size) for stride, size in zip(array.strides, array.shape) if size != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True

@@ -11,7 +11,7 @@ permutations and multinomial samples are in ``sampling``. What PyTorch 2.13 does
   over: it waits in the generator for the next draw of this kind.
 - All the rest (exponential, geometric, Cauchy, log-normal, and bernoulli with a number for p) is computed in float64,
   whatever the dtype, and rounded at the end: to float16 by way of float32.
-- A draw in place fills memory in the order of its addresses: see ``in_fill_order``.
+- A draw in place fills memory in the order of its addresses: see ``layout.slowest_first``.
 
 Where PyTorch runs on another kind of CPU, it draws otherwise. Without AVX2 (old x86, ARM, ATEN_CPU_CAPABILITY=default)
 the last bits differ of float32 and float16 normal samples that come in blocks, and of all that is scaled and shifted,
@@ -30,7 +30,7 @@ from numpy.typing import DTypeLike, NDArray
 from retrograd import dtypes
 from retrograd.kernels import libm
 from retrograd.kernels.box_muller import BLOCK, box_muller
-from retrograd.kernels.drawing import C_NAMES, require, rounded, unit32, unit64
+from retrograd.kernels.drawing import require, rounded, unit32, unit64
 from retrograd.kernels.fma import multiply_add
 from retrograd.kernels.twister import Twister
 
@@ -40,7 +40,6 @@ __all__ = [
     "dropout_mask",
     "exponential",
     "geometric",
-    "in_fill_order",
     "log_normal",
     "normal",
     "normal_around",
@@ -155,7 +154,7 @@ def cauchy(generator: Twister, shape: Shape, dtype: DTypeLike, median: float = 0
     if dtype.kind != "f":
         raise RuntimeError(
             "Cauchy distribution is a continuous probability distribution. "
-            f"dtype must be a floating point but you specified {C_NAMES[dtype.name]}"
+            f"dtype must be a floating point but you specified {dtypes.C_NAMES[dtype.name]}"
         )
     angles = _PI * (unit64(generator, math.prod(shape)) - 0.5)
     return rounded(multiply_add(libm.tan(angles), sigma, median), dtype).reshape(shape)
@@ -190,7 +189,7 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
     if count and not bool(np.all((p >= 0) & (p <= 1))):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     unit = unit64(generator, count) if p.dtype == np.float64 else unit32(generator, count)
-    return (unit.reshape(shape) < p).astype(dtype)
+    return (unit.reshape(shape) < p).astype(dtype, order="C")
 
 
 def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
@@ -203,14 +202,6 @@ def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -
     mask = bernoulli(generator, shape, dtype, 1 - p)
     mask *= (wide(1) / wide(1 - p)).astype(dtype)
     return mask
-
-
-def in_fill_order(array: Array) -> Array:
-    """A view of `array` whose C order is the order of the addresses, in which PyTorch fills memory in place.
-
-    ``x = in_fill_order(a); x[...] = uniform(generator, x.shape, x.dtype)`` is ``a.uniform_()`` for any strides.
-    """
-    return array.transpose(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
 
 
 def _blocks_of_normals(generator: Twister, count: int, dtype: np.dtype[Any]) -> Array:
@@ -263,7 +254,7 @@ def _check_bounds(dtype: np.dtype[Any], low: float, high: float) -> None:
     largest = float(np.finfo(dtype).max)
     for name, bound in (("from", low), ("to", high)):
         if not abs(bound) <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {C_NAMES[dtype.name]}")
+            raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     if high - low > largest:

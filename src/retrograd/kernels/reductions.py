@@ -1,4 +1,4 @@
-"""Sums, means, products, extremes, norms and softmax over axes. Arrays in, arrays out; must not know ops.
+"""Sums, means, products, variances, extremes and questions over axes. Arrays in, arrays out; must not know ops.
 
 `axes` is a tuple of non-negative axes. Half precision is summed in single, as PyTorch does.
 """

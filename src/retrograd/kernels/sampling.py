@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from retrograd import dtypes
-from retrograd.kernels.drawing import C_NAMES, require, rounded, unit64
+from retrograd.kernels.drawing import require, rounded, unit64
 from retrograd.kernels.random import exponential
 from retrograd.kernels.twister import Twister
 
@@ -173,12 +173,12 @@ def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
         smallest, largest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
     for name, bound in (("from", first), ("to - 1", last)):
         if not smallest <= bound <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {C_NAMES[dtype.name]}")
+            raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")
         if dtype.kind == "f" and abs(bound) > _largest_integer(dtype):
             digits = np.finfo(dtype).nmant + 1
             warnings.warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-                f"{C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.",
+                f"{dtypes.C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.",
                 stacklevel=3,
             )
 

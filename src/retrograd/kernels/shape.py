@@ -52,15 +52,21 @@ def common_shape(*shapes: Shape) -> Shape:
     """The shape that all of these broadcast to. Raises RuntimeError where there is none."""
     common: Shape = ()
     for shape in shapes:
-        wide = max(len(common), len(shape))
-        pair = [(*(1,) * (wide - len(s)), *s) for s in (common, shape)]
-        for d in reversed(range(wide)):
-            m, n = pair[0][d], pair[1][d]
-            if m != n and 1 not in (m, n):
-                raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
-                                   f"dimension {d}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
-        common = tuple([n if m == 1 else m for m, n in zip(*pair)])
+        refusal = clash(common, shape)
+        if refusal is not None:
+            raise RuntimeError(f"{refusal}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
+        common = np.broadcast_shapes(common, shape)
     return common
+
+
+def clash(a: Shape, b: Shape) -> str | None:
+    """PyTorch's sentence on two shapes that do not broadcast; None where they do."""
+    for back in range(1, min(len(a), len(b)) + 1):
+        m, n = a[-back], b[-back]
+        if m != n and 1 not in (m, n):
+            return (f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension "
+                    f"{max(len(a), len(b)) - back}")
+    return None
 
 
 def alias(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Modules and parameters in sequence and by name: Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict.
+"""Modules in sequence and by name: Sequential, ModuleList, ModuleDict. Parameters are in `parameter_containers`.
 
 Must not know any layer.
 """

@@ -111,9 +111,8 @@ class ParameterDict(Module):
         return getattr(self, attribute)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        attribute = self._attribute(key)
+        setattr(self, self._attribute(key), _owned(value))
         self._keys[key] = None
-        setattr(self, attribute, _owned(value))
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]

@@ -39,11 +39,13 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """
     if not isinstance(vec, State):
         raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
-    start = 0
+    start, pieces = 0, []
     for parameter in parameters:
         end = start + parameter.numel()
-        parameter.data = vec[start:end].view(parameter.shape).data
+        pieces.append((parameter, vec[start:end].view(parameter.shape).data))
         start = end
+    for parameter, piece in pieces:                     # once all are known to fit
+        parameter.data = piece
 
 
 def _gradients(parameters: Any) -> list[Any]:

@@ -14,12 +14,7 @@ import numpy as np
 from ..kernels import arithmetic as kernels
 from ..kernels.arithmetic import log_of
 from .domains import counted, promoted, subtracted, without
-from .framework import Op, backward_name, pointwise
-
-
-def _zeros(g: Any) -> Any:
-    return np.zeros_like(g)
-
+from .framework import Op, backward_name, flat, pointwise
 
 add = pointwise("add", np.add, x=lambda g: g, y=lambda g: g)
 sub = pointwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g)
@@ -63,9 +58,9 @@ number_floor_divide = pointwise("floor_divide", kernels.number_floor_divide, nod
                                 domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
 number_remainder = pointwise("remainder", kernels.number_remainder, node="NotImplemented",
                              domain=promoted(**without("remainder_cpu", "c")), x=_not_differentiable("remainder"))
-div_floor = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_zeros, y=_zeros,
+div_floor = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
                       domain=_DIVIDED)
-div_trunc = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_zeros, y=_zeros,
+div_trunc = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
                       domain=promoted(**without("div_trunc_cpu", "bc")))
 remainder = pointwise("remainder", kernels.remainder, node=backward_name("remainder", 1),
                       domain=promoted(**without("remainder_cpu", "bc")), x=lambda g: g,
@@ -134,8 +129,8 @@ addcdiv = pointwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, va
 
 # Writing over
 
-fill = pointwise("fill", kernels.filled, node=backward_name("fill", 2), domain="as given", x=_zeros)
-fill_tensor = pointwise("fill", kernels.overwritten, node=backward_name("fill", 3), domain="as given", x=_zeros,
+fill = pointwise("fill", kernels.filled, node=backward_name("fill", 2), domain="as given", x=flat)
+fill_tensor = pointwise("fill", kernels.overwritten, node=backward_name("fill", 3), domain="as given", x=flat,
                         y=lambda g: g)
-zero = pointwise("zero", kernels.zeroed, domain="as given", x=_zeros)
-copy = pointwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", x=_zeros, y=lambda g: g)
+zero = pointwise("zero", kernels.zeroed, domain="as given", x=flat)
+copy = pointwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", x=flat, y=lambda g: g)

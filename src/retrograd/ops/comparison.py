@@ -9,23 +9,14 @@ import numpy as np
 from ..kernels import comparison as kernels
 from ..kernels.arithmetic import like, promoted as with_number
 from .domains import floating, promoted, without
-from .framework import Op, backward_name, constant, pointwise
-
-
-def _zeros(g: Any) -> Any:
-    return np.zeros_like(g)
+from .framework import Op, backward_name, constant, flat, pointwise
 
 
 def _written(op: Op) -> Op:
     """The comparison as it is recorded where its result is written over a tensor of numbers."""
-    return pointwise(op.name, op.kernel, domain=op.domain, node=backward_name(op.name, 1), x=_zeros, y=_zeros)
+    return pointwise(op.name, op.kernel, domain=op.domain, node=backward_name(op.name, 1), x=flat, y=flat)
 
 
-eq, ne = constant("eq", np.equal, "x y"), constant("ne", np.not_equal, "x y")
-lt = constant("lt", np.less, "x y", domain=promoted(**without("lt_cpu", "c")))
-le = constant("le", np.less_equal, "x y", domain=promoted(**without("le_cpu", "c")))
-gt = constant("gt", np.greater, "x y", domain=promoted(**without("gt_cpu", "c")))
-ge = constant("ge", np.greater_equal, "x y", domain=promoted(**without("ge_cpu", "c")))
 def _written_number(op: Op) -> Op:
     """The same where what is compared with is a Python number."""
 
@@ -33,8 +24,14 @@ def _written_number(op: Op) -> Op:
         x = with_number(x, number)
         return op.kernel(x, like(number, x), out=...)
 
-    return pointwise(op.name, kernel, domain=op.domain, x=_zeros)
+    return pointwise(op.name, kernel, domain=op.domain, x=flat)
 
+
+eq, ne = constant("eq", np.equal, "x y"), constant("ne", np.not_equal, "x y")
+lt = constant("lt", np.less, "x y", domain=promoted(**without("lt_cpu", "c")))
+le = constant("le", np.less_equal, "x y", domain=promoted(**without("le_cpu", "c")))
+gt = constant("gt", np.greater, "x y", domain=promoted(**without("gt_cpu", "c")))
+ge = constant("ge", np.greater_equal, "x y", domain=promoted(**without("ge_cpu", "c")))
 
 # By an operator that has no derivative, those it has where its result is written: with a tensor, with a number.
 WRITTEN = {op: (_written(op), _written_number(op)) for op in (eq, ne, lt, le, gt, ge)}
@@ -136,4 +133,4 @@ heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_
     c=RuntimeError("heaviside is not yet implemented for complex tensors.")))
 # The sign that a number other than 0 is multiplied by; at 0 the derivative is 0.
 copysign = pointwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),
-                     x=lambda g, x, out: g * (out / np.where(x == 0, 1.0, x)), y=_zeros)
+                     x=lambda g, x, out: g * (out / np.where(x == 0, 1.0, x)), y=flat)

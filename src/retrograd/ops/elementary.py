@@ -11,12 +11,7 @@ from ..kernels import elementary as kernels, error_function
 from .basic import real
 from .creation import complex_
 from .domains import floating, promoted, without
-from .framework import Op, backward_name, linear, pointwise
-
-
-def _zeros(g: Any) -> Any:
-    return np.zeros_like(g)
-
+from .framework import Op, backward_name, flat, linear, pointwise
 
 _LN2, _LN10 = math.log(2), math.log(10)
 
@@ -129,18 +124,18 @@ def _sgn(g: Any, x: Any) -> Any:
 sgn: Op = pointwise("sgn", kernels.sgn, holomorphic=False, x=_sgn)
 abs = pointwise("abs", np.absolute, holomorphic=False, domain=promoted(**without("abs_cpu", "b")),
                 x=lambda g, x: g * sgn(x))
-sign = pointwise("sign", kernels.sgn, x=_zeros, domain=promoted(
+sign = pointwise("sign", kernels.sgn, x=flat, domain=promoted(
     c="Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."))
 Op.by_kernel[np.sign] = sgn
 
 # Roundings: flat wherever they have a derivative
 
 ceil, floor, trunc = [
-    pointwise(name, kernels.whole(ufunc), x=_zeros, domain=promoted(
+    pointwise(name, kernels.whole(ufunc), x=flat, domain=promoted(
         b=f'"{name}_vml_cpu" not implemented for {{}}', c=f"{name} is not supported for complex inputs"))
     for name, ufunc in (("ceil", np.ceil), ("floor", np.floor), ("trunc", np.trunc))]
-round = pointwise("round", kernels.rounded, x=_zeros, domain=promoted(**without("round_vml_cpu", "bc")))
-round_decimals = pointwise("round", kernels.rounded_at, node="RoundBackward1", x=_zeros,
+round = pointwise("round", kernels.rounded, x=flat, domain=promoted(**without("round_vml_cpu", "bc")))
+round_decimals = pointwise("round", kernels.rounded_at, node="RoundBackward1", x=flat,
                            domain=promoted(**without("round_cpu", "bic")))
 frac = pointwise("frac", kernels.frac, x=lambda g: g, domain=promoted(**without("frac_cpu", "bic")))
 Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2,

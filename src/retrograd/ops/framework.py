@@ -122,6 +122,11 @@ def backward_name(name: str, overload: int = 0) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + f"Backward{overload}"
 
 
+def flat(g: Any) -> Any:
+    """The rule of what is flat wherever it has a derivative: a rounding, a comparison, what is written over."""
+    return np.zeros_like(g)
+
+
 def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None, domain: str | Domain = "promote",
               node: str | None = None, holomorphic: bool = True, tensors: int | None = None, **rules: Rule) -> Op:
     """An element-wise operator. Its rules multiply by a derivative, so each is the JVP too.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,22 @@ import numpy as np
 from ..dtypes import F64, default_floating
 from ..graph.versions import written
 from ..tensor.state import State, plain
-from .optimizer import Optimizer
 from .stepping import (
     Scratch,
+    SteppingOptimizer,
     as_float,
     blocks,
-    calling_line,
     check_learning_rate,
     check_modes,
     check_number,
     gradient,
     numbers,
-    quietly_run,
 )
 
 __all__ = ["Adam", "AdamW"]
 
 
-class Adam(Optimizer):
+class Adam(SteppingOptimizer):
     """`p -= lr * m / (sqrt(v) + eps)`, with m and v the running means of g and g * g, corrected for their start at 0.
 
     `betas` are the weights of the past in the two means. `weight_decay` adds that multiple of p to g, or, with
@@ -52,21 +50,10 @@ class Adam(Optimizer):
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         check_number(weight_decay, "weight_decay value")
         check_modes(foreach, fused, differentiable, capturable)
-        self._scratch = Scratch()
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
             "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._scratch = Scratch()
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
-        loss = self._evaluated(closure)
-        quietly_run(self._update, calling_line())
-        return loss
 
     def _update(self, line: Any) -> None:
         for group in self.param_groups:

@@ -47,8 +47,8 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             changed = hook(self, arguments, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(f"{step.__qualname__} must return None or a tuple of (new_args, new_kwargs), "
-                                       f"but got {changed}.")
+                    raise RuntimeError(f"{type(self).__name__}.step must return None or a tuple of (new_args, "
+                                       f"new_kwargs), but got {changed}. That is what a step pre-hook returned.")
                 arguments, kwargs = changed
         loss = step(*arguments, **kwargs)
         for hook in [*self._step_post_hooks.values()]:

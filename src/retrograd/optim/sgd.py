@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..graph.versions import written
 from ..tensor.state import plain
-from .optimizer import Optimizer
 from .stepping import (
     Scratch,
+    SteppingOptimizer,
     as_float,
     blocks,
-    calling_line,
     check_learning_rate,
     check_modes,
     check_number,
     gradient,
     numbers,
-    quietly_run,
 )
 
 __all__ = ["SGD"]
 
 
-class SGD(Optimizer):
+class SGD(SteppingOptimizer):
     """`p -= lr * g`; with momentum `b = momentum * b + (1 - dampening) * g` and `p -= lr * b`.
 
     With `nesterov`, `p -= lr * (g + momentum * b)`. `weight_decay` adds that multiple of p to g; `maximize` climbs.
@@ -54,20 +52,9 @@ class SGD(Optimizer):
         check_modes(foreach, fused, differentiable)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        self._scratch = Scratch()
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._scratch = Scratch()
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
-        loss = self._evaluated(closure)
-        quietly_run(self._update, calling_line())
-        return loss
 
     def _update(self, line: Any) -> None:
         scratch = self._scratch

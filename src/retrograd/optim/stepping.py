@@ -1,11 +1,11 @@
-"""What the steps of optimisers share: checks of options, raw gradients, memory, blocks, numbers as arrays.
+"""What optimisers share that write arrays: the step around their formula, checks of options, gradients, memory.
 
 This module must not know any one optimiser.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import user_site
 from ..modes import local
 from ..tensor.state import State
+from .optimizer import Optimizer
 
 # How many elements are changed at a time: they and what belongs to them stay in the processor's cache from pass to
 # pass, and the memory to compute in is never larger. Below, cutting up costs more than it brings.
@@ -85,6 +86,29 @@ class Scratch:
         return held
 
 
+class SteppingOptimizer(Optimizer):
+    """An optimiser whose step writes into the parameters as arrays. A subclass defines `_update`."""
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        self._scratch = Scratch()
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._scratch = Scratch()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
+        loss = self._evaluated(closure)
+        # Silent on overflow and invalid values, as PyTorch is; and an error about what is written will name the line.
+        local.here.quiet.run(self._update, user_site(2))
+        return loss
+
+    def _update(self, line: Any) -> None:
+        """Write the next values of all parameters, and enter the writes in the books as made on `line`."""
+        raise NotImplementedError
+
+
 def blocks(arrays: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
     """Arrays of one shape, as they are where they are small or not row-major, else in blocks of their elements.
 
@@ -97,13 +121,3 @@ def blocks(arrays: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
         return (arrays,)
     flat = [array.reshape(-1) for array in arrays]
     return [tuple([array[i : i + BLOCK] for array in flat]) for i in range(0, flat[0].size, BLOCK)]
-
-
-def quietly_run(update: Any, *args: Any) -> None:
-    """Run the computation of a step, silent on overflow and invalid values as PyTorch is."""
-    local.here.quiet.run(update, *args)
-
-
-def calling_line() -> Any:
-    """The user's line that asked for the step, for the books on what it writes: errors will name it."""
-    return user_site(3)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import F64
+from ..dtypes import C_NAMES, F64
 from ..ops import arithmetic as ops
 from ..ops.basic import cast
 from .inplace import inplace, write
@@ -202,12 +202,6 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     return (_lerp if _check_lerp(input, end, weight) else _lerp_number)(input, end, weight)  # type: ignore[no-any-return]
 
 
-# PyTorch's names of the types in this one message.
-_SPELLED = {"int64": "long int", "float16": "c10::Half", "uint8": "unsigned char", "int8": "signed char",
-            "int16": "short int", "int32": "int", "float64": "double", "float32": "float",
-            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "bool": "bool"}
-
-
 def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
     """Whether the weight is a tensor. Raises where the operands are none, or of several types."""
     for position, name, value in ((1, "input", input), (2, "end", end)):
@@ -219,8 +213,8 @@ def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
     for name, value in (("end", end), ("weight", weight)):
         yields = name == "weight" and isinstance(value, State) and not value._array.ndim
         if isinstance(value, State) and value._array.dtype != dtype and not yields:
-            raise RuntimeError(f"expected dtype {_SPELLED[dtype.name]} for `{name}` but got dtype "
-                               f"{_SPELLED[value._array.dtype.name]}")
+            raise RuntimeError(f"expected dtype {C_NAMES[dtype.name]} for `{name}` but got dtype "
+                               f"{C_NAMES[value._array.dtype.name]}")
     return weighted
 
 

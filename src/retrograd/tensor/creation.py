@@ -1,6 +1,6 @@
 """Making tensors: from data, filled with a number, and like another.
 
-Ranges are in `ranges`, random numbers in `random`, the memory of others in `interop`.
+Ranges are in `ranges`, random numbers in `random`, the memory of others in `memory`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ..kernels import layout as layouts
 from ..modes import local
 from ..ops import creation as ops
-from .data import array_of
+from .data import new_array
 from .options import (
     check_real_parts,
     check_tensor,
@@ -54,7 +54,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     """
     if isinstance(data, State):
         _warn_of_copy("torch.tensor")
-    return made(array_of(data, None if dtype is None else element_type("tensor", dtype)), device, requires_grad)
+    return made(new_array(data, None if dtype is None else element_type("tensor", dtype)), device, requires_grad)
 
 
 def _warn_of_copy(function: str) -> None:
@@ -182,7 +182,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None
     if isinstance(data, State):
         _warn_of_copy("tensor.new_tensor")
     target = self._array.dtype if dtype is None else element_type("new_tensor", dtype)
-    return made(array_of(data, target), device, requires_grad)
+    return made(new_array(data, target), device, requires_grad)
 
 
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,

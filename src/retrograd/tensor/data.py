@@ -25,7 +25,7 @@ _NUMBERS = (bool, int, float, complex)
 _PLAIN = frozenset(_NUMBERS)
 
 
-def array_of(data: Any, dtype: np.dtype[Any] | None) -> Array:
+def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
     """A new array of `data`, in `dtype` or in the type that PyTorch finds for it.
 
     Python floats have the default type, ints int64; NumPy values and tensors keep theirs. Raises ValueError for a

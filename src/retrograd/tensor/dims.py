@@ -15,9 +15,14 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
     try:
         array: np.ndarray[Any, Any] = value._array
     except AttributeError:
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-                        f"{type(value).__name__}. Make one with torch.tensor(...).") from None
+        raise not_a_tensor(name, value, argument, position) from None
     return array
+
+
+def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeError:
+    """What is said of an argument that should be a tensor."""
+    return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+                     f"{type(value).__name__}. Make one with torch.tensor(...).")
 
 
 def axis_of(name: str, dim: Any, ndim: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import I64, dtype as torch_dtype
+from ..dtypes import C_NAMES, I64, dtype as torch_dtype
 from ..kernels import gathering as elements, indexing as kernels
 from ..kernels.shape import common_shape
 from ..ops import indexing as ops
@@ -23,8 +23,6 @@ from .recording import recorded
 from .shape import broadcast_to, reshape
 from .state import State, plain
 
-_C_NAMES = {"int64": "long int", "int32": "int", "float32": "float", "float64": "double", "uint8": "unsigned char",
-            "float16": "c10::Half", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
@@ -354,7 +352,7 @@ def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
     array, chosen = array_of("masked_fill", input), array_of("masked_fill", mask, "mask", 2)
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
-                           f"{_C_NAMES.get(chosen.dtype.name, chosen.dtype.name)}")
+                           f"{C_NAMES[chosen.dtype.name]}")
     if isinstance(value, State):
         if value._array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "

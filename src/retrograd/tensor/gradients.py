@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import C_NAMES, dtype as torch_dtype
 from ..graph.engine import Pass
 from ..graph.node import RELEASED, GradientEdge, Output, edge_at
 from ..graph.versions import written
-from ..kernels.drawing import C_NAMES
 from ..modes import local
 from ..ops.basic import cast, copy
 from .recording import recorded
@@ -59,27 +58,32 @@ class TensorRecorder:
 RECORDER = TensorRecorder()
 
 
-def run_backward(roots: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None, create_graph: bool,
-                 inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
-    """One pass from `roots` with the given cotangents (tensors, or None for a scalar's 1); what is too many is ignored.
+def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """What a pass starts from: the edges of `roots`, each with its cotangent as a tensor.
 
-    Returns the gradients, as tensors, of the edges `inputs` where `capture` is set.
+    Of the given cotangents None stands for a scalar's 1; what is too many is ignored.
     """
-    keep = create_graph if retain_graph is None else retain_graph
-    pairs = []
+    pairs: list[tuple[Any, Any]] = []
     for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
         edge = root_edge(root, i)
         pairs.append((edge, implicit(edge, cotangent, i)))
     if len(pairs) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(pairs)} gradients")
+    return pairs
+
+
+def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: bool | None, create_graph: bool,
+                 inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
+    """One pass from what `starting` gave. Returns the gradients, as tensors, of the edges `inputs` with `capture`."""
+    keep = create_graph if retain_graph is None else retain_graph
     here = local.here
     # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
     recorder = RECORDER if create_graph or here.observer is not None else None
     if recorder is None:
-        pairs = [(edge, tensor._array) for edge, tensor in pairs]
+        starts = [(edge, tensor._array) for edge, tensor in starts]
     grad, here.grad = here.grad, create_graph
     try:
-        walk = Pass(pairs, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
+        walk = Pass(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
         found = walk.run()
     finally:
         here.grad = grad
@@ -144,9 +148,11 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
     """Add a gradient into a leaf: in place, or as a new tensor where the pass is recorded. Then its hooks run.
 
     A raw array that nobody else holds (`own`) becomes the gradient itself; any other is copied, so that no gradient
-    aliases another. None, where no gradient reached the leaf, adds nothing.
+    aliases another. None, where no gradient reached the leaf, adds nothing. What no longer requires grad gets none.
     """
     meta = leaf._meta
+    if not (meta.leaf or leaf.requires_grad):
+        return
     if recorder is not None and not local.here.grad:    # a profiled pass: tensors, but nothing is recorded
         g, recorder = None if g is None else g._array, None
     if g is not None:
@@ -161,7 +167,8 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
                 written(held._array, None)
     if meta.post_accumulate:
         for hook in [*meta.post_accumulate.values()]:
-            hook(leaf)
+            if hook(leaf) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _copied(g: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -23,7 +23,7 @@ from ..ops.shape import alias, unsqueeze
 from . import gathering
 from .dims import array_of, as_int, axis_of
 from .gathering import put, static_index
-from .inplace import unlock, write, written
+from .inplace import check_writable, refuse_overlap, unlock, unlocked, write, written
 from .options import filling
 from .recording import make_view, recorded
 from .shape import broadcast_to, view
@@ -33,7 +33,6 @@ _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(o
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
 # One step of a key: the recorded call, its operator, and what both take after the tensor.
 Step = tuple[Callable[..., Any], Op, tuple[Any, ...]]
-_FULL = slice(None)
 _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 
 
@@ -225,14 +224,17 @@ def setitem(input: Any, key: Any, value: Any) -> None:
         return
     target = _taken(steps, input._array)
     if not target.flags.writeable:
-        unlock(target)
+        target = unlock(target) if arrays is None else unlocked(target)
     if arrays is None:
+        if value._array.shape == target.shape:
+            refuse_overlap(target, value._array)
         try:
             overwrite(target, value._array)
         except ValueError:
             broadcast_to(_stripped(value), target.shape)        # says what does not fit
             raise
     else:
+        _check_values(target, value._array, arrays)
         gathering.check_put(target, value._array, arrays)
         kernels.put_into(target, value._array, arrays, False)
     written(input)
@@ -245,6 +247,8 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
         target = call(target, *options)
     array, shape = target._array, value._array.shape
     if arrays is not None:
+        check_writable(target, True)
+        _check_values(target._array, value._array, arrays)
         put(1, target, tuple([None if a is None else a.copy() for a in arrays]), _stripped(value, False), False)
     elif shape == array.shape:
         write(arithmetic.copy, target, (value,), overwrite)
@@ -252,6 +256,12 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
         write(arithmetic.fill_tensor, target, (value,), overwrite)
     else:
         write(arithmetic.copy, target, (broadcast_to(_stripped(value), array.shape),), overwrite)
+
+
+def _check_values(target: Any, values: Any, arrays: tuple[Any, ...]) -> None:
+    """Refuse to write what is also read, but for one number where a mask says."""
+    if values.size != 1 or len(arrays) != 1 or arrays[0].dtype.kind != "b":
+        refuse_overlap(target, values, whole=True)
 
 
 def _stripped(value: Any, always: bool = True) -> Any:

@@ -16,6 +16,7 @@ from ..errors import at, user_site
 from ..graph import versions
 from ..graph.node import OtherNode, plan_of
 from ..graph.versions import next_number
+from ..kernels.layout import dense
 from ..modes import local
 from ..ops.basic import clone
 from ..ops.framework import Op
@@ -23,6 +24,9 @@ from .operands import common, explained, operand
 from .recording import class_of
 from .refusals import INFERENCE, NO_GRAD, ORDINARY, refusal
 from .state import Results, State, StridedView, edge_of, set_edge
+
+# Writes of one number, which may go to one place several times.
+_COINCIDING = ("fill", "zero")
 
 
 def written(tensor: Any) -> None:
@@ -90,23 +94,24 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
     Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
     """
     if op.short and op.kind == "pointwise" and op.steps and into is None and len(args) == 1 and _unrecorded(x, args[0]):
+        target, other = x._array, args[0]._array
         try:
-            local.here.run(op.kernel, x._array, args[0]._array, out=x._array)
-        except ValueError:                              # nothing was written; below are PyTorch's words for it
-            pass
-        else:
+            if target.base is not None or other.base is not None:
+                refuse_overlap(target, other)
+            local.here.run(op.kernel, target, other, out=target)
             written(x)
             return
-    operands = [x]
-    for i, value in enumerate(args[: op.arity - 1], 1):
-        operands.append(operand(op, i, value, x, None, "_") if not isinstance(value, State) else value)
+        except ValueError:                              # nothing was written; below are PyTorch's words for it
+            pass
+    operands = [x, *[value if isinstance(value, State) else operand(op, i, value, x, None, "_")
+                     for i, value in enumerate(args[: op.arity - 1], 1)]]
     here = local.here
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if here.grad else ()
     recording = any(edges) and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
     check_writable(x, any(edges))
+    _check_overlaps(op, operands)
     arrays = common(op, operands) if op.domain != "as given" else [None if o is None else o._array for o in operands]
-    target = x._array
-    options = args[op.arity - 1:]
+    target, options = x._array, args[op.arity - 1:]
     node, after = None, False
     try:
         if into is None:
@@ -115,7 +120,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
         if not target.flags.writeable:
-            unlock(target)
+            target = unlocked(target) if op.name in _COINCIDING and len(operands) == 1 else unlock(target)
         if into is None:
             np.copyto(target, out, casting="unsafe")
         else:
@@ -129,15 +134,45 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         rebase(x, node)
 
 
-def unlock(target: np.ndarray[Any, Any]) -> None:
+def _check_overlaps(op: Op, operands: list[Any]) -> None:
+    """Refuse an operator that would read, element by element, what it writes."""
+    if op.kind in ("pointwise", "linear") and op.name != "fill":
+        for other in operands[1:]:
+            if other is not None:
+                refuse_overlap(operands[0]._array, other._array)
+
+
+def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], whole: bool = False) -> None:
+    """Refuse to write to memory that is also read, unless it is read exactly as it is written (and not `whole`).
+
+    As in PyTorch, only of dense memory is this found out. Raises RuntimeError.
+    """
+    if not np.may_share_memory(target, other) or not (dense(target) and dense(other)):
+        return
+    same_start = target.__array_interface__["data"][0] == other.__array_interface__["data"][0]
+    if whole or not same_start or target.shape != other.shape or target.dtype != other.dtype or any([
+            n != 1 and a != b for n, a, b in zip(target.shape, target.strides, other.strides)]):
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
+                           "to a single memory location. Please clone() the tensor before performing the operation.")
+
+
+def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Make memory writable that is read-only because a view of it has an element in several places.
 
-    Raises RuntimeError where this view is one of those.
+    Raises RuntimeError where this view is one of those. Returns it.
     """
     if any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
     target.flags.writeable = True
+    return target
+
+
+def unlocked(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same memory for one write of one number, which may go to a place several times."""
+    writable = target.view()
+    writable.flags.writeable = True
+    return writable
 
 
 def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:

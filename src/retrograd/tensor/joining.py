@@ -193,7 +193,7 @@ def _even_split(name: str, input: Any, given: Any, axis: int) -> tuple[Any, ...]
 
 # Stacks, with as many dimensions as they need
 
-def _at_least(name: str, tensors: Any, least: Callable[[Any], Any]) -> Any:
+def _at_least(tensors: Any, least: Callable[[Any], Any]) -> Any:
     """One tensor, or several, with dimensions added as `least` does."""
     if len(tensors) == 1:
         given = tensors[0]
@@ -219,17 +219,17 @@ def _three_dims(x: Any) -> Any:
 
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor with at least one dimension."""
-    return _at_least("atleast_1d", tensors, _one_dim)
+    return _at_least(tensors, _one_dim)
 
 
 def atleast_2d(*tensors: Any) -> Any:
     """Each tensor with at least two dimensions, new ones in front."""
-    return _at_least("atleast_2d", tensors, _two_dims)
+    return _at_least(tensors, _two_dims)
 
 
 def atleast_3d(*tensors: Any) -> Any:
     """Each tensor with at least three dimensions, of a matrix the last new."""
-    return _at_least("atleast_3d", tensors, _three_dims)
+    return _at_least(tensors, _three_dims)
 
 
 def hstack(tensors: Sequence[Any]) -> Any:

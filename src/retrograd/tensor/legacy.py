@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import bool_, default_floating, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
-from .data import array_of
+from .data import new_array
 from .state import Results, State
 
 _MISSING: Any = object()
@@ -44,7 +44,7 @@ def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np
     if not hasattr(value, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
     with np.errstate(all="ignore"):
-        return np.asarray(array_of(value, None)).astype(target)
+        return np.asarray(new_array(value, None)).astype(target)
 
 
 def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: np.dtype[Any] | None = None) -> Any:

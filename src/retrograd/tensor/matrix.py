@@ -7,12 +7,13 @@ else of two stacks. Types are not promoted: operands of different dtypes are ref
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, dtype as torch_dtype
+from ..dtypes import BOOL_, C_NAMES, dtype as torch_dtype
+from ..kernels.shape import common_shape
 from ..ops import basic, matrix as ops, shape
 from .dims import array_of
 from .recording import recorded
@@ -23,26 +24,21 @@ _trace, _first_row = recorded(ops.trace), recorded(ops.first_row)
 _expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), recorded(shape.unsafe_view)
 _transpose, _clone = recorded(shape.transpose), recorded(basic.clone)
 
-_C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int32": "int",
-            "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
-            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 REMEDY = "Matrix products do not promote: convert one with .to(dtype)."
 
 
 def legacy_name(array: Any) -> str:
+    """PyTorch's old name of an array's type, such as 'Float'."""
     return torch_dtype.of[array.dtype].legacy
 
 
 def _c_name(array: Any) -> str:
-    return _C_NAMES[array.dtype.name]
+    return C_NAMES[array.dtype.name]
 
 
 def dimensions(array: Any) -> str:
+    """The shape as messages on matrices spell it, such as '2x3'."""
     return "x".join(map(str, array.shape))
-
-
-def _listed(shape: Sequence[int]) -> str:
-    return str([*shape])
 
 
 def refuse_bool(kernel: str, array: Any) -> None:
@@ -129,7 +125,7 @@ def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
     x = input if a.ndim > 1 else input.unsqueeze(0)
     y = other if b.ndim > 1 else other.unsqueeze(1)
     (*left, n, inner), (*right, rows, k) = x._array.shape, y._array.shape
-    stack = tuple(left) if left == right else broadcast_sizes(left, right)
+    stack = tuple(left) if left == right else common_shape(tuple(left), tuple(right))
     count = math.prod(stack)
     product = bmm(_lined_up(_expand(x, (*stack, n, inner)), (count, n, inner)),
                   _lined_up(_expand(y, (*stack, rows, k)), (count, rows, k)))
@@ -141,21 +137,6 @@ def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
 def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
     """A stack of stacks as one stack."""
     return _view(x, shape) if x._array.flags.c_contiguous else x.reshape(shape)
-
-
-def broadcast_sizes(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
-    """The common sizes of two stacks. Raises RuntimeError where they do not broadcast."""
-    try:
-        return np.broadcast_shapes(tuple(left), tuple(right))
-    except ValueError:
-        longest = max(len(left), len(right))
-        for back in range(1, min(len(left), len(right)) + 1):
-            m, n = left[-back], right[-back]
-            if m != n and 1 not in (m, n):
-                raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
-                                   f"dimension {longest - back} (matmul of stacks {_listed(left)} and {_listed(right)})"
-                                   ) from None
-        raise
 
 
 # The products of fixed rank

@@ -10,7 +10,7 @@ import numpy as np
 from ..ops.basic import clone
 from .conversion import to
 from .creation import tensor
-from .data import array_of, checked_array
+from .data import checked_array, new_array
 from .options import element_type, made
 from .recording import recorded
 from .state import State, plain
@@ -69,7 +69,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         if copy is False:
             raise ValueError(f"can't alias arbitrary sequence into a tensor. It is a {type(obj).__name__}.")
         target = None if dtype is None else element_type("asarray", dtype)
-        return made(array_of(obj, target), device, requires_grad)
+        return made(new_array(obj, target), device, requires_grad)
     result = to(shared, device=device, dtype=dtype)
     if copy is False and result is not shared:
         raise ValueError(f"can't alias tensor with dtype '{shared.dtype.legacy}' into dtype '{result.dtype.legacy}'.")

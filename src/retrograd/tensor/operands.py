@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import FLOATING, I64, category, default_floating, of_scalar, result_dtype
+from ..kernels.shape import clash
 from ..ops.framework import Op
 from .state import State, plain
 
@@ -97,20 +98,10 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
     if op.kind in ("pointwise", "constant") and isinstance(error, ValueError):
         for i, b in enumerate(shapes):
             for a in shapes[:i]:
-                clash = _clash(a, b)
-                if clash is not None:
-                    return RuntimeError(f"{clash} ({op.name} of shapes {', '.join(str(list(s)) for s in shapes)}: "
+                sentence = clash(a, b)
+                if sentence is not None:
+                    return RuntimeError(f"{sentence} ({op.name} of shapes {', '.join(str(list(s)) for s in shapes)}: "
                                         "sizes must be equal, or one of them 1)")
     if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
         return RuntimeError(f"{op.name}: {error}")
     return error
-
-
-def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
-    """PyTorch's sentence on two shapes that do not broadcast."""
-    for back in range(1, min(len(a), len(b)) + 1):
-        m, n = a[-back], b[-back]
-        if m != n and 1 not in (m, n):
-            return (f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension "
-                    f"{max(len(a), len(b)) - back}")
-    return None

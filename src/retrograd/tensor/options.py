@@ -15,6 +15,7 @@ import numpy as np
 from ..devices import checked
 from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
 from ..modes import local
+from .dims import not_a_tensor
 from .state import State, edge_of, meta_of, plain
 
 if TYPE_CHECKING:
@@ -202,5 +203,4 @@ def refuse_complex_gradient(name: str, input: Any) -> None:
 def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:
     """Raises TypeError where `value` is no tensor."""
     if not isinstance(value, State):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-                        f"{type(value).__name__}")
+        raise not_a_tensor(name, value, argument, position)

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from textwrap import indent as indented
 from typing import Any
 
 import numpy as np
@@ -99,15 +98,11 @@ def repr_of(
     *,
     requires_grad: bool = False,
     grad_fn_name: str | None = None,
-    tangent: str | None = None,
-    device: str | None = None,
     prefix: str = "tensor(",
 ) -> str:
     """The text of a tensor that has this array.
 
     grad_fn_name: the class name of what made it, such as "MulBackward0"; it is shown instead of requires_grad.
-    tangent: the text of a dual tensor's tangent.
-    device: the device's text, such as "cuda:0", where it is not the CPU.
     prefix: what the text opens with: for a subclass of Tensor, its name and a parenthesis.
 
     >>> print(repr_of(np.eye(2), requires_grad=True))
@@ -119,12 +114,8 @@ def repr_of(
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
-    if tangent is not None:
-        suffixes.append(f"tangent={tangent}")
     name = repr(dtypes.dtype.of[array.dtype])
-    return format_tensor(
-        array, dtype_name=name, show_dtype=_shows_dtype(array), suffixes=suffixes, prefix=prefix, device=device
-    )
+    return format_tensor(array, dtype_name=name, show_dtype=_shows_dtype(array), suffixes=suffixes, prefix=prefix)
 
 
 def _shows_dtype(array: Array) -> bool:
@@ -142,11 +133,10 @@ def format_tensor(
     show_dtype: bool,
     suffixes: Sequence[str] = (),
     prefix: str = "tensor(",
-    device: str | None = None,
 ) -> str:
-    """`prefix`, the elements, then what they leave open (device, size, dtype) and the `suffixes`, and a parenthesis."""
+    """`prefix`, the elements, then what they leave open (size, dtype) and the `suffixes`, and a parenthesis."""
     options = _Current.options
-    shown = [] if device is None else [f"device='{device}'"]
+    shown = []
     # Brackets without elements tell the size of an empty vector alone. While edgeitems is 0, PyTorch also gives the
     # size of everything that is not empty, even where it shows all elements.
     if (array.ndim != 1) if array.size == 0 else (options.edgeitems == 0):
@@ -219,15 +209,3 @@ def _with_suffixes(text: str, suffixes: Sequence[str], linewidth: int, indent: i
 def parameter_text(text: str) -> str:
     """The text of an nn.Parameter, of which `text` is that of the tensor."""
     return f"Parameter containing:\n{text}"
-
-
-def wrapper_text(kind: str, text: str, **fields: int) -> str:
-    """The text of a tensor as a function transform sees it, around the text of what is inside.
-
-    >>> print(wrapper_text("BatchedTensor", "tensor([1., 2.])", lvl=1, bdim=0))
-    BatchedTensor(lvl=1, bdim=0, value=
-        tensor([1., 2.])
-    )
-    """
-    facts = "".join(f"{name}={value}, " for name, value in fields.items())
-    return f"{kind}({facts}value=\n{indented(text, '    ')}\n)"

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..dtypes import I64
 from ..kernels import random as kernels, sampling
+from ..kernels.layout import slowest_first
 from ..ops import creation as ops
 from ..ops.framework import Op
 from .creation import empty_as
@@ -133,8 +134,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     """Ones with the probabilities in `input` (or with probability `p` throughout), else zeros."""
     check_tensor("bernoulli", input)
     stream = twister_of("bernoulli", generator)
-    result: Tensor = _bernoulli(input, lambda x: _in_memory_order(
-        x, lambda m: kernels.bernoulli(stream, m.shape, m.dtype, m if p is None else float(p))))
+    result: Tensor = _bernoulli(
+        input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype, x if p is None else float(p)))
     return result
 
 
@@ -187,16 +188,13 @@ def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | N
     return empty_as(array, array.dtype if dtype is None else element_type(name, dtype), memory_format)
 
 
-def _in_memory_order(x: Array, draw: Callable[[Array], Array]) -> Array:
-    """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x."""
+def _in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:
+    """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x, and
+    what is `beside` it in the same shape."""
     if x.flags.c_contiguous:
-        return draw(x)
-    axes = _slowest_first(x)
-    return draw(x.transpose(axes)).transpose(np.argsort(axes))
-
-
-def _slowest_first(x: Array) -> list[int]:
-    return sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+        return draw(x, *beside)
+    axes = slowest_first(x)
+    return draw(*[array.transpose(axes) for array in (x, *beside)]).transpose(np.argsort(axes))
 
 
 # In place
@@ -259,8 +257,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
         return _fill(ops.bernoulli_by_number, self, lambda m: kernels.bernoulli(stream, m.shape, m.dtype, float(p)))
 
     def draw(x: Array, chances: Array) -> Array:
-        chances = _expanded(chances, x.shape).transpose(_slowest_first(x))
-        return _in_memory_order(x, lambda m: kernels.bernoulli(stream, m.shape, m.dtype, chances))
+        return _in_memory_order(x, lambda m, p: kernels.bernoulli(stream, m.shape, m.dtype, p),
+                                _expanded(chances, x.shape))
 
     write(ops.bernoulli_by_tensor, self, (p, draw))
     return self

@@ -1,7 +1,8 @@
 """The recorded call of an operator: run the kernel, and where an input requires grad, leave a node behind.
 
-There is one closure for each arity (a ufunc of one, a ufunc of two, one tensor and options, anything else), written
-once here; the methods and functions of the public surface are these closures. Promotion happens before the kernel.
+There is one closure for each shape of call (a ufunc of one, a ufunc of two, one tensor and options, anything else),
+written once here; the methods and functions of the public surface are these closures. Promotion happens before the
+kernel.
 What is written twice on purpose, and only here, is the making of results: a call costs more than the work.
 """
 
@@ -304,7 +305,7 @@ def _replay(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> An
 
 
 def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
-    """Tie `result` to the memory of `x`: one version, one base, and how the view is taken again of that base."""
+    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
     result._meta = meta = Meta()
     origin = x._meta
     if origin is None or origin.base is None:

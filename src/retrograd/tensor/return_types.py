@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 
-class Results(tuple[Any, ...]):
+class NamedResults(tuple[Any, ...]):
     """Several results, by position and by name. Made from a sequence, as PyTorch's are."""
 
     __slots__ = ()
@@ -15,7 +15,7 @@ class Results(tuple[Any, ...]):
     n_fields = n_sequence_fields = 0
     n_unnamed_fields = 0
 
-    def __new__(cls, results: Iterable[Any]) -> Results:
+    def __new__(cls, results: Iterable[Any]) -> NamedResults:
         self = super().__new__(cls, results)
         if len(self) != cls.n_fields:
             raise TypeError(f"torch.return_types.{cls.__name__}() takes a {cls.n_fields}-sequence "
@@ -30,8 +30,8 @@ class Results(tuple[Any, ...]):
         return type(self), (tuple(self),)
 
 
-def _named(name: str, *fields: str) -> type[Results]:
-    return type(name, (Results,), {
+def _named(name: str, *fields: str) -> type[NamedResults]:
+    return type(name, (NamedResults,), {
         "__slots__": (), "__module__": __name__, "__doc__": f"What `torch.{name}` returns: {', '.join(fields)}.",
         "fields": fields, "n_fields": len(fields), "n_sequence_fields": len(fields),
         **{field: property(itemgetter(i)) for i, field in enumerate(fields)}})

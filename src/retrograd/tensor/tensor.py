@@ -22,7 +22,7 @@ from .contraction import ContractionMethods
 from .conversion import ConversionMethods
 from .creation import CreationMethods
 from .elementary import ElementaryMethods
-from .gradients import accumulate, check_grad, run_backward
+from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, on_tensor, retain, warn_of_cycle
 from .indexing import IndexingMethods
 from .interop import InteropMethods
@@ -143,8 +143,7 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
     @property
     def output_nr(self) -> int:
         """Which output of its grad_fn it is."""
-        edge = edge_of(self)
-        return 0 if edge is None else edge.index
+        return 0 if self._edge is None else self._edge.index             # as PyTorch, without a look at the base
 
     @property
     def retains_grad(self) -> bool:
@@ -158,7 +157,7 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         if meta is not None and (meta.leaf or meta.grad is not None or meta.retained is not None):
             grad: Tensor | None = meta.grad
             return grad
-        if not self.is_leaf:
+        if self._edge is not None:
             warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
                           "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
                           "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
@@ -208,11 +207,12 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         """
         if create_graph:
             warn_of_cycle()
+        cotangents = (gradient,) if gradient is None or isinstance(gradient, State) else tuple(gradient)
+        starts = starting([self], cotangents)
         edges = None
         if inputs is not None:
             edges = accumulating_edges([inputs] if isinstance(inputs, (State, GradientEdge)) else list(inputs))
-        cotangents = (gradient,) if gradient is None or isinstance(gradient, State) else tuple(gradient)
-        run_backward([self], cotangents, retain_graph=retain_graph, create_graph=create_graph, inputs=edges)
+        run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges)
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `.grad` too. Does nothing for a leaf."""

@@ -1,6 +1,6 @@
 """What a picture of a gradient graph is made of, whatever it is drawn with: where it begins, and what stands on a node.
 
-Reads nodes through what users see of them too: `next_functions`, `name()`, `variable`. Must not know a picture.
+Reads of a node what users see too: `next_functions`, `name()`, `variable`. Must not know a picture.
 """
 
 from __future__ import annotations

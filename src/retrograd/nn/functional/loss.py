@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...kernels.shape import common_shape
 from ...ops import losses as ops
-from ...tensor import matrix
 from ...tensor.recording import recorded
 from ...tensor.state import State
 from .reduction import checked_reduction
@@ -30,7 +30,7 @@ def reduced(loss: Any, reduction: str) -> Any:
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
-def _same_shapes(name: str, input: Any, target: Any, reduction: str) -> tuple[Any, Any]:
+def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target in one shape. Warns where one of them had to be broadcast."""
     for argument, value in (("input", input), ("target", target)):
         if not isinstance(value, State):
@@ -42,7 +42,7 @@ def _same_shapes(name: str, input: Any, target: Any, reduction: str) -> tuple[An
     warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
                   "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
                   UserWarning, stacklevel=3)
-    common = matrix.broadcast_sizes(shape, target._array.shape)
+    common = common_shape(shape, target._array.shape)
     return (input if shape == common else input.expand(*common),
             target if target._array.shape == common else target.expand(*common))
 
@@ -70,7 +70,7 @@ def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: 
     tensor(2.)
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    input, target = _same_shapes("mse_loss", input, target, reduction)
+    input, target = _same_shapes("mse_loss", input, target)
     if weight is not None:
         return _weighted((input - target) ** 2, weight, reduction)
     return _mse_loss(input, target, reduction)
@@ -80,7 +80,7 @@ def l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: b
             reduction: str = "mean", weight: Any = None) -> Any:
     """The absolute differences of `input` and `target`, reduced."""
     reduction = checked_reduction(reduction, size_average, reduce)
-    input, target = _same_shapes("l1_loss", input, target, reduction)
+    input, target = _same_shapes("l1_loss", input, target)
     loss = (input - target).abs()
     return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction)
 
@@ -92,7 +92,7 @@ def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, re
     Raises RuntimeError for a negative `beta`.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    input, target = _same_shapes("smooth_l1_loss", input, target, reduction)
+    input, target = _same_shapes("smooth_l1_loss", input, target)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta. It is {beta}.")
     if beta == 0:
@@ -106,7 +106,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     Raises RuntimeError for a `delta` that is not positive.
     """
     reduction = checked_reduction(reduction)
-    input, target = _same_shapes("huber_loss", input, target, reduction)
+    input, target = _same_shapes("huber_loss", input, target)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     target = target.to(input.dtype)

@@ -1,0 +1,11 @@
+"""`torch.save` and `torch.load`: tensors and plain containers in a file that is data, never a program.
+
+The file is a zip. `structure.json` says how things are nested, and each memory that tensors lie in is a `.npy` member
+that NumPy reads as well; tensors that shared memory refer to the same member. This package must not know modules or
+optimisers: of these, what their `state_dict()` gives is saved.
+"""
+
+from .loading import load
+from .saving import save
+
+__all__ = ["load", "save"]

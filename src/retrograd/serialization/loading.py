@@ -1,0 +1,201 @@
+"""`torch.load`. Anybody may have written the file: nothing in it is run, and every number in it is checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ..devices import device
+from ..dtypes import dtype
+from ..nn.parameter import Parameter
+from ..tensor.state import plain
+from ..tensor.tensor import Tensor
+from .layout import (
+    BY_NAME,
+    FORMAT,
+    FROM_INLINE,
+    MAPPINGS,
+    MEMORY,
+    SEQUENCES,
+    STRUCTURE,
+    TENSORS,
+    VERSION,
+    Array,
+    opened,
+)
+
+_CHUNK = 1 << 24
+_CONVERT = ("With PyTorch, write the tensors by numpy.savez(f, **{name: x.numpy() for name, x in state_dict.items()}); "
+            "here, read them by numpy.load and torch.from_numpy.")
+
+
+def load(f: Any, map_location: Any = None, *, weights_only: bool | None = True) -> Any:
+    """What `save` wrote to a file: a name, a path, or a file object that is open for reading bytes.
+
+    Nothing in the file is run, whatever `weights_only` says: it is taken for the sake of programs that pass it.
+    `map_location` may be the CPU, or a dict from devices to devices.
+
+    Raises RuntimeError for a file that is broken or not of `save`'s making, such as PyTorch's own; EOFError where
+    there is nothing to read; FileNotFoundError; TypeError for another `map_location`.
+    """
+    with opened(f, "rb") as file:
+        start = file.tell()
+        head = file.read(8)
+        size = file.seek(0, os.SEEK_END)
+        if not head:
+            raise EOFError("Ran out of input: there is nothing to read in the file from where it stands. To read what "
+                           "was just written to it, call f.seek(0) first.")
+        try:
+            archive = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, RuntimeError, ValueError, struct.error) as error:
+            raise RuntimeError(_no_zip(head)) from error
+        with archive:
+            loaded = _read(archive, start, size, map_location)
+        file.seek(0, os.SEEK_END)
+        return loaded
+
+
+def _no_zip(head: bytes) -> str:
+    """What to say of a file that is no whole zip, by its first bytes."""
+    if head.startswith(b"PK"):
+        return ("PytorchStreamReader failed reading zip archive: failed finding central directory. The file is cut off "
+                "or damaged.")
+    if head.startswith(b"\x80"):
+        return ("Weights only load failed. The file is a pickle, such as old versions of PyTorch write. To read one is "
+                "to run it as a program, so it is not read. " + _CONVERT)
+    if head.startswith(npy.MAGIC_PREFIX):
+        return "The file is one of NumPy's: read it with torch.from_numpy(numpy.load(f))."
+    return "The file was not written by torch.save: it is no zip, or its beginning is damaged."
+
+
+def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) -> Any:
+    members = {info.filename: info for info in archive.infolist()}
+    if STRUCTURE not in members:
+        if any(name.rpartition("/")[2] == "data.pkl" for name in members):
+            raise RuntimeError("Weights only load failed. The file is PyTorch's own: it holds a pickle (data.pkl), and "
+                               "to read one is to run it as a program, so it is not read. " + _CONVERT)
+        raise RuntimeError(f"The file was not written by torch.save: it is a zip without {STRUCTURE}.")
+    if min(info.header_offset for info in members.values()) != start:
+        raise RuntimeError(f"The file holds more than one saved object: what begins at byte {start}, where it stands, "
+                           "is not what it ends with. Save one object to a file, and call f.seek(0) before reading.")
+    with _damage():
+        with archive.open(_checked(members[STRUCTURE], size)) as member:
+            structure = json.loads(member.read())
+        made_by = tuple(structure[key] for key in ("format", "version", "byteorder"))
+        count = int(structure["memories"])
+    if made_by != (FORMAT, VERSION, sys.byteorder):
+        theirs, ours = ("{} {}, {}-endian".format(*facts) for facts in (made_by, (FORMAT, VERSION, sys.byteorder)))
+        raise RuntimeError(f"The file is of another version or machine: its format is {theirs}, and {ours} is read.")
+    if count:
+        _check_place(map_location)
+    with _damage():
+        memories = [_memory(archive, _checked(members[MEMORY.format(number)], size)) for number in range(count)]
+        return _built(structure, memories)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Whatever goes wrong in here is the file's fault, and is raised as a RuntimeError that says so."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, struct.error,
+            zipfile.BadZipFile, zlib.error) as error:
+        raise RuntimeError(f"The file is damaged, or was changed since it was saved. Reading it ended in "
+                           f"{type(error).__name__}: {error}") from error
+
+
+def _check_place(map_location: Any) -> None:
+    """Raise where tensors, which are saved from the CPU, are not to be loaded to the CPU."""
+    if isinstance(map_location, dict):
+        map_location = map_location.get("cpu")
+    if map_location is None:
+        return
+    if not isinstance(map_location, (str, device)):
+        raise TypeError(f"map_location is a device or a dict of devices, not a {type(map_location).__name__}. Tensors "
+                        "have no storages that a function could be given: pass map_location='cpu'.")
+    kind = str(map_location).partition(":")[0]
+    if kind == "cuda":
+        raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. "
+                           "Pass map_location='cpu'.")
+    if kind != "cpu":
+        raise RuntimeError("don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
+                           f"{map_location}). Pass map_location='cpu'.")
+
+
+def _checked(info: zipfile.ZipInfo, size: int) -> zipfile.ZipInfo:
+    """A member whose bytes stand in the file as they are, so that it cannot be larger than the file."""
+    if info.compress_type != zipfile.ZIP_STORED or not info.file_size == info.compress_size <= size:
+        raise ValueError(f"{info.filename} is compressed, or larger than the file")
+    return info
+
+
+def _memory(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+    """The one-dimensional array of a member, on memory that can be written to."""
+    with archive.open(info) as member:
+        if npy.read_magic(member) != (1, 0):
+            raise ValueError(f"{info.filename} has another version of NumPy's format")
+        shape, _, element = npy.read_array_header_1_0(member)
+        if len(shape) != 1 or element not in dtype.of or member.tell() + shape[0] * element.itemsize != info.file_size:
+            raise ValueError(f"{info.filename} has a header that does not fit it")
+        memory = np.empty(shape, element)
+        raw, done = memory.view(np.uint8), 0
+        while done < raw.size:
+            piece = np.frombuffer(member.read(_CHUNK), np.uint8)
+            if not piece.size:
+                raise EOFError(f"{info.filename} ends too early")
+            raw[done:done + piece.size] = piece
+            done += piece.size
+        member.read()                                    # to the end, where the checksum is compared
+    return memory
+
+
+def _built(structure: dict[str, Any], memories: list[Array]) -> Any:
+    """The root of a structure. Objects are made in their order, each of those before it."""
+    objects: list[Any] = []
+
+    def value(written: Any) -> Any:
+        if not isinstance(written, dict):
+            return written
+        (kind, content), = written.items()
+        if kind != "object":
+            return FROM_INLINE[kind](content)
+        if content < 0:
+            raise IndexError(content)
+        return objects[content]
+
+    for entry in structure["objects"]:
+        kind = entry["kind"]
+        if kind in SEQUENCES:
+            objects.append(SEQUENCES[kind](map(value, entry["items"])))
+            continue
+        if kind in MAPPINGS:
+            made = MAPPINGS[kind]()
+            made.update({value(key): value(item) for key, item in entry["items"]})
+        else:
+            made = _tensor(entry, memories)
+        for name, attribute in entry.get("attributes", ()):
+            vars(made)[name] = value(attribute)
+        objects.append(made)
+    return value(structure["root"])
+
+
+def _tensor(entry: dict[str, Any], memories: list[Array]) -> Tensor:
+    shape, element = entry["shape"], BY_NAME[entry["dtype"]].dtype
+    if 0 in shape:
+        array = np.empty(shape, element)
+    else:                                                # the constructor raises where this is not all in the memory
+        array = np.ndarray(shape, element, memories[entry["memory"]], entry["offset"], entry["strides"])
+    tensor: Tensor = plain(array)
+    if TENSORS[entry["kind"]] is Parameter:
+        return Parameter(tensor, entry["requires_grad"])
+    return tensor.requires_grad_() if entry["requires_grad"] else tensor

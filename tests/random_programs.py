@@ -1,0 +1,365 @@
+"""Random autograd programs, the same text for every torch: made from a seed, run step by step, compared, shrunk.
+
+A program is a list of steps, each one line of Python on the names t0, t1, ... After a step everything that can be
+read off the tensors is noted (or, in some programs, only now and then: reading a view's `grad_fn` renews it). Any
+step may be dropped: what then has no name raises the same NameError on both sides.
+"""
+
+import math
+import random
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Step = str
+Note = list[Any]
+OBSERVE = "observe()"
+_TOLERANCE = {"float32": 2e-4, "float64": 1e-6}
+_UNARY = ("-{}", "{}.sin()", "{}.exp()", "{}.tanh()", "{}.square()", "{}.clone()", "{} * 2", "1 - {}", "{} / 4",
+          "{} ** 3", "{}.abs()", "{}.relu()")
+_BINARY = ("{} + {}", "{} - {}", "{} * {}", "torch.maximum({}, {})", "torch.where({0} > 0, {0}, {1})")
+_REDUCTIONS = ("{}.sum()", "{}.mean()", "{}.sum(0)", "{}.sum(-1, keepdim=True)", "{}.prod()", "{}.amax(0)")
+_WRITES = ("{}.add_({})", "{}.mul_({})", "{}.sub_({})", "{}.copy_({})", "{}[...] = {}", "{}.div_({})")
+_ALONE = ("{}.zero_()", "{}.fill_(2.0)", "{}.mul_(2)", "{}.add_(1)", "{}.sin_()", "{}.exp_()", "{}.neg_()",
+          "{}.tanh_()", "{}.relu_()", "{}.square_()")
+_AUGMENTED = ("{} += {}", "{} -= {}", "{} *= {}")
+_HOOKS = ("{}.register_hook(note)", "{}.register_hook(lambda g: g * 2)", "{}.retain_grad()",
+          "{}.register_hook(lambda g: note(g * 3))", "{}.register_post_accumulate_grad_hook(lambda t: note(t.grad))")
+_MARKS = ("{}.requires_grad_()", "{}.requires_grad_(False)", "{}.detach_()", "{}.grad = None",
+          "{}.requires_grad = True")
+
+
+def generate(torch: Any, seed: int, length: int = 14) -> list[Step]:
+    """A program of about `length` steps. It is run on `torch` as it grows, so that most steps fit what is there."""
+    return _Author(torch, seed).program(length)
+
+
+class _Author:
+    """Writes a program, looking at the tensors there are so far."""
+
+    def __init__(self, torch: Any, seed: int) -> None:
+        self.draw = random.Random(seed)
+        self.machine = Machine(torch)
+        self.count = 0
+        self.kinds: tuple[tuple[Callable[[], Step], int], ...] = (
+            (self.create, 2), (self.view, 8), (self.parts, 2), (self.compute, 5), (self.write, 8), (self.detach, 1),
+            (self.hook, 2), (self.mark, 1), (self.backward, 3), (self.grad, 3), (self.mode, 1), (self.forget, 1))
+
+    def program(self, length: int) -> list[Step]:
+        quiet = self.draw.random() < 0.4                     # what is not looked at is not renewed
+        steps: list[Step] = []
+        makers, weights = zip(*self.kinds, strict=True)
+        for i in range(length):
+            maker = self.create if i < 2 else self.draw.choices(makers, weights)[0]
+            # A view made under no_grad of what requires grad, or before its base did, PyTorch counts as requiring grad:
+            # what is computed from it does too, with an edge that leads nowhere. Here that requires none.
+            if maker in (self.view, self.parts) and not self.machine.scope.get("_mode", True):
+                maker = self.compute
+            step = maker()
+            if maker in (self.compute, self.write) and self.draw.random() < 0.1:
+                step = f"with torch.no_grad(): {step}"
+            steps.append(step)
+            self.machine.step(step)
+            if not quiet or self.draw.random() < 0.1 or i + 1 == length:
+                steps.append(OBSERVE)
+        return steps
+
+    def new(self) -> str:
+        self.count += 1
+        return f"t{self.count - 1}"
+
+    def names(self, fits: Callable[[Any], bool] = lambda t: True) -> list[str]:
+        return [name for name, t in self.machine.tensors().items() if fits(t)]
+
+    def any(self) -> str:
+        """A tensor, the later the likelier."""
+        names = self.names() or ["t0"]
+        return names[-1 - min(int(self.draw.expovariate(0.4)), len(names) - 1)]
+
+    def at(self, name: str) -> Any:
+        return self.machine.tensors().get(name)
+
+    def create(self) -> Step:
+        shape = self.draw.choice([(3,), (2, 3), (2, 3), (3, 2), (1, 3), (2, 1), (), (2, 2, 3), (4,), (2, 2)])
+        grad = ", requires_grad=True" if self.draw.random() < 0.6 else ""
+        dtype = ", dtype=torch.float64" if self.draw.random() < 0.15 else ""
+        values = [round(self.draw.uniform(-2, 2), 1) for _ in range(math.prod(shape))]
+        return f"{self.new()} = torch.tensor({np.reshape(values, shape).tolist()}{dtype}{grad})"
+
+    def view(self) -> Step:
+        x = self.any()
+        return f"{self.new()} = {x}{self.view_of(x)}"
+
+    def view_of(self, x: str) -> str:
+        """The text of a view of any kind, which mostly fits the tensor."""
+        t, draw = self.at(x), self.draw
+        shape = tuple(t.shape) if t is not None else (2,)
+        dims = len(shape)
+        dim = draw.randrange(-dims, dims) if dims else 0
+        size = shape[dim] if dims else 1
+        order = [*range(dims)]
+        draw.shuffle(order)
+        whole = math.prod(shape)
+        start = draw.randrange(size) if size else 0
+        options = [f".unsqueeze({draw.randrange(dims + 1)})", ".squeeze()", ".view(-1)", ".reshape(-1)", ".t()",
+                   f".permute({order})", f".view_as({x})", f".expand(2, {str(list(shape))[1:-1]})",
+                   f".reshape({[draw.choice([1, 2, 3]), -1]})", ".view(1, -1)", "[...]", "[None]", ".T",
+                   f".squeeze({dim})", f".view({[*shape]})", ".data", ".detach()", ".real", "[:]", f".view({whole})"]
+        if dims:
+            index = draw.randrange(-size, size) if size else 0
+            options += [f"[{index}]", f"[{start}:]", "[::2]" if size > 1 else "[:]",
+                        f"[..., {draw.choice(['0', '1:', 'None'])}]",
+                        f".narrow({dim}, {start}, {draw.randint(min(1, size - start), size - start)})",
+                        f".select({dim}, {start})",
+                        f".transpose({dim}, {draw.randrange(dims)})", f".unfold({dim}, 1, 1)",
+                        f".flatten({draw.randrange(dims)})"]
+        if self.expanded(t):         # NumPy cannot make a diagonal or an unfolding of read-only memory writable
+            options = [option for option in options if "unfold" not in option]
+        elif dims > 1:
+            options += [".diagonal()", ".diagonal(1)", "[:, 0]", "[:, 1:]", "[0, 1]", ".transpose(0, 1)", ".mT"]
+        return draw.choice(options)
+
+    def parts(self) -> Step:
+        x = self.any()
+        t = self.at(x)
+        dim = 0 if t is None or not t.ndim else self.draw.randrange(t.ndim)
+        call = self.draw.choice([f"split(1, {dim})", f"split(2, {dim})", f"chunk(2, {dim})", f"unbind({dim})",
+                                 f"split([1, 1], {dim})"])
+        if self.draw.random() < 0.5:
+            return f"{self.new()} = {x}.{call}[{self.draw.choice(['0', '-1'])}]"
+        return f"{self.new()}, {self.new()}, *_ = {x}.{call}"
+
+    def like(self, x: str) -> str:
+        """A tensor that broadcasts to x, if there is one besides; else a number."""
+        t, shape = self.at(x), ()
+        if t is not None:
+            shape = tuple(t.shape)
+        found = self.names(lambda u: u.ndim <= len(shape) and all(
+            a in (1, b) for a, b in zip(reversed(u.shape), reversed(shape), strict=False)))
+        # What comes of operands of different layouts is laid out like the first in PyTorch, row by row here. What comes
+        # of a write from overlapping memory that PyTorch does not refuse depends there on the order of the elements.
+        found = [name for name in found if self.plain_pair(t, self.at(name))]
+        return self.draw.choice(found) if found and self.draw.random() < 0.9 else self.draw.choice(["2.5", "3"])
+
+    def plain_pair(self, t: Any, u: Any) -> bool:
+        """Whether two tensors are laid out row by row, and if they share memory, are dense."""
+        if t is None:
+            return True
+        dense = t.is_contiguous() and u.is_contiguous()
+        return dense and not (self.expanded(t) or self.expanded(u))
+
+    def expanded(self, t: Any) -> bool:
+        return t is not None and any(s == 0 and n > 1 for s, n in zip(t.stride(), t.shape, strict=True))
+
+    def compute(self) -> Step:
+        x = self.any()
+        kind = self.draw.random()
+        if kind < 0.35:
+            return f"{self.new()} = {self.draw.choice(_UNARY).format(x)}"
+        if kind < 0.75:
+            return f"{self.new()} = {self.draw.choice(_BINARY).format(x, self.like(x))}"
+        return f"{self.new()} = {self.draw.choice(_REDUCTIONS).format(x)}"
+
+    def write(self) -> Step:
+        x, kind, draw = self.any(), self.draw.random(), self.draw
+        if kind < 0.3:
+            return draw.choice(_ALONE).format(x)
+        if kind < 0.5:
+            return draw.choice(_WRITES).format(x, self.like(x))
+        if kind < 0.6:
+            return draw.choice(_AUGMENTED).format(x, self.like(x))
+        if kind < 0.7:
+            return f"{self.new()} = {draw.choice(_WRITES[:4]).format(x, self.like(x))}"
+        if kind < 0.8:                                       # through a view that has no name
+            return draw.choice(_ALONE).format(x + self.view_of(x))
+        index = draw.choice(["0", "-1", "1:", ":, 0", "..., 0", "torch.tensor([0, -1])", "[0, -1]", f"{x} > 0",
+                             "None", "torch.tensor([-1, -1])", "1", ":"])
+        t, other = self.at(x), self.any()
+        u = self.at(other)
+        value = draw.choice([draw.choice(["1.5", "0", "2"]), f"{other}[0]", f"{other}.sum()", other, self.like(x)])
+        # Of a slice of a 0-d tensor, and of another dtype where a mask names one element, other words are said; of
+        # `x[::2] += x` with one element PyTorch says that it overlaps.
+        if t is None or u is None or not t.ndim or t.dtype != u.dtype or not self.plain_pair(t, u):
+            value, index = "1.5", "..."
+        return f"{x}[{index}] {draw.choice(['=', '=', '=', '+=', '*='])} {value}"
+
+    def detach(self) -> Step:
+        return f"{self.new()} = {self.any()}{self.draw.choice(['.detach()', '.data', '.detach().clone()'])}"
+
+    def hook(self) -> Step:
+        return self.draw.choice(_HOOKS).format(self.any())
+
+    def mark(self) -> Step:
+        x = self.any()
+        viewed = any(t._base is self.at(x) for t in self.machine.tensors().values())
+        return self.draw.choice(_MARKS[3:4] if viewed else _MARKS).format(x)
+
+    def scalar(self, x: str) -> str:
+        return self.draw.choice([f"{x}.sum()", f"({x} * {x}).sum()", x, f"{x}.sin().sum()"])
+
+    def backward(self) -> Step:
+        x, keep = self.any(), self.draw.choice(["", "retain_graph=True", "retain_graph=True", "create_graph=True"])
+        if self.draw.random() < 0.15:
+            leaf = self.draw.choice(self.names(lambda t: t.requires_grad) or [x])
+            return f"torch.autograd.backward({self.scalar(x)}, inputs=[{leaf}])"
+        if self.draw.random() < 0.2:
+            return f"{x}.backward(torch.ones_like({x}), {keep})"
+        return f"{self.scalar(x)}.backward({keep})"
+
+    def grad(self) -> Step:
+        y, inputs = self.any(), self.names(lambda t: t.requires_grad)
+        x = self.draw.choice(inputs) if inputs else self.any()
+        options = self.draw.choice(["", ", create_graph=True", ", create_graph=True", ", retain_graph=True"])
+        if self.draw.random() < 0.7:
+            options += ", allow_unused=True"
+        # Whether a gradient is a view, of what, how it is laid out and its versions are internal.
+        fresh = ".clone(memory_format=torch.contiguous_format)"
+        return f"{self.new()} = torch.autograd.grad({self.scalar(y)}, {x}{options})[0]{fresh}"
+
+    def mode(self) -> Step:
+        return f"torch.set_grad_enabled({self.draw.random() < 0.75})"
+
+    def forget(self) -> Step:
+        return f"del {self.any()}"
+
+
+class Machine:
+    """Runs steps on one torch, and says what each did and what there is after it."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.notes: Note = []
+        self.scope: dict[str, Any] = {"torch": torch, "note": self._note, "observe": lambda: None}
+
+    def tensors(self) -> dict[str, Any]:
+        return {name: t for name, t in self.scope.items() if re.fullmatch(r"t\d+", name)
+                and isinstance(t, self.torch.Tensor)}
+
+    def step(self, step: Step) -> Note:
+        """The error of a step, if any, and what hooks noted; of an observation, all that can be read."""
+        self.notes = []
+        mode = self.torch.is_grad_enabled()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.torch.set_grad_enabled(self.scope.get("_mode", True))
+                exec(step, self.scope)
+        except Exception as error:
+            if isinstance(error, AttributeError):           # no gradient; PyTorch runs the root's hooks all the same
+                self.notes.clear()
+            self.notes.append(error)
+        finally:
+            self.scope["_mode"] = self.torch.is_grad_enabled()
+            self.torch.set_grad_enabled(mode)
+        if step == OBSERVE:
+            self._observe()
+        return self.notes
+
+    def _note(self, g: Any) -> Any:
+        self.notes.append(("hook", _array(g), str(g.dtype), g.requires_grad))
+        return g
+
+    def _observe(self) -> None:
+        names: dict[int, str] = {}
+        for name, t in self.tensors().items():
+            own = names.setdefault(id(t), name)
+            if own != name:
+                self.notes.append((name, "is", own))
+                continue
+            for what, read in _READ:
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        self.notes.append((name, what, read(t)))
+                except Exception as error:
+                    self.notes.append(error)
+
+
+def _array(tensor: Any) -> Any:
+    return None if tensor is None else np.array(tensor.detach().numpy(force=True))
+
+
+def _graph(node: Any, depth: int = 3) -> Any:
+    """The names of a node and of those behind it."""
+    if node is None:
+        return None
+    depth *= node.name() != "CloneBackward0"             # behind it there may be a gradient, made in another way
+    links = [(_graph(link, depth - 1), index) for link, index in node.next_functions] if depth else []
+    return [node.name().rpartition("::")[2], links]
+
+
+_READ: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("value", _array), ("dtype", lambda t: str(t.dtype)), ("shape", lambda t: tuple(t.shape)),
+    ("requires_grad", lambda t: t.requires_grad), ("_version", lambda t: t._version),
+    ("_is_view", lambda t: t._is_view()), ("is_leaf", lambda t: t.is_leaf), ("graph", lambda t: _graph(t.grad_fn)),
+    ("output_nr", lambda t: t.output_nr), ("grad", lambda t: _array(t.grad)),
+    ("grad requires grad", lambda t: t.grad is not None and t.grad.requires_grad),
+    ("retains_grad", lambda t: t.retains_grad),
+    ("base", lambda t: t._base is not None and tuple(t._base.shape)))
+
+
+def difference(torch: Any, ours: Any, steps: Sequence[Step]) -> str | None:
+    """Where a program first differs between two libraries; None where it is the same throughout."""
+    left, right = Machine(torch), Machine(ours)
+    for i, step in enumerate(steps):
+        a, b = left.step(step), right.step(step)
+        for x, y in zip(a, b, strict=False):
+            if not _same(x, y):
+                return f"at step {i}, {step}:\n  torch: {_text(x)}\n  ours:  {_text(y)}"
+        if len(a) != len(b):
+            longer = a if len(a) > len(b) else b
+            return (f"at step {i}, {step}:\n  only {'torch' if longer is a else 'ours'}: "
+                    f"{_text(longer[min(len(a), len(b))])}")
+    return None
+
+
+def _text(note: Any) -> str:
+    return f"{type(note).__name__}: {note}"[:700] if isinstance(note, Exception) else repr(note)[:700]
+
+
+def _said(error: Exception) -> str:
+    """The first sentence, without positions of arguments and addresses."""
+    text = re.sub(r" \(position \d+\)|0x[0-9a-f]+", "", str(error).strip())
+    # A stale one of several views: PyTorch speaks of the write at hand, or of the earlier one when it comes to it.
+    text = text.replace("its base or another view of its base has been modified inplace", "is being modified inplace")
+    # A value saved as an input is named by PyTorch after what last wrote it, and here after what made it.
+    text = re.sub(r"(Output \d+ of [A-Z][a-z]+)\d", r"\1", text)      # the digit of an overload, Squeeze1
+    text = re.sub(r", which is output \d+ of [\w:]+,", "", text)
+    return re.split(r"\.(?:\s|$)|\n|: ?$", text)[0].strip()
+
+
+def _same(theirs: Any, ours: Any) -> bool:
+    if isinstance(theirs, Exception) and isinstance(ours, Exception):
+        if type(theirs).__name__ != type(ours).__name__ and not isinstance(ours, type(theirs)):
+            return False
+        said = _said(theirs)
+        if "grad can be implicitly created" in said and re.match(r"Output \d+ of", _said(ours)):
+            return True                                      # a stale view, and no scalar: either may be said first
+        # An unread view of a constant that a recorded write changed: PyTorch takes it for a leaf, and says so first.
+        if said.startswith("a leaf Variable") and _said(ours).startswith("unsupported operation: some elements"):
+            return True
+        # Of a saved view that is one of several PyTorch finds that it is stale before it finds that it was written.
+        if re.match(r"Output \d+ of", said) and _said(ours).startswith("one of the variables needed for gradient"):
+            return True
+        return "invalid combination of arguments" in said or _said(ours).startswith(said)
+    if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
+        tolerance = _TOLERANCE.get(theirs.dtype.name, 0.0)
+        return theirs.shape == ours.shape and theirs.dtype == ours.dtype and np.allclose(
+            ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if isinstance(theirs, tuple) and isinstance(ours, tuple):
+        return len(theirs) == len(ours) and all(map(_same, theirs, ours))
+    return type(theirs) is type(ours) and bool(theirs == ours)
+
+
+def shrunk(torch: Any, ours: Any, steps: Sequence[Step]) -> list[Step]:
+    """The program without the steps that its difference does not need."""
+    kept, i = [*steps], len(steps) - 1
+    while i >= 0:
+        shorter = kept[:i] + kept[i + 1:]
+        if difference(torch, ours, shorter):
+            kept = shorter
+        i -= 1
+    return kept

@@ -1,0 +1,325 @@
+"""`torch.save` and `torch.load`: what goes round, what stays shared, and which objects and arguments are refused."""
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+import zipfile
+from collections import Counter, OrderedDict, defaultdict, namedtuple
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as hnp
+
+import retrograd as torch
+from retrograd import nn
+from retrograd.dtypes import ALL
+
+Point = namedtuple("Point", "x y")
+
+SCALARS = (st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.complex_numbers()
+           | st.sampled_from([*ALL, torch.device("cpu"), torch.device("cuda", 1), -(2**63), 2**63]))
+ARRAYS = hnp.arrays(st.sampled_from([d.dtype for d in ALL]), hnp.array_shapes(min_dims=0, max_dims=3, min_side=0))
+
+
+@st.composite
+def tensors(draw: st.DrawFn) -> torch.Tensor:
+    """Of any dtype, shape and strides; some require grad, some are parameters."""
+    tensor = torch.from_numpy(draw(ARRAYS))
+    tensor = tensor.permute(draw(st.permutations(range(tensor.dim()))))
+    if tensor.dim() and draw(st.booleans()):
+        tensor = tensor[draw(st.integers(0, 2)):: draw(st.integers(1, 3))]
+    requires_grad = (tensor.is_floating_point() or tensor.is_complex()) and draw(st.booleans())
+    if draw(st.booleans()):
+        return nn.Parameter(tensor, requires_grad)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    keys = st.text() | st.integers() | st.tuples(st.integers(), st.text())
+    return (st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(tuple)
+            | st.dictionaries(keys, inner, max_size=4)
+            | st.dictionaries(keys, inner, max_size=4).map(OrderedDict)
+            | st.lists(st.integers(0, 9)).map(torch.Size) | st.text().map(Counter))
+
+
+def saved(obj: Any) -> bytes:
+    file = io.BytesIO()
+    torch.save(obj, file)
+    return file.getvalue()
+
+
+def round_trip(obj: Any) -> Any:
+    return torch.load(io.BytesIO(saved(obj)))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two objects have equal types and values, all the way down; a nan is equal to a nan."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, torch.Tensor):
+        strided = a.numel() == 0 or a.stride() == b.stride()
+        return (a.dtype is b.dtype and a.shape == b.shape and a.requires_grad == b.requires_grad and strided
+                and a.detach().numpy().tobytes() == b.detach().numpy().tobytes())
+    if isinstance(a, dict):
+        return same([*a.items()], [*b.items()])
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return repr(a) == repr(b) if isinstance(a, float | complex) else bool(a == b)
+
+
+@given(st.recursive(SCALARS | tensors(), containers, max_leaves=12))
+def test_what_is_saved_comes_back(obj: Any) -> None:
+    assert same(round_trip(obj), obj)
+
+
+@given(st.recursive(SCALARS | tensors(), containers, max_leaves=6))
+def test_saving_again_gives_the_same_file(obj: Any) -> None:
+    file = saved(obj)
+    assert saved(torch.load(io.BytesIO(file))) == file
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.data())
+def test_views_of_one_memory_share_it_again(rows: int, columns: int, data: st.DataObject) -> None:
+    base = torch.arange(rows * columns).reshape(rows, columns)
+    row, column = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
+    loaded = round_trip({"views": [base[row], base[:, column]], "base": base, "transposed": base.T, "data": base.data})
+    loaded["base"][row, column] = -1
+    assert loaded["views"][0][column] == loaded["views"][1][row] == -1
+    assert loaded["transposed"][column, row] == loaded["data"][row, column] == -1
+    loaded["views"][0][column] = -2
+    assert loaded["base"][row, column] == -2
+
+
+def test_memories_that_were_apart_stay_apart() -> None:
+    a, b = round_trip([torch.ones(2), torch.ones(2)])
+    a.zero_()
+    assert b.tolist() == [1, 1]
+
+
+def test_integers_may_be_of_any_length() -> None:
+    assert round_trip(-(10**5000)) == -(10**5000)
+
+
+def test_an_object_that_stands_twice_is_one_again() -> None:
+    weight, shared = nn.Parameter(torch.ones(2)), [1]
+    loaded = round_trip({"a": weight, "b": weight, "lists": (shared, shared)})
+    assert loaded["a"] is loaded["b"]
+    assert loaded["lists"][0] is loaded["lists"][1]
+
+
+def test_views_of_other_dtypes_share_memory() -> None:
+    number = torch.tensor([1 + 2j])
+    loaded, parts, imaginary = round_trip([number, torch.view_as_real(number), number.imag])
+    parts[0, 1] = 5
+    assert loaded.tolist() == [1 + 5j]
+    assert imaginary.tolist() == [5]
+
+
+def test_only_what_the_tensors_span_is_saved() -> None:
+    assert len(saved(torch.zeros(100_000)[:3])) < 2000
+    assert len(saved(torch.zeros(1).expand(100_000))) < 2000
+    assert round_trip(torch.zeros(1).expand(3)).stride() == (0,)
+
+
+def test_what_was_computed_comes_back_as_a_leaf_without_gradient() -> None:
+    x = torch.ones(2, requires_grad=True)
+    (x * x).sum().backward()
+    square, leaf = round_trip([x * x, x])
+    assert square.is_leaf
+    assert square.requires_grad
+    assert leaf.grad is None
+
+
+def test_what_is_loaded_can_be_trained() -> None:
+    x = round_trip(torch.ones(2, requires_grad=True))
+    (x * 3).sum().backward()
+    with torch.no_grad():
+        x -= x.grad
+    assert x.tolist() == [-2, -2]
+
+
+def test_attributes_are_kept() -> None:
+    buffer = nn.Buffer(torch.ones(2), persistent=False)
+    buffer.note = ["seen", buffer.detach()]
+    loaded = round_trip(buffer)
+    assert isinstance(loaded, nn.Buffer)
+    assert not loaded.persistent
+    loaded.zero_()
+    assert loaded.note[0] == "seen"
+    assert loaded.note[1].tolist() == [0, 0]
+
+
+def test_a_state_dict_with_tied_weights() -> None:
+    def tied() -> nn.Module:
+        model = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
+        model[2].weight = model[0].weight
+        return model
+
+    model, other = tied(), tied()
+    state = round_trip(model.state_dict())
+    assert state._metadata == model.state_dict()._metadata
+    state["0.weight"][0, 0] = 7
+    assert state["2.weight"][0, 0] == 7
+    other.load_state_dict(round_trip(model.state_dict()))
+    x = torch.ones(2, 3)
+    assert torch.equal(other(x), model(x))
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
+    lambda p: torch.optim.Adam(p, lr=0.1, amsgrad=True),
+    lambda p: torch.optim.AdamW(p, lr=torch.tensor(0.1)),
+])
+def test_training_goes_on_where_it_was_saved(make: Any, tmp_path: Path) -> None:
+    def step(x: torch.Tensor, optimizer: Any, schedule: Any) -> None:
+        optimizer.zero_grad()
+        x.exp().sum().backward()
+        optimizer.step()
+        schedule.step()
+
+    def start(x: torch.Tensor) -> tuple[torch.Tensor, Any, Any]:
+        optimizer = make([x])
+        return x, optimizer, torch.optim.lr_scheduler.MultiStepLR(optimizer, [1, 3])
+
+    first = start(nn.Parameter(torch.tensor([1., 2.])))
+    step(*first)
+    step(*first)
+    torch.save([first[0], first[1].state_dict(), first[2].state_dict()], tmp_path / "checkpoint")
+    x, optimizer_state, schedule_state = torch.load(tmp_path / "checkpoint")
+    second = start(x)
+    second[1].load_state_dict(optimizer_state)
+    second[2].load_state_dict(schedule_state)
+    for run in (first, second):
+        step(*run)
+        step(*run)
+    assert torch.equal(first[0], second[0])
+
+
+# Files
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_names_and_paths(kind: Any, tmp_path: Path) -> None:
+    name = kind(tmp_path / "x.pt")
+    torch.save([1], name)
+    torch.save(torch.ones(2), name)
+    assert torch.load(name).tolist() == [1, 1]
+    with open(name, "rb") as file:
+        assert torch.load(file).tolist() == [1, 1]
+
+
+def test_numpy_reads_the_members(tmp_path: Path) -> None:
+    torch.save({"w": torch.eye(2)}, tmp_path / "x.pt")
+    with zipfile.ZipFile(tmp_path / "x.pt") as archive, archive.open("memory/0.npy") as member:
+        assert np.load(member).tolist() == [1, 0, 0, 1]
+
+
+def test_an_object_behind_something_else_in_the_file() -> None:
+    file = io.BytesIO(b"before")
+    file.seek(6)
+    torch.save([1], file)
+    file.seek(6)
+    assert torch.load(file) == [1]
+    file.seek(0)
+    with pytest.raises(RuntimeError, match="more than one saved object: what begins at byte 0"):
+        torch.load(file)
+
+
+def test_there_is_nothing_behind_the_object() -> None:
+    file = io.BytesIO()
+    torch.save(1, file)
+    with pytest.raises(EOFError, match=r"call f.seek\(0\) first"):
+        torch.load(file)
+    file.seek(0)
+    torch.load(file)
+    with pytest.raises(EOFError):
+        torch.load(file)
+
+
+def test_what_is_no_file() -> None:
+    with pytest.raises(AttributeError, match="expected 'f' to be string, path, or a file-like object with a 'write'"):
+        torch.save(1, 5)
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'seek'. You can only torch.load from a"):
+        torch.load(5)
+    with pytest.raises(TypeError, match="binary mode, 'wb'"):
+        torch.save(1, io.StringIO())
+    with pytest.raises(TypeError, match="binary mode, 'rb'"):
+        torch.load(io.StringIO())
+
+
+def test_paths_that_do_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="Parent directory .*nowhere does not exist"):
+        torch.save(1, tmp_path / "nowhere" / "x")
+    with pytest.raises(FileNotFoundError):
+        torch.load(tmp_path / "x")
+
+
+# Arguments
+
+
+@pytest.mark.parametrize("place", [None, "cpu", "cpu:0", torch.device("cpu"), {"cuda:0": "cpu"}, {}])
+def test_places_to_load_to(place: Any) -> None:
+    assert torch.load(io.BytesIO(saved(torch.ones(1))), map_location=place, weights_only=False).tolist() == [1]
+
+
+@pytest.mark.parametrize(("place", "error", "message"), [
+    ("cuda", RuntimeError, "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False"),
+    ({"cpu": "cuda:0"}, RuntimeError, "Attempting to deserialize object on a CUDA device"),
+    ("moon", RuntimeError, "don't know how to restore data location of torch.storage.UntypedStorage (tagged with moon"),
+    (lambda storage, location: storage, TypeError, "not a function. .* pass map_location='cpu'"),
+])
+def test_places_that_are_refused(place: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message.replace("(", r"\(").replace(")", r"\)")):
+        torch.load(io.BytesIO(saved(torch.ones(1))), map_location=place)
+    assert torch.load(io.BytesIO(saved(1)), map_location=place) == 1
+
+
+def test_unknown_arguments_are_refused() -> None:
+    with pytest.raises(TypeError, match="pickle_module"):
+        torch.save(1, io.BytesIO(), pickle_module=pickle)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="mmap"):
+        torch.load(io.BytesIO(saved(1)), mmap=True)  # type: ignore[call-arg]
+
+
+# Objects that are not saved
+
+
+@pytest.mark.parametrize(("obj", "place", "remedy"), [
+    (nn.Linear(1, 1), "obj: it is a retrograd.nn.linear.Linear", "its state_dict()"),
+    ([0, {"m": torch.optim.SGD([torch.ones(1)])}], "obj[1]['m']: it is a retrograd.optim.sgd.SGD", "its state_dict()"),
+    ({"a": (1, {2})}, "obj['a'][1]: it is a set", "list(x)"),
+    ([np.float64(1)], "obj[0]: it is a numpy.float64", "x.item()"),
+    (np.ones(1), "obj: it is a numpy.ndarray", "torch.from_numpy(x)"),
+    ([Point(1, 2)], "Point", "tuple(x)"),
+    (defaultdict(list), "collections.defaultdict", "dict(x)"),
+    (torch.Generator(), "Generator", "get_state()"),
+    ([b"x"], "obj[0]: it is a bytes", "list(x)"),
+    ({frozenset(): 1}, "obj[frozenset()]: it is a frozenset", "list(x)"),
+    ([math.sin], "builtin_function_or_method", "what it is made of"),
+    ([int], "obj[0]: it is a type", "no code"),
+])
+def test_other_objects_are_refused_and_nothing_is_written(obj: Any, place: str, remedy: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="^cannot save obj") as info:
+        torch.save(obj, tmp_path / "x")
+    assert place in str(info.value)
+    assert remedy in str(info.value)
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_place_of_an_attribute() -> None:
+    x = torch.ones(1)
+    x.note = {1}
+    with pytest.raises(TypeError, match=r"cannot save obj\['x'\]\.note: it is a set"):
+        saved({"x": x})
+
+
+def test_what_contains_itself_is_refused() -> None:
+    circle: list[Any] = [1]
+    circle.append({"again": circle})
+    with pytest.raises(TypeError, match=r"cannot save obj\[1\]\['again'\]: it contains itself"):
+        saved(circle)
