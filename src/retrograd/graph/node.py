@@ -196,9 +196,8 @@ def hooks_of(node: Node) -> Hooks:
 
 def node_class(op: Op) -> type[OpNode]:
     """The Node subclass of an op, with PyTorch's name. Nodes of several outputs note their number."""
-    several = op.outputs == ("*",) or len(op.differentiable) > 1
     return type(op.node_name, (OpNode,), {
-        "__slots__": ("outputs",) if several else (), "__module__": "torch.autograd",
+        "__slots__": ("outputs",) if op.several else (), "__module__": "torch.autograd",
         "__doc__": f"The backward of `{op.name}`.", "op": op, "steps": op.steps, "saves": op.saves,
         "holomorphic": op.holomorphic})
 
@@ -206,5 +205,4 @@ def node_class(op: Op) -> type[OpNode]:
 @cache
 def plan_of(op: Op) -> Plan | None:
     """The engine's short way through nodes of this op, where there is one."""
-    several = op.outputs == ("*",) or len(op.differentiable) > 1 or op.variadic
-    return None if several else Plan(op)
+    return None if op.several or op.variadic else Plan(op)

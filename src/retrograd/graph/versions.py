@@ -72,7 +72,7 @@ def writes_to(array: Any) -> Writes | None:
 
 def count(array: Any) -> int:
     """How often the memory of an array was written in place."""
-    writes = _books.get(id(owner_of(array))) if _books else None
+    writes = writes_to(array)
     return 0 if writes is None else writes.count
 
 
@@ -89,5 +89,5 @@ def written(array: Any, site: Site | None) -> None:
 
 def written_since(array: Any, number: int) -> bool:
     """Whether the memory of `array` was written after the node, or the write, of this number."""
-    writes = _books.get(id(owner_of(array))) if _books else None
+    writes = _books.get(id(owner_of(array))) if _books else None      # writes_to, written out on the hot path
     return writes is not None and writes.numbers[-1] > number

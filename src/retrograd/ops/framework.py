@@ -38,8 +38,8 @@ class Op:
     """
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
-    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "kernel", "kind", "name",
-                 "node_name", "outputs", "rules", "saved_arrays", "saves", "short", "steps", "uses", "variadic", "view")
+    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "kernel", "kind", "name", "node_name",
+                 "outputs", "rules", "saved_arrays", "saves", "several", "short", "steps", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
@@ -51,6 +51,8 @@ class Op:
         self.node_name = node or backward_name(name)
         self.outputs = tuple(outputs.split())
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
+        # Whether gradients may come to more than one output, or to a number of them that the call decides.
+        self.several = self.outputs == ("*",) or len(self.differentiable) > 1
         self.rules, self.holomorphic, self.view, self.variadic = dict(rules), holomorphic, view, variadic
         # Whether the recorded call is the short one, for ufuncs, and what is called like them, of one or two tensors.
         self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)

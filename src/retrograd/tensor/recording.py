@@ -284,7 +284,7 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges) and op.steps:
         node = _node(op, operands, arrays, edges, args, results)
-        if count == 1 and op.outputs != ("*",):
+        if not op.several:
             node.shape, node.dtype = outs[0].shape, outs[0].dtype
             results[0]._edge = node
         else:
