@@ -21,6 +21,7 @@ from . import faults
 from .fit import fit
 from .node import RELEASED, AccumulateGrad, Output
 from .ownership import held_alone
+from .packed import Packed
 from .versions import written_since
 
 _by_number = attrgetter("number")
@@ -29,7 +30,7 @@ _by_number = attrgetter("number")
 class Recorder(Protocol):
     """What the engine asks of a tensor layer in a pass that is itself recorded."""
 
-    def saved(self, node: Any) -> tuple[Any, ...]:
+    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The saved values of a node, as what the rules are to compute with."""
 
     def dtype(self, value: Any) -> np.dtype[Any]:
@@ -255,9 +256,13 @@ class Pass:
             return results
         saved, run = node.saved, local.here.run
         if saved is not None:
-            values = saved if self.recorder is None else self.recorder.saved(node)
-            self._use(node, saved, node.op.saved_arrays)
-            saved = values
+            if type(saved) is Packed:
+                saved = saved.values()
+                node.saved = node.saved if self.keep else RELEASED
+            else:
+                self._use(node, saved, node.op.saved_arrays)
+            if self.recorder is not None:
+                saved = self.recorder.saved(node, saved)
         if self.recorder is not None:
             run = _call
         if node.several:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dtypes import C_NAMES, dtype as torch_dtype
 from ..graph.engine import Pass
-from ..graph.node import RELEASED, GradientEdge, Output, edge_at
+from ..graph.node import GradientEdge, Output, edge_at
 from ..graph.versions import written
 from ..modes import local
 from ..ops.basic import cast, copy
@@ -28,22 +28,20 @@ _copy, _cast = recorded(copy), recorded(cast)
 class TensorRecorder:
     """Stands between the engine and the rules in a pass that is recorded: the rules see tensors."""
 
-    def saved(self, node: Any) -> tuple[Any, ...]:
+    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Saved inputs with the edges they came by, saved results as made by the node itself."""
-        if node.saved is RELEASED:
-            return ()
-        values: list[Any] = []
-        for (kind, index), value in zip(node.saves, node.saved or (), strict=True):
+        tensors: list[Any] = []
+        for (kind, index), value in zip(node.saves, values, strict=True):
             if value is None or kind not in ("input", "out"):
-                values.append(value)
+                tensors.append(value)
                 continue
             edge = node.edges[index] if kind == "input" else node
             if kind == "out" and index >= len(node.op.differentiable):
                 edge = None
             elif kind == "out" and node.several:
                 edge = Output(node, index)
-            values.append(with_edge(value, edge))
-        return tuple(values)
+            tensors.append(with_edge(value, edge))
+        return tuple(tensors)
 
     def dtype(self, value: Any) -> np.dtype[Any]:
         """The NumPy dtype of a tensor."""

@@ -94,12 +94,8 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
     Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
     """
     if op.short and op.kind == "pointwise" and op.steps and into is None and len(args) == 1 and _unrecorded(x, args[0]):
-        target, other = x._array, args[0]._array
         try:
-            if target.base is not None or other.base is not None:
-                refuse_overlap(target, other)
-            local.here.run(op.kernel, target, other, out=target)
-            written(x)
+            _write_unrecorded(op, x, args[0]._array)
             return
         except ValueError:                              # nothing was written; below are PyTorch's words for it
             pass
@@ -131,7 +127,18 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
     if node is not None:
         if after:
             node.number = next_number()
+        if here.watchers:
+            here.tell(node, (target,), arrays)
         rebase(x, node)
+
+
+def _write_unrecorded(op: Op, x: Any, other: np.ndarray[Any, Any]) -> None:
+    """Write straight into the memory."""
+    target = x._array
+    if target.base is not None or other.base is not None:
+        refuse_overlap(target, other)
+    local.here.run(op.kernel, target, other, out=target)
+    versions.written(target, user_site(3))
 
 
 def _check_overlaps(op: Op, operands: list[Any]) -> None:

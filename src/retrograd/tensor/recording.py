@@ -100,6 +100,8 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         node.plan = plan
         node.saved = (array if keep_x else None, out if keep_out else None) if saves else None
         result._edge = node
+        if here.watchers:
+            here.tell(node, (out,), (array,))
         return result
 
     return call
@@ -164,6 +166,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             keep_x, keep_y, keep_out = keep
             node.saved = (a if keep_x else None, b if keep_y else None, out if keep_out else None)
         result._edge = node
+        if here.watchers:
+            here.tell(node, (out,), (a, b))
         return result
 
     return call
@@ -205,6 +209,8 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             node.plan = plan
             node.saved = _saved_of_one(kept, array, out, options) if kept else None
             result._edge = node
+            if here.watchers:
+                here.tell(node, (out,), (array,))
         elif here.inference:
             meta_of(result).inference = True
         if view:
@@ -271,6 +277,8 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     if any(edges) and op.steps and out.dtype in DIFFERENTIABLE:
         result._edge = node = _node(op, operands, arrays, edges, args, (result,))
         node.shape, node.dtype = out.shape, out.dtype
+        if local.here.watchers:
+            local.here.tell(node, (result._array,), arrays)
     if op.view:
         make_view(result, operands[0], partial(_replay, op, args[1:], None), ORDINARY)
     elif local.here.inference:
@@ -292,6 +300,8 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
             node.shape, node.dtype = [o.shape for o in outs[:count]], [o.dtype for o in outs[:count]]
             for i, result in enumerate(results[:count]):
                 result._edge = Output(node, i)
+        if local.here.watchers:
+            local.here.tell(node, [result._array for result in results], arrays)
     if op.view:
         for i, result in enumerate(results):
             make_view(result, operands[0], partial(_replay, op, args[1:], i), MULTI_OUTPUT)

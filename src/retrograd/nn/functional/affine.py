@@ -64,6 +64,10 @@ def _layer(input: Any, weight: Any, bias: Any) -> Any:
     values = {"mat1": None if weight_edge is None else x, "mat2": None if input_edge is None else transposed,
               "beta": 1, "alpha": 1}
     node.saved = tuple([values[name] for name in _saved_names])
+    if here.watchers:
+        if weight_edge is not None:
+            here.tell(weight_edge, (transposed,), (weight._array,))
+        here.tell(node, (out,), (bias._array, x, transposed))
     return result
 
 
