@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import GradientEdge
-from ..tensor.gradients import input_edge, root_edge, run_backward, starting
+from ..tensor.gradients import input_edge, root_value, run_backward, starting
 from ..tensor.hooks import accumulating_edges, warn_of_cycle
 from ..tensor.state import State, plain
 
@@ -101,7 +101,7 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
     for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
         if cotangent is None:
             raise RuntimeError(f"With is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None.")
-        count = _batch_size(cotangent.shape, root_edge(root, i).shape, i)
+        count = _batch_size(cotangent.shape, root_value(root, i).shape, i)
     rows = []
     for i in range(count):
         keep = retain_graph if i + 1 == count else True

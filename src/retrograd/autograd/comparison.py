@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels.random import uniform
 from ..kernels.twister import Twister
-from ..tensor.state import State, edge_of, plain
+from ..tensor.state import State, plain, requires
 from .backward import grad
 from .differences import Array, as_tuple, directional, is_float, matrices
 
@@ -47,7 +47,7 @@ class Check(NamedTuple):
 
 def requires_grad(value: Any) -> bool:
     """Whether it is a tensor that requires grad."""
-    return isinstance(value, State) and edge_of(value) is not None
+    return isinstance(value, State) and requires(value)
 
 
 def compare(check: Check, returned: tuple[Any, ...]) -> None:

@@ -66,7 +66,9 @@ class Pass:
         self.wanted: set[Any] | None = None
         if inputs is not None:
             self.wanted = wanted = self._leading_to([edge.node for edge in inputs])
-            self.order = [node for node in self.order if node in wanted]
+            # Of the others only the hooks on roots are run.
+            roots = {edge.node for edge in self.buffers}
+            self.order = [node for node in self.order if node in wanted or (node in roots and node.hooks is not None)]
             if capture:
                 for edge in inputs:
                     self.capture.setdefault(edge.node, []).append(edge)
@@ -204,6 +206,10 @@ class Pass:
         """Any node, with several outputs, hooks, an observer, a recorder or a choice of inputs, reached or not."""
         cotangents = self._gathered(node) if node.several else [cotangent]
         hooks = node.hooks
+        if self.wanted is not None and node not in self.wanted:
+            if hooks is not None:
+                hooks.arrived(cotangents, self.recorder)
+            return
         captured = node in self.capture
         if captured and node in self.leading:
             self._capture(node, cotangents)         # what leads on is captured before its hooks, as in PyTorch
@@ -257,7 +263,7 @@ class Pass:
         saved, run = node.saved, local.here.run
         if saved is not None:
             if type(saved) is Packed:
-                saved = saved.values()
+                saved = saved.values(node)
                 node.saved = node.saved if self.keep else RELEASED
             else:
                 self._use(node, saved, node.op.saved_arrays)
@@ -314,10 +320,13 @@ class Pass:
     def _arrive(self, leaf: AccumulateGrad) -> None:
         """All gradients of a leaf are here: run its hooks, then capture or accumulate the sum."""
         cotangent = self.buffers.pop(leaf, None)
-        if self.wanted is not None and leaf not in self.wanted:
+        unwanted = self.wanted is not None and leaf not in self.wanted
+        if unwanted and cotangent is None:
             return
         variable = leaf.variable
         cotangent = variable._before_accumulation(cotangent, self.recorder)
+        if unwanted:
+            return
         if leaf in self.capture:
             self._capture(leaf, [cotangent])
         elif not self.capture:

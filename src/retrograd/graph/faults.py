@@ -33,19 +33,28 @@ def forward_name(node: Any) -> str:
     return name.rpartition("Backward")[0] or name
 
 
-def _producer(node: Any, save: Any) -> tuple[Any, int]:
+def producer(node: Any, save: Any) -> tuple[Any, int]:
     """(node, output number) that made a saved value; (None, 0) for a constant or a leaf."""
     if save.kind == "out":
         return node, save.place
-    edge = node.edges[save.place]
+    return maker(node.edges[save.place])
+
+
+def maker(edge: Any) -> tuple[Any, int]:
+    """(node, output number) behind an edge; (None, 0) for a constant or a leaf."""
     return (None, 0) if edge is None or isinstance(edge, AccumulateGrad) else (edge.node, edge.index)
 
 
 def stale(node: Any) -> RuntimeError:
     """A value that `node` saved was written to before the pass came to use it."""
-    for i in node.op.saved_arrays:
+
+    def turn(i: int) -> tuple[bool, int]:                # PyTorch looks at the second of two operands first
+        kind, place = node.saves[i]
+        return kind == "out", -place if node.op.arity == 2 else place
+
+    for i in sorted(node.op.saved_arrays, key=turn):
         if node.saved[i] is not None and written_since(node.saved[i], node.number):
-            return modified(node, node.saved[i], *_producer(node, node.saves[i]))
+            return modified(node, node.saved[i], *producer(node, node.saves[i]))
     raise AssertionError("no saved value was written to")
 
 

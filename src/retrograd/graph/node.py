@@ -176,6 +176,21 @@ def edge_at(address: GradientEdge) -> Any:
     return Output(node, address.output_nr) if node.several else node
 
 
+class Nowhere(OtherNode):
+    """The edge of a view that was made unrecorded of what requires grad: it counts as requiring grad, but the gradient
+    is lost. To users there is no node.
+    """
+
+    __slots__ = ()
+
+    @property
+    def node(self) -> Any:
+        return None
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        return ()
+
+
 class AccumulateGrad(OtherNode):
     """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly."""
 

@@ -34,8 +34,8 @@ _HELD_ONCE, _BASE_HELD_ONCE = _held_once(), _base_held_once()
 
 
 def held_alone(array: Any) -> bool:
-    """Whether the caller's one local variable is all that holds a row-major array (and the memory behind it)."""
-    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1 or not array.flags.c_contiguous:
+    """Whether the caller's one local variable is all that holds a writable row-major array and its memory."""
+    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1 or not array.flags.carray:
         return False
     base = array.base
     if base is None:

@@ -10,25 +10,70 @@ from typing import Any
 
 import numpy as np
 
+from .faults import modified, producer
+from .versions import written_since
+
 
 class Parcel:
     """One packed value. Subclasses say how it is unpacked."""
 
     __slots__ = ()
 
-    def unpack(self) -> np.ndarray[Any, Any]:
-        """The value again."""
+    def unpack(self, node: Any) -> Any:
+        """The value again, for the node that saved it."""
         raise NotImplementedError
+
+
+class Converted(Parcel):
+    """An operand that was brought to another dtype: what is saved is the copy, what may be written to the original.
+
+    `producer` is (node, output number) of what made the original.
+    """
+
+    __slots__ = ("array", "original", "producer")
+
+    def __init__(self, array: np.ndarray[Any, Any], original: np.ndarray[Any, Any], producer: tuple[Any, int]) -> None:
+        self.array, self.original, self.producer = array, original, producer
+
+    def unpack(self, node: Any) -> np.ndarray[Any, Any]:
+        if written_since(self.original, node.number):
+            raise modified(node, self.original, *self.producer)
+        return self.array
+
+
+class Indices(Parcel):
+    """The index arrays of x[...], which may be written to as any operand may."""
+
+    __slots__ = ("arrays",)
+
+    def __init__(self, arrays: tuple[Any, ...]) -> None:
+        self.arrays = arrays
+
+    def unpack(self, node: Any) -> Any:
+        for array in self.arrays:
+            if array is not None and written_since(array, node.number):
+                raise modified(node, array, None, 0)
+        return self.arrays
+
+
+def look_after_indices(node: Any) -> None:
+    """Where a node saved the arrays of an index, see to it that a write to them is noticed."""
+    at = node.op.indices_at
+    if at is not None and node.saved[at] is not None:
+        node.saved, node.plan = Packed([*node.saved[:at], Indices(node.saved[at]), *node.saved[at + 1:]]), None
 
 
 class Packed(tuple[Any, ...]):
     """The saved values of a node, some of them parcels.
 
-    That their memory was written to is not looked for: as in PyTorch, whoever packs a value answers for it.
+    A parcel itself looks to whether its memory was written to, or, as hooks in PyTorch, does not.
     """
 
     __slots__ = ()
 
-    def values(self) -> tuple[Any, ...]:
-        """The saved values, unpacked."""
-        return tuple([value.unpack() if isinstance(value, Parcel) else value for value in self])
+    def values(self, node: Any) -> tuple[Any, ...]:
+        """The saved values, unpacked for the node that has them. Raises RuntimeError where one was written to."""
+        for i in node.op.saved_arrays:
+            if isinstance(self[i], np.ndarray) and written_since(self[i], node.number):
+                raise modified(node, self[i], *producer(node, node.saves[i]))
+        return tuple([value.unpack(node) if isinstance(value, Parcel) else value for value in self])

@@ -55,6 +55,11 @@ def exp2(x: Any, *, out: Any = ...) -> Any:
     return np.exp2(x, out=out) if x.dtype.kind != "c" else np.exp(x * math.log(2), out=out)
 
 
+def threshold_backward(g: Any, result: Any) -> Any:
+    """What comes back through relu."""
+    return np.where(result <= 0, 0.0, g)
+
+
 def relu(x: Any, *, out: Any = ...) -> Any:
     """max(x, 0), where -0.0 and nan stay as they are."""
     return np.maximum(0, x, out=out)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..kernels import elementary as kernels
 from .domains import promoted
-from .framework import pointwise
+from .framework import Op, operator, pointwise
 
-relu = pointwise("relu", kernels.relu, x=lambda g, out: np.where(out <= 0, 0.0, g), domain=promoted(
+
+def _nothing(g: Any, result: Any) -> Any:
+    """Which side of the kink something lies on changes nowhere."""
+    return np.zeros_like(result)
+
+
+threshold_backward: Op = operator("threshold_backward", kernels.threshold_backward, tensors=2,
+                                  g=lambda g, result: threshold_backward(g, result), result=_nothing)
+relu = pointwise("relu", kernels.relu, x=lambda g, out: threshold_backward(g, out), domain=promoted(
     b=RuntimeError("Boolean inputs not supported for relu"), c="clamp is not supported for complex types"))
 sigmoid = pointwise("sigmoid", kernels.sigmoid, domain="float", x=lambda g, out: g * (out * (1 - out)))

@@ -38,8 +38,9 @@ class Op:
     """
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
-    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "kernel", "kind", "name", "node_name",
-                 "outputs", "rules", "saved_arrays", "saves", "several", "short", "steps", "uses", "variadic", "view")
+    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "indices_at", "kernel", "kind",
+                 "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several", "short", "steps",
+                 "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
@@ -66,6 +67,9 @@ class Op:
         self.steps: tuple[Step, ...] = tuple(steps)
         self.uses: dict[int, frozenset[int]] = uses
         self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
+        # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
+        self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
+                                if kind == "static" and self.arguments[place] == "indices"), None)
         Op.by_kernel.setdefault(kernel, self)
 
     def __repr__(self) -> str:

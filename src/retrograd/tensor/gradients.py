@@ -19,7 +19,7 @@ from ..modes import local
 from ..ops.basic import cast, copy
 from .recording import recorded
 from .size import Size
-from .state import State, edge_of, plain, with_edge
+from .state import State, edge_of, plain, requires, with_edge
 
 _accumulation = threading.Lock()
 _copy, _cast = recorded(copy), recorded(cast)
@@ -61,13 +61,14 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
 
     Of the given cotangents None stands for a scalar's 1; what is too many is ignored.
     """
-    pairs: list[tuple[Any, Any]] = []
+    given: list[Any] = []
     for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
-        edge = root_edge(root, i)
-        pairs.append((edge, implicit(edge, cotangent, i)))
-    if len(pairs) < len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(pairs)} gradients")
-    return pairs
+        if cotangent is not None or not isinstance(root, State) or requires(root):
+            cotangent = implicit(root_value(root, i), cotangent, i)
+        given.append(cotangent)
+    if len(given) < len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    return [(root_edge(root, i), cotangent) for i, (root, cotangent) in enumerate(zip(roots, given))]
 
 
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: bool | None, create_graph: bool,
@@ -93,15 +94,22 @@ def as_tensor(g: Any) -> Any:
     return g if isinstance(g, State) else plain(np.asarray(g))
 
 
-def root_edge(root: Any, i: int) -> Any:
-    """The edge to start from."""
+def root_value(root: Any, i: int) -> Any:
+    """What has the shape and dtype of a root: its array, or its edge where there is only that."""
     if isinstance(root, GradientEdge):
         return edge_at(root)
     if not isinstance(root, State):
         raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of what is to be differentiated is of "
                              f"type {type(root).__name__}.")
+    return root._array
+
+
+def root_edge(root: Any, i: int) -> Any:
+    """The edge to start from. Raises RuntimeError where there is none."""
+    if isinstance(root, GradientEdge):
+        return edge_at(root)
     edge = edge_of(root)
-    if edge is None:
+    if edge is None or edge.node is None:
         raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn. {_why(root)}")
     return edge
 
@@ -116,9 +124,9 @@ def _why(root: Any) -> str:
             "Set requires_grad=True on a leaf before it is used.")
 
 
-def implicit(edge: Any, cotangent: Any, i: int) -> Any:
-    """The cotangent to start with, checked against the edge it goes along, and of its dtype."""
-    shape, dtype = edge.shape, edge.dtype
+def implicit(value: Any, cotangent: Any, i: int) -> Any:
+    """The cotangent to start with, of the dtype of `value`, to whose shape it must fit; ones for None."""
+    shape, dtype = value.shape, value.dtype
     if cotangent is None:
         if np.prod(shape, dtype=int) != 1:
             raise RuntimeError(
@@ -149,7 +157,10 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
     aliases another. None, where no gradient reached the leaf, adds nothing. What no longer requires grad gets none.
     """
     meta = leaf._meta
-    if not (meta.leaf or leaf.requires_grad):
+    if g is not None and leaf._edge is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after what "
+                           f"is now differentiated was computed from it; its grad_fn is {leaf._edge.node.name()}.")
+    if not requires(leaf):
         return
     if recorder is not None and not local.here.grad:    # a profiled pass: tensors, but nothing is recorded
         g, recorder = None if g is None else g._array, None

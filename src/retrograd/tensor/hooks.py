@@ -17,7 +17,7 @@ from ..graph.node import hooks_of
 from ..ops.basic import clone
 from .gradients import as_tensor, input_edge
 from .recording import recorded
-from .state import State, edge_of, meta_of
+from .state import State, edge_of, meta_of, stands_as_leaf
 
 _clone = recorded(clone)
 
@@ -66,11 +66,10 @@ def after_node(hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any], places: 
 
 def retain(tensor: Any) -> None:
     """Keep the gradients of a non-leaf in its `.grad`, as long as it lives. Raises RuntimeError where it has none."""
-    edge = edge_of(tensor)
-    if edge is None:
+    if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     meta = meta_of(tensor)
-    if meta.leaf or meta.retained is not None:
+    if stands_as_leaf(tensor) or meta.retained is not None:
         return
     reference = weakref.ref(tensor)
 
@@ -82,6 +81,7 @@ def retain(tensor: Any) -> None:
             meta.grad = _clone(gradient, "C") if meta.grad is None else meta.grad + gradient
         return g
 
+    edge = edge_of(tensor)
     meta.retained = register(hooks_of(edge.node).retain, (edge.index, keep)).id
 
 
@@ -89,10 +89,11 @@ def accumulating_edges(inputs: Sequence[Any]) -> list[Any]:
     """The edges of tensors whose gradients a pass is to accumulate, leaves or not."""
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    edges = [input_edge(tensor) for tensor in inputs]
     for tensor in inputs:
         if isinstance(tensor, State):
             retain(tensor)
-    return [input_edge(tensor) for tensor in inputs]
+    return edges
 
 
 def warn_of_cycle() -> None:

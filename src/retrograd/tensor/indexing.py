@@ -27,7 +27,7 @@ from .inplace import check_writable, refuse_overlap, unlock, unlocked, write, wr
 from .options import filling
 from .recording import make_view, recorded
 from .shape import broadcast_to, view
-from .state import ORDINARY, State, edge_of, plain
+from .state import ORDINARY, State, edge_of, plain, requires
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
@@ -50,16 +50,16 @@ def getitem(input: Any, key: Any) -> Any:
         return _slice(input, 0, *_range(key, input._array.shape, 0))
     if isinstance(key, np.integer):
         return getitem(input, int(key))
+    if input._meta is not None and local.here.grad:
+        edge_of(input)                              # which refuses a stale view before what is wrong with the key
     steps, arrays = _parse(input._array.shape, _keys(key))
-    if arrays is None and len(steps) > 1 and edge_of(input) is None:
+    if arrays is None and len(steps) > 1 and not requires(input):
         return _whole_view(input, steps)
     part = input
     for call, _, options in steps:
         part = call(part, *options)
     if arrays is None:
         return part if steps else _alias(part)
-    if edge_of(part) is not None and local.here.grad:
-        arrays = tuple([None if a is None else a.copy() for a in arrays])
     return _index(part, arrays)
 
 
@@ -77,14 +77,14 @@ def _taken(steps: list[Step], base: Any) -> Any:
     return base
 
 
-def _place(index: int, shape: tuple[int, ...], dim: int, real: int) -> int:
-    """An int of a key, counted from the front."""
+def _place(index: int, shape: tuple[int, ...], dim: int, place: int) -> int:
+    """An int of a key, counted from the front. A message speaks of its `place` in the key, as in PyTorch."""
     if not shape and not index:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
                          "to convert a 0-dim tensor to a number")
     size = shape[dim] if shape else 0
     if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {real} with size {size}")
+        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
     return index if index >= 0 else index + size
 
 
@@ -120,30 +120,29 @@ def _parse(shape: tuple[int, ...], keys: tuple[Any, ...]) -> tuple[list[Step], t
     steps: list[Step] = []
     arrays: list[Any] = []
     sizes = [*shape]
-    dim = real = 0                                  # in the view so far, in the tensor itself
+    dim = 0                                         # in the view so far
     k: Any
-    for k in items:
+    for place, k in enumerate(items):
         kind = type(k)
         if kind is int:
-            steps.append((_select, ops.select, (dim, _place(k, tuple(sizes), dim, real))))
+            steps.append((_select, ops.select, (dim, _place(k, tuple(sizes), dim, place))))
             del sizes[dim]
-            real += 1
         elif kind is slice:
             bounds = _range(k, tuple(sizes), dim)
             if bounds != (0, sizes[dim], 1) or k.start:
                 steps.append((_slice, ops.slice_, (dim, *bounds)))
-            dim, real = dim + 1, real + 1
+            dim += 1
         elif k is Ellipsis:
-            dim, real = dim + len(shape) - used, real + len(shape) - used
+            dim += len(shape) - used
         elif k is None or kind is bool:
             steps.append((_unsqueeze, unsqueeze, (dim,)))
             sizes.insert(dim, 1)
             if k is not None:
                 _note(arrays, dim, np.zeros(int(k), np.int64))
-            dim, real = dim + 1, real + 1
+            dim += 1
         else:
             _note(arrays, dim, k)
-            dim, real = dim + _width(k), real + _width(k)
+            dim += _width(k)
     return steps, _compact(arrays) if arrays else None
 
 
@@ -219,7 +218,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
         steps, arrays = [(_select, ops.select, (0, _place(key, input._array.shape, 0, 0)))], None
     else:
         steps, arrays = _parse(input._array.shape, (None,) if key is True else _keys(key))
-    if local.here.grad and (edge_of(input) is not None or edge_of(value) is not None):
+    if local.here.grad and (requires(input) or requires(value)):
         _record(input, steps, arrays, value)
         return
     target = _taken(steps, input._array)
@@ -247,15 +246,19 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
         target = call(target, *options)
     array, shape = target._array, value._array.shape
     if arrays is not None:
+        value = _stripped(value, False)
         check_writable(target, True)
         _check_values(target._array, value._array, arrays)
-        put(1, target, tuple([None if a is None else a.copy() for a in arrays]), _stripped(value, False), False)
+        put(1, target, arrays, value, False)
     elif shape == array.shape:
         write(arithmetic.copy, target, (value,), overwrite)
     elif not shape:
         write(arithmetic.fill_tensor, target, (value,), overwrite)
     else:
-        write(arithmetic.copy, target, (broadcast_to(_stripped(value), array.shape),), overwrite)
+        value = _stripped(value)
+        if value._array.shape != array.shape:
+            value = broadcast_to(value, array.shape)
+        write(arithmetic.copy, target, (value,), overwrite)
 
 
 def _check_values(target: Any, values: Any, arrays: tuple[Any, ...]) -> None:

@@ -14,7 +14,9 @@ import numpy as np
 from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype
 from ..errors import at, user_site
 from ..graph import versions
+from ..graph.faults import second_pass
 from ..graph.node import OtherNode, plan_of
+from ..graph.packed import look_after_indices
 from ..graph.versions import next_number
 from ..kernels.layout import dense
 from ..modes import local
@@ -22,8 +24,8 @@ from ..ops.basic import clone
 from ..ops.framework import Op
 from .operands import common, explained, operand
 from .recording import class_of
-from .refusals import INFERENCE, NO_GRAD, ORDINARY, refusal
-from .state import Results, State, StridedView, edge_of, set_edge
+from .refusals import ORDINARY, refusal
+from .state import Results, State, StridedView, edge_of, requires, set_edge, stands_as_leaf
 
 # Writes of one number, which may go to one place several times.
 _COINCIDING = ("fill", "zero")
@@ -37,8 +39,7 @@ def written(tensor: Any) -> None:
 def check_writable(x: Any, requires_grad: bool) -> None:
     """Refuse a write that autograd could not follow. Raises RuntimeError before anything is written.
 
-    `requires_grad` says whether the write is to be recorded: grad mode is on and some operand requires grad. A view
-    made under no_grad counts as requiring what its base requires.
+    `requires_grad` says whether the write is to be recorded: grad mode is on and some operand requires grad.
     """
     meta = x._meta
     if meta is None:
@@ -46,19 +47,16 @@ def check_writable(x: Any, requires_grad: bool) -> None:
     if meta.inference and not local.here.inference:
         raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed."
                            "You can make a clone to get a normal tensor before doing inplace update.")
-    unrecorded = meta.creation in (NO_GRAD, INFERENCE)
-    if not requires_grad and not (unrecorded and local.here.grad and edge_of(meta.base) is not None):
+    if not requires_grad:
         return
     if meta.base is not None:
         if meta.creation != ORDINARY:
-            raise refusal(meta.creation, edge_of(x), of_base=False)
-        base_meta = meta.base._meta
-        of_leaf = (base_meta is not None and base_meta.leaf) or edge_of(meta.base) is None
-        if of_leaf and edge_of(x) is not None:
+            raise refusal(meta.creation, x._edge, of_base=False)
+        if stands_as_leaf(meta.base) and requires(x):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under "
                 f"torch.no_grad(), or to a clone{at(user_site(3))}.")
-    if meta.leaf:
+    if stands_as_leaf(x) and requires(x):
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. To change a parameter, write "
             f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
@@ -102,9 +100,10 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
     operands = [x, *[value if isinstance(value, State) else operand(op, i, value, x, None, "_")
                      for i, value in enumerate(args[: op.arity - 1], 1)]]
     here = local.here
-    edges = tuple([None if o is None else edge_of(o) for o in operands]) if here.grad else ()
-    recording = any(edges) and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
-    check_writable(x, any(edges))
+    recording = here.grad and any([o is not None and requires(o) for o in operands])
+    check_writable(x, recording)
+    edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
+    recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
     _check_overlaps(op, operands)
     arrays = common(op, operands) if op.domain != "as given" else [None if o is None else o._array for o in operands]
     target, options = x._array, args[op.arity - 1:]
@@ -154,7 +153,7 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
 
     As in PyTorch, only of dense memory is this found out. Raises RuntimeError.
     """
-    if not np.may_share_memory(target, other) or not (dense(target) and dense(other)):
+    if (target is not other and not np.may_share_memory(target, other)) or not (dense(target) and dense(other)):
         return
     same_start = target.__array_interface__["data"][0] == other.__array_interface__["data"][0]
     if whole or not same_start or target.shape != other.shape or target.dtype != other.dtype or any([
@@ -218,6 +217,7 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
             lost = (index == 0 or after) and (not target.size or np.may_share_memory(arrays[index], target))
             saved[i] = arrays[index].copy() if lost else arrays[index]
     node.saved = tuple(saved) if op.saves else None
+    look_after_indices(node)
     return node, after
 
 
@@ -228,12 +228,13 @@ def rebase(x: Any, node: Any) -> None:
         set_edge(x, node)
     else:
         set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
+        edge_of(x)                                       # which renews it now, as in PyTorch: later the base may change
 
 
 class CopySlices(OtherNode):
     """The history of a base that was written to through a view: `inner` made the slice, the rest is as it was."""
 
-    __slots__ = ("inner", "replay")
+    __slots__ = ("inner", "inputs", "replay")
 
     def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
         before = edge_of(base)
@@ -242,12 +243,13 @@ class CopySlices(OtherNode):
             # What it saved of the slice was a view of what the base was. (The edges of a custom Function are checked.)
             sliced = None if before is None else StridedView(base, replay, inner, before)
             inner.edges = (sliced, *inner.edges[1:])
-        self.replay, self.inner = replay, inner
+        self.replay, self.inner, self.inputs = replay, inner, inner._inputs()
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """Of the base as it was, and of the other arguments of what was written."""
-        return (*super().next_functions[:1], *self.inner.next_functions[1:])
+        links = super().next_functions
+        return links if self.inputs is None else (links[0], *[links[i] for i in self.inputs if i])
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         gradient = clone(cotangents[0], "C")
@@ -255,6 +257,10 @@ class CopySlices(OtherNode):
         if type(part) is np.ndarray and not part.flags.writeable:
             unlock(part)
         inner = self.inner
+        if inner is None:
+            raise second_pass(self)
+        if not walk.keep:
+            self.inner = None
         if walk.wanted is not None and self.edges[0] in walk.wanted:
             walk.wanted.add(inner.edges[0])
         gradients = [*walk.gradients(inner, clone(part, "C"))]

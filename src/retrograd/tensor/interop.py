@@ -17,7 +17,7 @@ from ..graph.versions import new_lineage
 from ..modes import local
 from .data import checked_array
 from .printing import repr_of
-from .state import State, edge_of, meta_of, plain
+from .state import State, meta_of, plain, requires
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 
 def array_for_reading(tensor: Any) -> Array:
     """The array of a tensor, unless a gradient would be lost on the way. Raises RuntimeError then."""
-    if local.here.grad and edge_of(tensor) is not None:
+    if local.here.grad and requires(tensor):
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     array: Array = tensor._array
     return array
@@ -53,7 +53,7 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
 
 def dlpack(self: Tensor, **options: Any) -> Any:
     """The memory, for another library. Raises BufferError where the tensor requires grad."""
-    if edge_of(self) is not None:
+    if requires(self):
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return self._array.__dlpack__(**options)
 
@@ -196,7 +196,7 @@ def _set_data(self: Tensor, value: Any) -> None:
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"Variable data has to be a tensor, but got {name}")
     new = value._array
-    if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
+    if requires(self) and new.dtype not in DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
                            f"torch.{new.dtype.name}")
     if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):

@@ -17,7 +17,7 @@ from ..kernels.shape import common_shape
 from ..ops import basic, matrix as ops, shape
 from .dims import array_of
 from .recording import recorded
-from .state import Results, State, edge_of, plain
+from .state import Results, State, plain, requires
 
 _mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
 _trace, _first_row = recorded(ops.trace), recorded(ops.first_row)
@@ -85,14 +85,14 @@ def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
     matrix requires grad the stack is folded into one long matrix instead, even if that takes a copy.
     """
     if a.ndim == b.ndim == 3:
-        if b.shape[0] == 1 != a.shape[0] and edge_of(other) is not None:
+        if b.shape[0] == 1 != a.shape[0] and requires(other):
             return _folded(input, other.squeeze(0))
-        if a.shape[0] == 1 != b.shape[0] and edge_of(input) is not None:
+        if a.shape[0] == 1 != b.shape[0] and requires(input):
             return _folded_right(input.squeeze(0), other)
     elif b.ndim <= 2:
-        if edge_of(other) is not None or _folds(a):
+        if requires(other) or _folds(a):
             return _folded(input, other)
-    elif a.ndim <= 2 and (edge_of(input) is not None or (a.ndim == 1 and _folds(b.swapaxes(-1, -2)))):
+    elif a.ndim <= 2 and (requires(input) or (a.ndim == 1 and _folds(b.swapaxes(-1, -2)))):
         return _folded_right(input, other)
     return _stacked(input, other, a, b)
 

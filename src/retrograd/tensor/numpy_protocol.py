@@ -30,7 +30,7 @@ from . import (
     sorting,
 )
 from .recording import recorded
-from .state import State, edge_of, plain
+from .state import State, plain, requires
 
 FAMILIES = (arithmetic, comparison, contraction, creation, elementary, indexing, interop, joining, matrix,
             rearranging, reductions, shape, sorting)
@@ -150,7 +150,7 @@ def _tensors(value: Any) -> Iterator[Any]:
 
 def _loses_grad(arguments: Any) -> bool:
     """Whether a gradient would be lost if NumPy computed with these arguments."""
-    return local.here.grad and any(edge_of(tensor) is not None for tensor in _tensors(arguments))
+    return local.here.grad and any(requires(tensor) for tensor in _tensors(arguments))
 
 
 def _refuse_grad(name: str, arguments: Any) -> None:

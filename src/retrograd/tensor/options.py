@@ -16,7 +16,7 @@ from ..devices import checked
 from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
 from ..modes import local
 from .dims import not_a_tensor
-from .state import State, edge_of, meta_of, plain
+from .state import State, meta_of, plain, requires
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -137,7 +137,7 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
         return value.item()
     if isinstance(value, (bool, int, float, complex)):
         return value
-    if isinstance(value, State) and value._array.ndim == 0 and edge_of(value) is None:
+    if isinstance(value, State) and value._array.ndim == 0 and not requires(value):
         return value._array.item()
     raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
 
@@ -196,7 +196,7 @@ def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, s
 
 def refuse_complex_gradient(name: str, input: Any) -> None:
     """Raises RuntimeError where the derivative would be recorded of a function that has none for complex numbers."""
-    if isinstance(input, State) and input._array.dtype.kind == "c" and local.here.grad and edge_of(input) is not None:
+    if isinstance(input, State) and input._array.dtype.kind == "c" and local.here.grad and requires(input):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DIFFERENTIABLE, F32, F64
+from ..graph.faults import maker
 from ..graph.node import OpNode, Output, node_class, plan_of
+from ..graph.packed import Converted, Packed, look_after_indices
 from ..graph.versions import next_number
 from ..modes import local
 from ..ops.framework import Op, Save
@@ -61,7 +63,7 @@ def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
 
 def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    chosen, constant = op.domain not in ("promote", "as given"), not op.steps
+    chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_x, keep_out = _kept(op, 1) or (False, False)
     saves = keep_x or keep_out
 
@@ -81,13 +83,15 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
-        meta = input._meta
-        if meta is None:
-            edge = input._edge
-        else:
-            hold = meta.accumulator
-            edge = (hold and hold()) or edge_of(input)
-        if edge is None or constant or not here.grad:
+        edge = None
+        if recordable and here.grad:
+            meta = input._meta
+            if meta is None:
+                edge = input._edge
+            else:
+                hold = meta.accumulator
+                edge = (hold and hold()) or edge_of(input)
+        if edge is None:
             if here.inference:
                 meta_of(result).inference = True
             return result
@@ -109,8 +113,9 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    chosen, constant = op.domain not in ("promote", "as given"), not op.steps
+    chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
+    promoting = _general(op, otherwise)
 
     def call(input: Any, other: Any) -> Any:
         tensor = Results.tensor
@@ -126,8 +131,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         a, b = input._array, other._array
         dtype = a.dtype
         if dtype is not b.dtype or (chosen and dtype is not F32 and dtype is not F64):
-            a, b = common(op, (input, other))
-            dtype = a.dtype
+            return promoting(input, other)
         here = local.here
         try:
             out = here.run(kernel, a, b, out=...)
@@ -136,19 +140,21 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
-        meta = input._meta
-        if meta is None:
-            left = input._edge
-        else:
-            hold = meta.accumulator
-            left = (hold and hold()) or edge_of(input)
-        meta = other._meta
-        if meta is None:
-            right = other._edge
-        else:
-            hold = meta.accumulator
-            right = (hold and hold()) or edge_of(other)
-        if constant or (left is None and right is None) or not here.grad:
+        left = right = None
+        if recordable and here.grad:
+            meta = input._meta
+            if meta is None:
+                left = input._edge
+            else:
+                hold = meta.accumulator
+                left = (hold and hold()) or edge_of(input)
+            meta = other._meta
+            if meta is None:
+                right = other._edge
+            else:
+                hold = meta.accumulator
+                right = (hold and hold()) or edge_of(other)
+        if left is None and right is None:
             if here.inference:
                 meta_of(result).inference = True
             return result
@@ -176,7 +182,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    promote, view, differentiable = op.domain != "as given", op.view, bool(op.steps)
+    promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
     usual = op.domain in ("promote", "float")           # which leave the usual types alone
     kept = [save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)]
 
@@ -189,6 +195,9 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         if promote and not (usual and (dtype is F32 or dtype is F64)):
             array = common(op, (x,))[0]
         here = local.here
+        edge = None
+        if differentiable and here.grad:
+            edge = x._edge if x._meta is None else edge_of(x)
         try:
             out = here.run(kernel, array, *options)
         except (TypeError, ValueError) as error:
@@ -198,8 +207,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
-        edge = x._edge if x._meta is None else edge_of(x)
-        if edge is not None and here.grad and differentiable and out.dtype in DIFFERENTIABLE:
+        if edge is not None and out.dtype in DIFFERENTIABLE:
             node = node_type()
             node.number = next_number()
             node.edges = (edge,)
@@ -209,6 +217,8 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             node.plan = plan
             node.saved = _saved_of_one(kept, array, out, options) if kept else None
             result._edge = node
+            if indexed:
+                look_after_indices(node)
             if here.watchers:
                 here.tell(node, (out,), (array,))
         elif here.inference:
@@ -240,7 +250,7 @@ def _saved_of_one(kept: list[Save], array: Any, out: Any, options: tuple[Any, ..
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
-    promote = op.domain != "as given"
+    promote, recordable = op.domain != "as given", bool(op.steps)
 
     def call(*args: Any) -> Any:
         operands = args[0] if variadic else args[:arity]
@@ -250,8 +260,11 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
                 if NotImplemented in map(type, operands):
                     return NotImplemented
                 break
-        arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         here = local.here
+        edges: tuple[Any, ...] = ()
+        if here.grad and recordable:
+            edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
+        arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             if variadic:
                 out = here.run(kernel, arrays, *args[1:])
@@ -259,9 +272,6 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
                 out = here.run(kernel, *arrays, *args[arity:])
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
-        edges: tuple[Any, ...] = ()
-        if here.grad:
-            edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
         if single:
             return _result(op, out, operands, arrays, edges, args)
         return _results(op, out, operands, arrays, edges, args)
@@ -274,9 +284,11 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     result = _new(Results.tensor)
     result._array = out if isinstance(out, np.ndarray) else np.asarray(out)
     result._meta = result._edge = None
-    if any(edges) and op.steps and out.dtype in DIFFERENTIABLE:
+    if any(edges) and out.dtype in DIFFERENTIABLE:
         result._edge = node = _node(op, operands, arrays, edges, args, (result,))
         node.shape, node.dtype = out.shape, out.dtype
+        if op.domain != "as given":
+            _look_after(node, operands, arrays)
         if local.here.watchers:
             local.here.tell(node, (result._array,), arrays)
     if op.view:
@@ -290,7 +302,7 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
     """The tensors over the several outputs of a general op; those past `op.differentiable` are constants."""
     results = tuple([plain(np.asarray(out)) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
-    if any(edges) and op.steps:
+    if any(edges):
         node = _node(op, operands, arrays, edges, args, results)
         if not op.several:
             node.shape, node.dtype = outs[0].shape, outs[0].dtype
@@ -372,4 +384,15 @@ def _node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tupl
         else:
             saved.append(getattr(arrays[index], kind))
     node.saved = tuple(saved)
+    look_after_indices(node)
     return node
+
+
+def _look_after(node: OpNode, operands: Any, arrays: Any) -> None:
+    """Where a saved operand is a copy in another dtype, see to it that a write to the operand itself is noticed."""
+    saved = node.saved and [*node.saved]
+    for i in node.op.saved_arrays:
+        kind, index = node.saves[i]
+        if kind == "input" and saved[i] is not None and saved[i] is not operands[index]._array:
+            saved[i] = Converted(saved[i], operands[index]._array, maker(node.edges[index]))
+            node.saved, node.plan = Packed(saved), None

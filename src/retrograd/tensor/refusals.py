@@ -12,31 +12,31 @@ from ..graph.faults import forward_name
 # How a view came to be, as far as in-place writes through it are concerned.
 ORDINARY, NO_GRAD, MULTI_OUTPUT, CUSTOM, INFERENCE = range(5)
 
-_WRITTEN = "is being modified inplace"
-_BASE_WRITTEN = "its base or another view of its base has been modified inplace"
-_CREATED = {
-    NO_GRAD: ("A view was created in no_grad mode and {what} with grad mode enabled. Given that this use case is "
-              "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-              "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
-              "outside (if you want the inplace to be tracked)."),
-    MULTI_OUTPUT: ("Output {number} of {name} is a view and {what}. This view is the output of a function that returns "
-                   "multiple views. Such functions do not allow the output views to be modified inplace. You should "
-                   "replace the inplace operation by an out-of-place one."),
-    CUSTOM: ("Output {number} of {name} is a view and {what}. This view was created inside a custom Function (or "
-             "because an input was returned as-is) and the autograd logic to handle view+inplace would override the "
-             "custom backward associated with the custom Function, leading to incorrect gradients. This behavior is "
-             "forbidden. You can fix this by cloning the output of the custom Function."),
-    INFERENCE: ("A view was created in inference mode and {what} in normal mode. Given that this use case is ambiguous "
-                "and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-                "either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
-                "outside (if you want the inplace to be tracked)."),
+_GIVEN = ("Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+          "both the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) "
+          "or both outside (if you want the inplace to be tracked).")
+_WHY = {
+    NO_GRAD: _GIVEN.format("no_grad"),
+    INFERENCE: _GIVEN.format("inference_mode"),
+    MULTI_OUTPUT: ("This view is the output of a function that returns multiple views. Such functions do not allow the "
+                   "output views to be modified inplace. You should replace the inplace operation by an out-of-place "
+                   "one."),
+    CUSTOM: ("This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+             "logic to handle view+inplace would override the custom backward associated with the custom Function, "
+             "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of "
+             "the custom Function."),
 }
 
 
 def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
     """The error for a view, which `edge` made, that is written to, or (`of_base`) whose base was."""
-    if edge is None and creation != INFERENCE:
-        creation = NO_GRAD
-    return RuntimeError(_CREATED[creation].format(
-        what=_BASE_WRITTEN if of_base else _WRITTEN, number=0 if edge is None else edge.index,
-        name="a view" if edge is None else forward_name(edge.node)))
+    what = "its base or another view of its base has been modified inplace" if of_base else "is being modified inplace"
+    output = "" if edge is None else f"Output {edge.index} of {forward_name(edge.node)} is a view"
+    if edge is None or creation in (NO_GRAD, INFERENCE):
+        view = f"{output} of a view which" if output else "A view"
+        modes = "inference mode and {} in normal mode" if creation == INFERENCE else (
+            "no_grad mode and {} with grad mode enabled")
+        said = f"{view} was created in {modes.format(what)}"
+    else:
+        said = f"{output} and {what}"
+    return RuntimeError(f"{said}. {_WHY[creation]}")

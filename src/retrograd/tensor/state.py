@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.hooks import Hooks
-from ..graph.node import AccumulateGrad, OtherNode, hooks_of
+from ..graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ..graph.versions import next_number, written_since
 from ..kernels.indexing import overlaps
 from ..modes import local
@@ -86,11 +86,29 @@ def edge_of(tensor: Any) -> Any:
     meta = tensor._meta
     if meta is None:
         return tensor._edge
+    base = meta.base
+    if base is not None and written_since(tensor._array, meta.seen):
+        renew(tensor)
+    if tensor._edge is not None:
+        return tensor._edge
     if meta.leaf:
         return accumulator_of(tensor)
-    if meta.base is not None and written_since(tensor._array, meta.seen):
-        renew(tensor)
-    return tensor._edge
+    if base is not None and requires(base):
+        return Nowhere((), tensor._array.shape, tensor._array.dtype)
+    return None
+
+
+def requires(tensor: Any) -> bool:
+    """Whether gradients flow to a tensor, going by the edges as they stand. Never raises, where `edge_of` may."""
+    if tensor._edge is not None:
+        return True
+    meta = tensor._meta
+    return meta is not None and (meta.leaf or (meta.base is not None and requires(meta.base)))
+
+
+def stands_as_leaf(tensor: Any) -> bool:
+    """Whether no recorded operation made it, going by the edge as it stands: PyTorch renews no view for this."""
+    return tensor._edge is None
 
 
 def accumulator_of(leaf: Any) -> AccumulateGrad:
@@ -104,15 +122,16 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
 
 
 def renew(view: Any) -> None:
-    """Give a view of written memory the edge that goes through its base."""
+    """Give a view of written memory the edge that goes through its base.
+
+    Raises RuntimeError where the way through the base is closed by how the view was made.
+    """
     meta = view._meta
-    base_edge = edge_of(meta.base)
-    if base_edge is not None and meta.creation == ORDINARY:
-        set_edge(view, StridedView(meta.base, meta.replay, view._array, base_edge))
-    elif base_edge is not None:
-        if local.here.grad:
-            raise refusal(meta.creation, view._edge, of_base=True)
-        return                                       # nothing is recorded, so it may stay as it is for now
+    if view._edge is None and not requires(meta.base):
+        return                                           # still to be looked at, should the base require grad later
+    if meta.creation != ORDINARY:
+        raise refusal(meta.creation, view._edge, of_base=True)
+    set_edge(view, StridedView(meta.base, meta.replay, view._array, edge_of(meta.base)))
     meta.seen = next_number()
 
 
@@ -136,6 +155,8 @@ class StridedView(OtherNode):
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         shape = self.base_shape
+        if not math.prod(self.shape):
+            return [(np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype)]
         if overlaps(self.replay(np.empty(shape, self.base_dtype))):
             places = self.replay(np.arange(math.prod(shape)).reshape(shape))
             return [take_backward(cotangents[0], places, shape)]

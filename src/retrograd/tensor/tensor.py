@@ -38,7 +38,7 @@ from .reductions import ReductionMethods
 from .shape import ShapeMethods
 from .size import Size
 from .sorting import SortingMethods
-from .state import Results, State, edge_of, meta_of
+from .state import Results, State, edge_of, meta_of, requires, stands_as_leaf
 
 Hook = Callable[["Tensor"], "Tensor | None"]
 
@@ -87,16 +87,13 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to it: a leaf that asks for one, what was made from such a leaf, a view of either."""
-        if self._edge is not None:
-            return True
-        meta = self._meta
-        return meta is not None and (meta.leaf or (meta.base is not None and meta.base.requires_grad))
+        return requires(self)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool. It is a {type(value).__name__}.")
-        if not self.is_leaf:
+        if not stands_as_leaf(self):
             remedy = "This one was computed, and requires grad because of what it was computed from."
             if not value:
                 remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation "
@@ -122,23 +119,20 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         if requires_grad and self._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("only Tensors of floating point dtype can require gradients. "
                                f"This one is {self.dtype!r}: convert it with .float() first.")
-        if not requires_grad or self.is_leaf:
+        if not requires_grad or stands_as_leaf(self):
             self.requires_grad = requires_grad
         return self
 
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it."""
-        meta = self._meta
-        return (meta is not None and meta.leaf) or edge_of(self) is None
+        return self.grad_fn is None
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made it; None for a leaf."""
-        if self._meta is not None and self._meta.leaf:
-            return None
         edge = edge_of(self)
-        return None if edge is None else edge.node
+        return None if self._edge is None else edge.node
 
     @property
     def output_nr(self) -> int:
@@ -227,7 +221,7 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         if edge is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = meta_of(self)
-        if not meta.leaf:
+        if not (meta.leaf or edge.node is None):
             return register(hooks_of(edge.node).tensor, (edge.index, on_tensor(hook)))
         if meta.hooks is None:
             meta.hooks = Hooks()
