@@ -1,90 +1,29 @@
 """The documentation tells the truth: its programs print what it says, and its commands, links and paths exist.
 
-A ```python block that begins with `import` is a program; blocks after it go on with it until the next such block.
-The ```text block that comes next says what a block prints and, where it fails, the error it ends with. A block
-without one prints nothing. A ```console block holds commands behind a dollar sign.
+What a program of a page is stands in tests/pages.py. A ```console block holds commands behind a dollar sign.
 """
 
-import contextlib
-import io
 import re
 import shlex
 import sys
 import tomllib
-import traceback
 from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
+import pages
 import retrograd
+from pages import DOCS, FENCE, ROOT, Program, in_one_line, name_of, text_of
 from retrograd.command import cli
 from test_layers import LAYERS
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md",
-         *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = "program.py"  # what the programs are called where a message names a line
-
-
-class Block(NamedTuple):
-    """A piece of a program, and what it prints."""
-
-    source: str
-    output: str
-    line: int
-
-
-class Program(NamedTuple):
-    """Blocks that share their names."""
-
-    page: str
-    blocks: list[Block]
-
-    def __str__(self) -> str:
-        return f"{self.page}:{self.blocks[0].line}"
-
-
-def programs(page: str, text: str) -> Iterator[Program]:
-    """The programs of a page."""
-    fences = [(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in FENCE.finditer(text)]
-    found: list[Program] = []
-    for (kind, source, line), (next_kind, output, _) in zip(fences, [*fences[1:], ("", "", 0)]):
-        if kind == "python":
-            if source.startswith("import ") or not found:
-                found.append(Program(page, []))
-            found[-1].blocks.append(Block(source, output if next_kind == "text" else "", line))
-    return iter(found)
-
-
-def name_of(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
-
-
-def text_of(page: Path) -> str:
-    return page.read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *DOCS]
 
 
 def outside_blocks(page: Path) -> str:
     return FENCE.sub("", text_of(page))
-
-
-ALL = [program for page in PAGES for program in programs(name_of(page), text_of(page))]
-
-
-def run(source: str, names: dict[str, Any]) -> tuple[str, bool]:
-    """What a block prints, with the error that ends it; and whether there was one."""
-    printed, failed = io.StringIO(), False
-    with contextlib.redirect_stdout(printed):
-        try:
-            exec(compile(source, FILE, "exec", dont_inherit=True), names)
-        except Exception as error:
-            failed = True
-            print("".join(traceback.format_exception_only(error)), end="")
-    return printed.getvalue(), failed
 
 
 @pytest.fixture
@@ -97,14 +36,12 @@ def as_torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("as_torch")
-@pytest.mark.parametrize("program", ALL, ids=str)
+@pytest.mark.parametrize("program", [program for page in PAGES for program in pages.of(page)], ids=str)
 def test_a_program_prints_what_the_page_says(program: Program) -> None:
-    names: dict[str, Any] = {"__name__": "__main__"}
-    for block in program.blocks:
-        printed, failed = run(block.source, names)
-        expected = block.output
-        if failed:  # a message is one long line, and a page breaks it where it likes
-            printed, expected = " ".join(printed.split()), " ".join(expected.split())
+    for block, one in zip(program.blocks, pages.said(program)):
+        printed, expected = one.text, block.output
+        if one.error is not None:
+            printed, expected = in_one_line(printed), in_one_line(expected)
         assert printed == expected, f"{program.page}:{block.line}"
 
 
@@ -233,15 +170,22 @@ math
 
 
 def test_the_reader_pairs_programs_with_their_output() -> None:
-    first, second = programs("page.md", PLANTED)
+    first, second = pages.programs("page.md", PLANTED)
     assert [(block.output, block.line) for block in first.blocks] == [("1\n", 2), ("", 13)]
     assert [(block.source, block.output) for block in second.blocks] == [("import math\n", "math\n")]
     assert str(second) == "page.md:17"
 
 
 def test_a_block_is_reported_with_its_error() -> None:
-    assert run("print(1)\n1 / 0", {}) == ("1\nZeroDivisionError: division by zero\n", True)
-    assert run("print(2)", {}) == ("2\n", False)
+    broken, whole = pages.run("print(1)\n1 / 0", {}), pages.run("print(2)", {})
+    assert (broken.text, type(broken.error)) == ("1\nZeroDivisionError: division by zero\n", ZeroDivisionError)
+    assert whole == ("2\n", None)
+
+
+def test_what_programs_print_is_written_below_them() -> None:
+    once = pages.brought_up_to_date("page.md", PLANTED.replace("1\n```", "old\n```"))
+    assert once == PLANTED.replace("__name__)\n```", "__name__)\n```\n\n```text\nretrograd\n```")
+    assert pages.brought_up_to_date("page.md", once) == once
 
 
 def test_commands_that_do_not_exist_are_found() -> None:

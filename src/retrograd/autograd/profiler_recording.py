@@ -26,7 +26,7 @@ from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
-_WRITE: CodeType = inplace.write.__code__
+_WRITES: tuple[CodeType, ...] = (inplace.write.__code__, inplace._write_unrecorded.__code__)
 # Where PyTorch's profiler shows an operator or a node under another name than its own.
 _SHOWN = {"to": "_to_copy", "AccumulateGrad": _ACCUMULATION, "CopySlices": "torch::autograd::CopySlices",
           "Error": "torch::autograd::Error"}
@@ -104,7 +104,7 @@ class Recording:
         if type(op) is not Op:
             return self.plain(kernel, *args, **kwargs)
         name = _SHOWN.get(op.name, op.name)
-        if caller.f_code is _WRITE and not name.endswith("_"):
+        if caller.f_code in _WRITES and not name.endswith("_"):
             name += "_"
         event = self.enter(f"aten::{name}", self.shapes_of(args))
         try:

@@ -1,0 +1,58 @@
+"""The pages on errors and on writes in place say of PyTorch what PyTorch does.
+
+A program that imports retrograd under the name of torch, and nothing else of it, is run with PyTorch too. It prints the
+same, and where it fails the error has the same type and begins with the same sentence.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+import pages
+import pictures
+from programs import first_sentence
+
+HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem == "inplace"]
+ALL = [program for page in HELD for program in pages.of(page)]
+SHARED = [program for program in ALL if not re.search(
+    r"^(from|import) retrograd(?! as torch$)", "".join(block.source for block in program.blocks), re.MULTILINE)]
+
+
+def begins_with(error: Exception | None, other: Exception | None) -> bool:
+    """Whether an error has the type of the other, and begins with its first sentence."""
+    if error is None or other is None:
+        return error is other
+    spaced = re.sub(r"\.(?=[A-Z][a-z]+ [a-z])", ". ", str(other))        # PyTorch forgets a space here and there
+    said = str(error).replace("retrograd", "torch")
+    return type(error).__name__ == type(other).__name__ and said.startswith(first_sentence(spaced))
+
+
+@pytest.fixture
+def warning_always() -> Iterator[None]:
+    """PyTorch gives some warnings once only. Here it gives them each time."""
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
+
+
+@pytest.mark.usefixtures("warning_always")
+@pytest.mark.parametrize("program", SHARED, ids=str)
+def test_a_program_does_the_same_in_pytorch(program: pages.Program) -> None:
+    theirs = program._replace(blocks=[
+        block._replace(source=block.source.replace("import retrograd as torch", "import torch"))
+        for block in program.blocks])
+    for block, one, other in zip(program.blocks, pages.said(program), pages.said(theirs)):
+        where = f"{program.page}:{block.line}"
+        assert one.printed == other.printed, where
+        assert begins_with(one.error, other.error), f"{where}\n{one.error}\n{other.error}"
+
+
+def test_few_programs_are_retrograd_s_alone() -> None:
+    assert len(SHARED) > 0.9 * len(ALL)
+
+
+@pytest.mark.parametrize("name", pictures.FIGURES)
+def test_a_picture_is_what_pytorch_makes_of_it(name: str) -> None:
+    assert pages.text_of(pictures.FOLDER / f"{name}.svg") == pictures.svg(torch, pictures.FIGURES[name])

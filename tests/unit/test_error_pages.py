@@ -1,0 +1,113 @@
+"""The pages on errors are complete: every sentence that autograd says in an error stands on them, in an entry that
+shows how it comes about and how it is mended.
+
+That the programs say so is held by test_docs.py, and that PyTorch says so by tests/parity/test_pages.py.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pages
+
+PACKAGE = pages.ROOT / "src" / "retrograd"
+# Where the sentences of autograd stand. A profile and a picture are about programs, and not about derivatives.
+MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/*.py"), *(
+    PACKAGE / "tensor" / f"{name}.py" for name in ("gradients", "hooks", "inplace", "refusals", "state", "tensor"))])
+    if not path.stem.startswith("profiler")]
+
+# Sentences that are on no page, each with the reason. A sentence is found by its beginning.
+LEFT_OUT = {
+    "<{}": "a repr, and no error",
+    "`{}`, written over the tensor itself": "a docstring",
+    "The backward of `{}`": "a docstring",
+    "no saved value was written to": "an assertion that no program reaches",
+    "in the derivative rule of": "a note on an error inside a rule, which only a wrong rule raises",
+    "The hessian of the user-provided function is independent of entry": "takes a wrong second derivative",
+    " as it prevents from using the double backward trick": "the end of the one before",
+    "For output {} and input {}:": "takes a backward that counts how often it was called",
+    "\nThe above quantities relating": "gradcheck's fast mode, whose last figures are the machine's",
+    "Fast gradcheck failed but": "gradcheck's fast mode, at the very edge of what is allowed",
+}
+
+HEADING = re.compile(r"^(#+) (.*)$", re.MULTILINE)
+
+
+def sentences(path: Path) -> Iterator[str]:
+    """The texts of a module that are not docs and have four words or more; a field in a text is {}."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            inside.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            inside.update(part for part in node.values if isinstance(part, ast.Constant))
+    for node in ast.walk(tree):
+        if node not in inside and isinstance(node, ast.Constant | ast.JoinedStr):
+            text = as_text(node)
+            if len(text.split()) >= 4:
+                yield text
+
+
+def as_text(node: ast.AST) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(as_text(part) for part in node.values)
+    return re.sub(r"\{\w*\}", "{}", str(node.value)) if isinstance(node, ast.Constant) else "{}"
+
+
+def entries(page: Path) -> Iterator[tuple[str, list[pages.Program]]]:
+    """The headings of a page that programs stand under, with those programs."""
+    text = pages.text_of(page)
+    found = [*HEADING.finditer(pages.FENCE.sub(lambda block: " " * len(block[0]), text))]
+    for heading, end in zip(found, [*(after.start() for after in found[1:]), len(text)]):
+        programs = [*pages.programs(pages.name_of(page), text[heading.start():end])]
+        if programs:
+            yield heading[2].replace("`", ""), programs
+
+
+def messages(program: pages.Program) -> str:
+    """What a page says that the last block of a program ends with, in one line."""
+    return pages.in_one_line(program.blocks[-1].output)
+
+
+ENTRIES = [entry for page in pages.ERRORS for entry in entries(page)]
+SHOWN = "\n".join(messages(program) for _, programs in ENTRIES for program in programs)
+SENTENCES = [(path, text) for path in MODULES for text in sentences(path)]
+
+
+def shown(sentence: str) -> bool:
+    """Whether a page shows a message with this sentence in it."""
+    return re.search(".*?".join(map(re.escape, pages.in_one_line(sentence).split("{}"))), SHOWN) is not None
+
+
+def left_out(sentence: str) -> str | None:
+    """The beginning by which a sentence is left out."""
+    return next((beginning for beginning in LEFT_OUT if sentence.startswith(beginning)), None)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_every_sentence_is_on_a_page(path: Path) -> None:
+    assert [text for where, text in SENTENCES if where == path and not shown(text) and not left_out(text)] == []
+
+
+def test_what_is_left_out_exists_and_is_on_no_page() -> None:
+    hidden = {left_out(text) for _, text in SENTENCES if not shown(text)}
+    assert hidden - {None} == set(LEFT_OUT)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[0])
+def test_an_entry_shows_the_error_and_the_remedy(entry: tuple[str, list[pages.Program]]) -> None:
+    """Its first program fails with what the heading says, and its last does not fail, and shows it."""
+    heading, programs = entry
+    assert pages.in_one_line(heading).lower() in messages(programs[0]).replace("`", "").lower()
+    last = [*pages.said(programs[-1])]
+    assert all(one.error is None for one in last)
+    assert last[-1].printed
+
+
+def test_a_sentence_that_is_missing_is_found() -> None:
+    assert shown("one of the variables needed for gradient computation has been modified by an inplace operation")
+    assert not shown("one of the variables needed for {} computation has been eaten")
