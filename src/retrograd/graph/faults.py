@@ -45,14 +45,19 @@ def maker(edge: Any) -> tuple[Any, int]:
     return (None, 0) if edge is None or isinstance(edge, AccumulateGrad) else (edge.node, edge.index)
 
 
-def stale(node: Any) -> RuntimeError:
-    """A value that `node` saved was written to before the pass came to use it."""
+def in_turn(node: Any) -> list[int]:
+    """Where the operands and results stand among what a node of an op saves, in the order PyTorch looks at them."""
 
-    def turn(i: int) -> tuple[bool, int]:                # PyTorch looks at the second of two operands first
+    def turn(i: int) -> tuple[bool, int]:                # the second of two operands comes first
         kind, place = node.saves[i]
         return kind == "out", -place if node.op.arity == 2 else place
 
-    for i in sorted(node.op.saved_arrays, key=turn):
+    return sorted(node.op.saved_arrays, key=turn)
+
+
+def stale(node: Any) -> RuntimeError:
+    """A value that `node` saved was written to before the pass came to use it."""
+    for i in in_turn(node):
         if node.saved[i] is not None and written_since(node.saved[i], node.number):
             return modified(node, node.saved[i], *producer(node, node.saves[i]))
     raise AssertionError("no saved value was written to")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .faults import modified, producer
+from .faults import in_turn, modified, producer
 from .versions import written_since
 
 
@@ -73,7 +73,10 @@ class Packed(tuple[Any, ...]):
 
     def values(self, node: Any) -> tuple[Any, ...]:
         """The saved values, unpacked for the node that has them. Raises RuntimeError where one was written to."""
-        for i in node.op.saved_arrays:
-            if isinstance(self[i], np.ndarray) and written_since(self[i], node.number):
-                raise modified(node, self[i], *producer(node, node.saves[i]))
-        return tuple([value.unpack(node) if isinstance(value, Parcel) else value for value in self])
+        values = [*self]
+        for i in in_turn(node):
+            if isinstance(values[i], Parcel):
+                values[i] = values[i].unpack(node)
+            elif values[i] is not None and written_since(values[i], node.number):
+                raise modified(node, values[i], *producer(node, node.saves[i]))
+        return tuple([value.unpack(node) if isinstance(value, Parcel) else value for value in values])

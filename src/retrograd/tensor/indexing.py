@@ -50,9 +50,7 @@ def getitem(input: Any, key: Any) -> Any:
         return _slice(input, 0, *_range(key, input._array.shape, 0))
     if isinstance(key, np.integer):
         return getitem(input, int(key))
-    if input._meta is not None and local.here.grad:
-        edge_of(input)                              # which refuses a stale view before what is wrong with the key
-    steps, arrays = _parse(input._array.shape, _keys(key))
+    steps, arrays = _parse(input, _keys(key))
     if arrays is None and len(steps) > 1 and not requires(input):
         return _whole_view(input, steps)
     part = input
@@ -111,12 +109,15 @@ def _keys(key: Any) -> tuple[Any, ...]:
     return (key,)
 
 
-def _parse(shape: tuple[int, ...], keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
+def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
     """The chain of views that a key asks for, and the index arrays of the last of them (None where there is none)."""
+    shape = input._array.shape
     items = [k if k is None or k is Ellipsis or type(k) is int or type(k) is slice else _item(k) for k in keys]
     used = sum([0 if k is None or k is Ellipsis or k is True or k is False else _width(k) for k in items])
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    if input._meta is not None and local.here.grad:
+        edge_of(input)                              # which refuses a stale view before what else is wrong with the key
     steps: list[Step] = []
     arrays: list[Any] = []
     sizes = [*shape]
@@ -217,7 +218,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
     if kind is int:
         steps, arrays = [(_select, ops.select, (0, _place(key, input._array.shape, 0, 0)))], None
     else:
-        steps, arrays = _parse(input._array.shape, (None,) if key is True else _keys(key))
+        steps, arrays = _parse(input, (None,) if key is True else _keys(key))
     if local.here.grad and (requires(input) or requires(value)):
         _record(input, steps, arrays, value)
         return

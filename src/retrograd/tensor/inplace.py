@@ -263,7 +263,9 @@ class CopySlices(OtherNode):
             self.inner = None
         if walk.wanted is not None and self.edges[0] in walk.wanted:
             walk.wanted.add(inner.edges[0])
+        saved = inner.saved
         gradients = [*walk.gradients(inner, clone(part, "C"))]
+        inner.saved = saved                              # a recorded pass may have made it a node in its own right
         if gradients[0] is None:
             part[...] = 0
         else:
