@@ -7,17 +7,13 @@ step may be dropped: what then has no name raises the same NameError on both sid
 
 import math
 import random
-import re
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-Step = str
-Note = list[Any]
-OBSERVE = "observe()"
-_TOLERANCE = {"float32": 2e-4, "float64": 1e-6}
+from random_machine import OBSERVE, Machine, Step
+
 _UNARY = ("-{}", "{}.sin()", "{}.exp()", "{}.tanh()", "{}.square()", "{}.clone()", "{} * 2", "1 - {}", "{} / 4",
           "{} ** 3", "{}.abs()", "{}.relu()")
 _BINARY = ("{} + {}", "{} - {}", "{} * {}", "torch.maximum({}, {})", "torch.where({0} > 0, {0}, {1})")
@@ -30,6 +26,16 @@ _AUGMENTED = ("{} += {}", "{} -= {}", "{} *= {}")
 _HOOKS = ("{0}.grad_fn; {0}.register_hook(note)", "{0}.grad_fn; {0}.register_hook(lambda g: g * 2)",
           "{0}.grad_fn; {0}.register_hook(lambda g: note(g * 3))", "{}.retain_grad()",
           "{}.register_post_accumulate_grad_hook(lambda t: note(t.grad))")
+_FUNCTIONS = ("{0} = Square.apply({2})", "{0} = Square.apply({2})", "{0} = Exp.apply({2})", "{0} = Doubled.apply({2})",
+              "{0} = Same.apply({2})", "{0} = Part.apply({2})", "{0}, {1} = Both.apply({2})",
+              "{0}, {1} = Rounded.apply({2})", "{0} = Times.apply({2}, {3})", "{0} = Times.apply({3}, {2})")
+_JOINED = ("torch.cat([{0}.reshape(-1), {1}.reshape(-1)])", "torch.stack([{0}, {0}])", "{0}.double()", "{0}.float()",
+           "{0}.repeat(2, *[1] * {0}.ndim)", "{0}.flip(0)", "{0}.cumsum(0)", "{0}[torch.tensor([0, 0])]",
+           "{0}[{0} > 0]", "{0}.index_select(0, torch.tensor([0, -1]) % len({0}))", "{0}.masked_fill({0} > 0, 2.)",
+           "torch.where({0} > 0, {0}, {1})", "{0}.contiguous()", "{0}.roll(1, 0)", "{0}.softmax(0)")
+_RESHAPED = ("{}.squeeze_()", "{}.unsqueeze_(0)", "{}.t_()", "{}.transpose_(0, 1)", "{}.unsqueeze_(-1)",
+             "{}.squeeze_(0)")
+_DATA = ("{}.data = {}", "{}.data = {}.data", "{}.data = {}.clone()", "{0}.data = {0} * 2")
 _MARKS = ("{}.requires_grad_()", "{}.requires_grad_(False)", "{}.detach_()", "{}.grad = None",
           "{}.requires_grad = True")
 
@@ -48,7 +54,8 @@ class _Author:
         self.count = 0
         self.kinds: tuple[tuple[Callable[[], Step], int], ...] = (
             (self.create, 2), (self.view, 8), (self.parts, 2), (self.compute, 5), (self.write, 8), (self.detach, 1),
-            (self.hook, 2), (self.mark, 1), (self.backward, 3), (self.grad, 3), (self.mode, 1), (self.forget, 1))
+            (self.hook, 2), (self.mark, 1), (self.backward, 3), (self.grad, 3), (self.mode, 1), (self.forget, 1),
+            (self.function, 3), (self.join, 2), (self.reshaped, 1), (self.data, 0.3), (self.unhook, 0.7))
 
     def program(self, length: int) -> list[Step]:
         quiet = self.draw.random() < 0.4                     # what is not looked at is not renewed
@@ -61,6 +68,9 @@ class _Author:
                 step = f"with torch.no_grad(): {step}"
             steps.append(step)
             self.machine.step(step)
+            for name in self.names(_large):                  # there the last digit of exp decides about that of sin
+                steps.append(f"del {name}")
+                self.machine.step(steps[-1])
             if not quiet or self.draw.random() < 0.1 or i + 1 == length:
                 steps.append(OBSERVE)
         return steps
@@ -190,8 +200,27 @@ class _Author:
     def detach(self) -> Step:
         return f"{self.new()} = {self.any()}{self.draw.choice(['.detach()', '.data', '.detach().clone()'])}"
 
+    def function(self) -> Step:
+        x = self.any()
+        return self.draw.choice(_FUNCTIONS).format(self.new(), self.new(), x, self.like(x))
+
+    def join(self) -> Step:
+        x = self.any()
+        return f"{self.new()} = {self.draw.choice(_JOINED).format(x, self.any())}"
+
+    def reshaped(self) -> Step:
+        """A change of shape in place."""
+        return self.draw.choice(_RESHAPED).format(self.any())
+
+    def data(self) -> Step:
+        return self.draw.choice(_DATA).format(self.any(), self.any())
+
     def hook(self) -> Step:
-        return self.draw.choice(_HOOKS).format(self.any())
+        step = self.draw.choice(_HOOKS).format(self.any())
+        return step.replace("; ", "; h = ")
+
+    def unhook(self) -> Step:
+        return "h.remove()"
 
     def mark(self) -> Step:
         x = self.any()
@@ -226,146 +255,5 @@ class _Author:
         return f"del {self.any()}"
 
 
-class Machine:
-    """Runs steps on one torch, and says what each did and what there is after it."""
-
-    def __init__(self, torch: Any) -> None:
-        self.torch = torch
-        self.notes: Note = []
-        self.scope: dict[str, Any] = {"torch": torch, "note": self._note, "observe": lambda: None}
-
-    def tensors(self) -> dict[str, Any]:
-        return {name: t for name, t in self.scope.items() if re.fullmatch(r"t\d+", name)
-                and isinstance(t, self.torch.Tensor)}
-
-    def step(self, step: Step) -> Note:
-        """The error of a step, if any, and what hooks noted; of an observation, all that can be read."""
-        self.notes = []
-        mode = self.torch.is_grad_enabled()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self.torch.set_grad_enabled(self.scope.get("_mode", True))
-                exec(step, self.scope)
-        except Exception as error:
-            if isinstance(error, AttributeError):           # no gradient; PyTorch runs the root's hooks all the same
-                self.notes.clear()
-            self.notes.append(error)
-        finally:
-            self.scope["_mode"] = self.torch.is_grad_enabled()
-            self.torch.set_grad_enabled(mode)
-        if step == OBSERVE:
-            self._observe()
-        return self.notes
-
-    def _note(self, g: Any) -> Any:
-        self.notes.append(("hook", _array(g), str(g.dtype), g.requires_grad))
-        return g
-
-    def _observe(self) -> None:
-        names: dict[int, str] = {}
-        for name, t in self.tensors().items():
-            own = names.setdefault(id(t), name)
-            if own != name:
-                self.notes.append((name, "is", own))
-                continue
-            for what, read in _READ:
-                try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")
-                        self.notes.append((name, what, read(t)))
-                except Exception as error:
-                    self.notes.append(error)
-
-
-def _array(tensor: Any) -> Any:
-    return None if tensor is None else np.array(tensor.detach().numpy(force=True))
-
-
-def _graph(node: Any, depth: int = 3) -> Any:
-    """The names of a node and of those behind it."""
-    if node is None:
-        return None
-    depth *= node.name() != "CloneBackward0"             # behind it there may be a gradient, made in another way
-    links = [(_graph(link, depth - 1), index) for link, index in node.next_functions] if depth else []
-    return [node.name().rpartition("::")[2], links]
-
-
-_READ: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    ("value", _array), ("dtype", lambda t: str(t.dtype)), ("shape", lambda t: tuple(t.shape)),
-    ("requires_grad", lambda t: t.requires_grad), ("_version", lambda t: t._version),
-    ("_is_view", lambda t: t._is_view()), ("is_leaf", lambda t: t.is_leaf), ("graph", lambda t: _graph(t.grad_fn)),
-    ("output_nr", lambda t: t.output_nr), ("grad", lambda t: _array(t.grad)),
-    ("grad requires grad", lambda t: t.grad is not None and t.grad.requires_grad),
-    ("retains_grad", lambda t: t.retains_grad),
-    ("base", lambda t: t._base is not None and tuple(t._base.shape)))
-
-
-def difference(torch: Any, ours: Any, steps: Sequence[Step]) -> str | None:
-    """Where a program first differs between two libraries; None where it is the same throughout."""
-    left, right = Machine(torch), Machine(ours)
-    for i, step in enumerate(steps):
-        a, b = left.step(step), right.step(step)
-        if a and "has been detached in-place" in str(a[-1]):
-            return None                                      # PyTorch gives up where a result was detached in place
-        for x, y in zip(a, b, strict=False):
-            if not _same(x, y):
-                return f"at step {i}, {step}:\n  torch: {_text(x)}\n  ours:  {_text(y)}"
-        if len(a) != len(b):
-            longer = a if len(a) > len(b) else b
-            return (f"at step {i}, {step}:\n  only {'torch' if longer is a else 'ours'}: "
-                    f"{_text(longer[min(len(a), len(b))])}")
-    return None
-
-
-def _text(note: Any) -> str:
-    return f"{type(note).__name__}: {note}"[:700] if isinstance(note, Exception) else repr(note)[:700]
-
-
-def _said(error: Exception) -> str:
-    """The first sentence, without positions of arguments and addresses."""
-    text = re.sub(r" \(position \d+\)|0x[0-9a-f]+", "", str(error).strip())
-    # A stale one of several views: PyTorch speaks of the write at hand, or of the earlier one when it comes to it.
-    text = text.replace("its base or another view of its base has been modified inplace", "is being modified inplace")
-    # A value saved as an input is named by PyTorch after what last wrote it, and here after what made it.
-    text = re.sub(r"(Output \d+ of [A-Z][a-z]+)\d", r"\1", text)      # the digit of an overload, Squeeze1
-    text = re.sub(r", which is output \d+ of [\w:]+,", "", text)
-    return re.split(r"\.(?:\s|$)|\n|: ?$", text)[0].strip()
-
-
-def _same(theirs: Any, ours: Any) -> bool:
-    if isinstance(theirs, Exception) and isinstance(ours, Exception):
-        if type(theirs).__name__ != type(ours).__name__ and not isinstance(ours, type(theirs)):
-            return False
-        said = _said(theirs)
-        # A stale view, and something else that is wrong: either may be said first.
-        stale = r"Output \d+ of|A view was created"
-        if (re.match(stale, said) and type(ours) in (RuntimeError, IndexError)) or re.match(stale, _said(ours)):
-            return True
-        if "grad can be implicitly created" in said and re.match(r"Output \d+ of", _said(ours)):
-            return True                                      # a stale view, and no scalar: either may be said first
-        # An unread view of a constant that a recorded write changed: PyTorch takes it for a leaf, and says so first.
-        if said.startswith("a leaf Variable") and _said(ours).startswith("unsupported operation: some elements"):
-            return True
-        # Of a saved view that is one of several PyTorch finds that it is stale before it finds that it was written.
-        if re.match(r"Output \d+ of", said) and _said(ours).startswith("one of the variables needed for gradient"):
-            return True
-        return "invalid combination of arguments" in said or _said(ours).startswith(said)
-    if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
-        tolerance = _TOLERANCE.get(theirs.dtype.name, 0.0)
-        return theirs.shape == ours.shape and theirs.dtype == ours.dtype and np.allclose(
-            ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
-    if isinstance(theirs, tuple) and isinstance(ours, tuple):
-        return len(theirs) == len(ours) and all(map(_same, theirs, ours))
-    return type(theirs) is type(ours) and bool(theirs == ours)
-
-
-def shrunk(torch: Any, ours: Any, steps: Sequence[Step]) -> list[Step]:
-    """The program without the steps that its difference does not need."""
-    kept, i = [*steps], len(steps) - 1
-    while i >= 0:
-        shorter = kept[:i] + kept[i + 1:]
-        if difference(torch, ours, shorter):
-            kept = shorter
-        i -= 1
-    return kept
+def _large(t: Any) -> bool:
+    return t.numel() > 0 and not bool((t.detach().abs() <= 1e3).all())

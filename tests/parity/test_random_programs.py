@@ -4,7 +4,8 @@ import pytest
 import torch
 
 import retrograd
-from random_programs import OBSERVE, difference, generate, shrunk
+from random_machine import OBSERVE, difference, shrunk
+from random_programs import generate
 
 FOUND = {
     "roots are looked at before inputs": """

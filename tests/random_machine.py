@@ -1,0 +1,160 @@
+"""Random autograd programs: run step by step on two libraries, compared, and shrunk. See `random_programs`."""
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from random_functions import functions
+
+Step = str
+Note = list[Any]
+OBSERVE = "observe()"
+_TOLERANCE = {"float32": 2e-4, "float64": 1e-6}
+
+
+class Machine:
+    """Runs steps on one torch, and says what each did and what there is after it."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.notes: Note = []
+        self.scope: dict[str, Any] = {"torch": torch, "note": self._note, "observe": lambda: None} | functions(torch)
+
+    def tensors(self) -> dict[str, Any]:
+        return {name: t for name, t in self.scope.items() if re.fullmatch(r"t\d+", name)
+                and isinstance(t, self.torch.Tensor)}
+
+    def step(self, step: Step) -> Note:
+        """The error of a step, if any, and what hooks noted; of an observation, all that can be read."""
+        self.notes = []
+        mode = self.torch.is_grad_enabled()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.torch.set_grad_enabled(self.scope.get("_mode", True))
+                exec(step, self.scope)
+        except Exception as error:
+            if isinstance(error, AttributeError):           # no gradient; PyTorch runs the root's hooks all the same
+                self.notes.clear()
+            self.notes.append(error)
+        finally:
+            self.scope["_mode"] = self.torch.is_grad_enabled()
+            self.torch.set_grad_enabled(mode)
+        if step == OBSERVE:
+            self._observe()
+        return self.notes
+
+    def _note(self, g: Any) -> Any:
+        self.notes.append(("hook", _array(g), str(g.dtype), g.requires_grad))
+        return g
+
+    def _observe(self) -> None:
+        names: dict[int, str] = {}
+        for name, t in self.tensors().items():
+            own = names.setdefault(id(t), name)
+            if own != name:
+                self.notes.append((name, "is", own))
+                continue
+            for what, read in _READ:
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        self.notes.append((name, what, read(t)))
+                except Exception as error:
+                    self.notes.append(error)
+
+
+def _array(tensor: Any) -> Any:
+    return None if tensor is None else np.array(tensor.detach().numpy(force=True))
+
+
+def _graph(node: Any, depth: int = 3) -> Any:
+    """The names of a node and of those behind it."""
+    if node is None:
+        return None
+    depth *= node.name() != "CloneBackward0"             # behind it there may be a gradient, made in another way
+    links = [(_graph(link, depth - 1), index) for link, index in node.next_functions] if depth else []
+    return [node.name().rpartition("::")[2], links]
+
+
+_READ: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("value", _array), ("dtype", lambda t: str(t.dtype)), ("shape", lambda t: tuple(t.shape)),
+    ("requires_grad", lambda t: t.requires_grad), ("_version", lambda t: t._version),
+    ("_is_view", lambda t: t._is_view()), ("is_leaf", lambda t: t.is_leaf), ("graph", lambda t: _graph(t.grad_fn)),
+    ("output_nr", lambda t: t.output_nr), ("grad", lambda t: _array(t.grad)),
+    ("grad requires grad", lambda t: t.grad is not None and t.grad.requires_grad),
+    ("retains_grad", lambda t: t.retains_grad),
+    ("base", lambda t: t._base is not None and tuple(t._base.shape)))
+
+
+def difference(torch: Any, ours: Any, steps: Sequence[Step]) -> str | None:
+    """Where a program first differs between two libraries; None where it is the same throughout."""
+    left, right = Machine(torch), Machine(ours)
+    for i, step in enumerate(steps):
+        a, b = left.step(step), right.step(step)
+        if a and "has been detached in-place" in str(a[-1]):
+            return None                                      # PyTorch gives up where a result was detached in place
+        for x, y in zip(a, b, strict=False):
+            if not _same(x, y):
+                return f"at step {i}, {step}:\n  torch: {_text(x)}\n  ours:  {_text(y)}"
+        if len(a) != len(b):
+            longer = a if len(a) > len(b) else b
+            return (f"at step {i}, {step}:\n  only {'torch' if longer is a else 'ours'}: "
+                    f"{_text(longer[min(len(a), len(b))])}")
+    return None
+
+
+def _text(note: Any) -> str:
+    return f"{type(note).__name__}: {note}"[:700] if isinstance(note, Exception) else repr(note)[:700]
+
+
+def _said(error: Exception) -> str:
+    """The first sentence, without positions of arguments and addresses."""
+    text = re.sub(r" \(position \d+\)|0x[0-9a-f]+", "", str(error).strip())
+    # A stale one of several views: PyTorch speaks of the write at hand, or of the earlier one when it comes to it.
+    text = text.replace("its base or another view of its base has been modified inplace", "is being modified inplace")
+    # A value saved as an input is named by PyTorch after what last wrote it, and here after what made it.
+    text = re.sub(r"(Output \d+ of [A-Z][a-z]+)\d", r"\1", text)      # the digit of an overload, Squeeze1
+    text = re.sub(r", which is output \d+ of [\w:]+,", "", text)
+    return re.split(r"\.(?:\s|$)|\n|: ?$", text)[0].strip()
+
+
+def _same(theirs: Any, ours: Any) -> bool:
+    if isinstance(theirs, Exception) and isinstance(ours, Exception):
+        if type(theirs).__name__ != type(ours).__name__ and not isinstance(ours, type(theirs)):
+            return False
+        said = _said(theirs)
+        # A stale view, and something else that is wrong: either may be said first.
+        stale = r"Output \d+ of|A view was created"
+        if (re.match(stale, said) and type(ours) in (RuntimeError, IndexError)) or re.match(stale, _said(ours)):
+            return True
+        if "grad can be implicitly created" in said and re.match(r"Output \d+ of", _said(ours)):
+            return True                                      # a stale view, and no scalar: either may be said first
+        # An unread view of a constant that a recorded write changed: PyTorch takes it for a leaf, and says so first.
+        if said.startswith("a leaf Variable") and _said(ours).startswith("unsupported operation: some elements"):
+            return True
+        # Of a saved view that is one of several PyTorch finds that it is stale before it finds that it was written.
+        if re.match(r"Output \d+ of", said) and _said(ours).startswith("one of the variables needed for gradient"):
+            return True
+        return "invalid combination of arguments" in said or _said(ours).startswith(said)
+    if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
+        tolerance = _TOLERANCE.get(theirs.dtype.name, 0.0)
+        return theirs.shape == ours.shape and theirs.dtype == ours.dtype and np.allclose(
+            ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if isinstance(theirs, tuple) and isinstance(ours, tuple):
+        return len(theirs) == len(ours) and all(map(_same, theirs, ours))
+    return type(theirs) is type(ours) and bool(theirs == ours)
+
+
+def shrunk(torch: Any, ours: Any, steps: Sequence[Step]) -> list[Step]:
+    """The program without the steps that its difference does not need."""
+    kept, i = [*steps], len(steps) - 1
+    while i >= 0:
+        shorter = kept[:i] + kept[i + 1:]
+        if difference(torch, ours, shorter):
+            kept = shorter
+        i -= 1
+    return kept
