@@ -21,14 +21,16 @@ class Here:
     private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it. An
     observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off.
     Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with raw arrays.
+    `passes` counts the backward passes that run inside each other.
     """
 
-    __slots__ = ("grad", "inference", "observer", "quiet", "run", "watchers")
+    __slots__ = ("grad", "inference", "observer", "passes", "quiet", "run", "watchers")
 
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
         self.observer: Any = None
+        self.passes = 0
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")

@@ -21,6 +21,8 @@ from .differences import Array, as_tuple, directional, is_float, matrices
 class GradcheckError(RuntimeError):
     """A derivative is wrong, or a function cannot be checked. Raised by `gradcheck` and `gradgradcheck`."""
 
+    __module__ = "retrograd.autograd.gradcheck"         # where users catch it
+
 
 class Check(NamedTuple):
     """A function to be checked, its inputs, how, and which part of its complex outputs is looked at."""

@@ -1,59 +1,122 @@
-"""One call of a Function: the context that `forward` and `backward` share, and the node that it leaves in the graph.
+"""What the author of a Function and its users see of one call: the context, which is the `grad_fn` as well.
 
-PyTorch has one object for both. Here they are two that answer for each other, since users name their attributes as
-they like, and a node has names of its own. The node holds the context, the context knows the node weakly. Saved
-inputs are kept as the tensors they are; saved outputs as arrays, since the node may not hold what holds the node.
+PyTorch has one object for both. The engine's node has names of its own and users name their attributes as they like,
+so here the two are apart: what users hold keeps the node alive, and the node keeps what they wrote, not the object.
+Whoever asks a node for its context while nobody holds it gets one made anew, with the same attributes: no cycle, and
+nobody can tell. This module must not know how a Function is called.
 """
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import numpy as np
-
-from ..graph import faults
-from ..graph.node import OtherNode, Output
-from ..graph.versions import written_since
-from ..tensor.gradients import as_tensor
-from ..tensor.state import State, plain, with_edge
-
-# What a context answers in the name of its node.
-_OF_NODE = frozenset(("metadata", "name", "next_functions", "register_hook", "register_prehook"))
+from ..graph.hooks import RemovableHandle
+from ..tensor.state import State
+from .function_node import FunctionNode
 
 
-class SavedOutput(NamedTuple):
-    """A saved output: enough to make its tensor again."""
+def _refuse(name: str, what: str) -> Callable[..., Any]:
+    """The getter or setter of a field that has none."""
 
-    number: int
-    array: Any
+    def refuse(*args: Any) -> Any:
+        raise AttributeError(f"attribute '{name}' of 'torch._C._FunctionBase' objects is not {what}")
+
+    return refuse
+
+
+def _only_read(read: Callable[[Any], Any]) -> property:
+    return property(read, _refuse(read.__name__, "writable"), doc=read.__doc__)
+
+
+class _FunctionBase:
+    """What a context answers in the name of its node. Free attributes may be set on it."""
+
+    __slots__ = ("__dict__", "__weakref__", "_node")
+    _node: FunctionNode
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        self = object.__new__(cls)
+        self._node = node = FunctionNode(cls)
+        node.attributes, node.context = self.__dict__, weakref.ref(self)
+        node.needs_input_grad = None
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+    # Set by the marks of FunctionCtx, read and dropped when forward has returned.
+    to_save: Any = None
+    dirty_tensors: Any = None
+    non_differentiable: Any = None
+    saved_for_forward: Any = None
+
+    @property
+    def needs_input_grad(self) -> Any:
+        """For each argument of forward, whether it requires grad."""
+        return self._node.needs_input_grad
+
+    @needs_input_grad.setter
+    def needs_input_grad(self, value: Any) -> None:
+        self._node.needs_input_grad = value
+
+    def _set_materialize_grads(self, value: Any) -> None:
+        if not isinstance(value, bool):
+            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected "
+                            f"(bool). The argument is of type {type(value).__name__}.")
+        self._node.materialize = value
+
+    materialize_grads = property(_refuse("materialize_grads", "readable"), _set_materialize_grads)
+
+    @_only_read
+    def saved_tensors(self) -> Any:
+        """What `save_for_backward` kept. Raises RuntimeError once freed, and where one was modified in place."""
+        return self._node.unpacked()
+
+    @_only_read
+    def saved_variables(self) -> Any:
+        """`saved_tensors`, by the name it had once."""
+        return self._node.unpacked_as_of_old()
+
+    @_only_read
+    def next_functions(self) -> Any:
+        """For each tensor argument of forward, the node that made it and which of its outputs it is."""
+        return self._node.next_functions
+
+    @_only_read
+    def metadata(self) -> Any:
+        """A dictionary for the user's own notes about this node."""
+        return self._node.metadata
+
+    @_only_read
+    def requires_grad(self) -> Any:
+        """True."""
+        return True
+
+    def name(self) -> str:
+        """The name of the class with 'Backward' behind it."""
+        return self._node.name()
+
+    def _sequence_nr(self) -> int:
+        return self._node.number
+
+    def register_hook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node ran, as on any node."""
+        return self._node.register_hook(fn)
+
+    def register_prehook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs, as on any node."""
+        return self._node.register_prehook(fn)
 
 
 class FunctionCtx:
-    """The context of one call of a Function. Free attributes may be set on it."""
-
-    needs_input_grad: tuple[bool, ...] = ()
-    materialize_grads = True
-    _to_save: tuple[Any, ...] = ()
-    _dirty: tuple[Any, ...] = ()
-    _non_differentiable: tuple[Any, ...] = ()
-    _node: Callable[[], FunctionNode | None] | None = None
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__module__}.{type(self).__name__} object at {id(self):#x}>"
-
-    def __getattr__(self, name: str) -> Any:
-        node = None if self._node is None else self._node()
-        if node is not None and name in _OF_NODE:
-            return getattr(node, name)
-        if name == "next_functions":                       # nothing was recorded, and so there is no node
-            return ()
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    """What `forward` and `setup_context` may say of a call."""
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for `backward`, which reads them from `saved_tensors`."""
-        self._to_save = tensors
+        self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for `jvp`."""
@@ -64,114 +127,46 @@ class FunctionCtx:
 
     def mark_dirty(self, *args: Any) -> None:
         """Say which inputs `forward` wrote to in place; each must be returned."""
-        self._dirty = args
+        self.dirty_tensors = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Does nothing: that tensors share memory is known without it."""
+        warnings.warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
+                      "Note that calls to `set_()` are not tracked", FutureWarning, stacklevel=2)
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which outputs have no gradient."""
-        self._non_differentiable = args
+        self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
         """Whether an absent gradient of an output reaches `backward` as zeros (the default) or as None."""
         self.materialize_grads = value
 
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept. Raises RuntimeError once freed, and where one was modified in place."""
-        node = None if self._node is None else self._node()
-        return () if node is None else node.unpacked()
+
+class _HookMixin:
+    """The base class of PyTorch's that once kept hooks."""
+
+    __slots__ = ()
 
 
-class FunctionNode(OtherNode):
-    """The node of one call of a Function, its `grad_fn`."""
+class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
+    """The class of all contexts, and so of the `grad_fn` of what a Function made."""
 
-    __slots__ = ("constant_outputs", "context", "freed", "positions")
-    runs_always = True
-    forward_class: ClassVar[Any]
+    _forward_cls: ClassVar[Any]
 
-    def __init__(self, context: FunctionCtx) -> None:
-        super().__init__((), (), ())
-        self.context = context
-        self.positions: tuple[int | None, ...] = ()        # of each argument of forward, the edge it has
-        self.constant_outputs: set[int] = set()
-        self.freed = False
-        context._node = weakref.ref(self)
+    def apply(self, *args: Any) -> Any:
+        """Call the user's backward."""
+        return self._node.called(self, args)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__module__}.{self.name()} object at {id(self):#x}>"
+    def apply_boxed(self, *args: Any) -> Any:
+        """Call the user's backward with one list of gradients."""
+        return self._forward_cls._backward_or_vjp()(self, *args)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "context":
-            raise AttributeError(name)
-        return getattr(self.context, name)
-
-    def unpacked(self) -> tuple[Any, ...]:
-        """The saved tensors, with their edges."""
-        if self.freed:
-            raise faults.second_pass(self)
-        return () if self.saved is None else tuple(None if s is None else self._tensor(s) for s in self.saved)
-
-    def _tensor(self, saved: Any) -> Any:
-        if not isinstance(saved, SavedOutput):
-            if written_since(saved._array, self.number):
-                edge = saved._edge
-                raise faults.modified(self, saved._array, *((None, 0) if edge is None else (edge.node, edge.index)))
-            return saved
-        if written_since(saved.array, self.number):
-            raise faults.modified(self, saved.array, self, saved.number)
-        return with_edge(saved.array, None if saved.number in self.constant_outputs else self.edge_to(saved.number))
-
-    def edge_to(self, index: int) -> Any:
-        """The edge of one of the outputs."""
-        return self if self.outputs == 1 else Output(self, index)
-
-    def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        """Run the user's backward on tensors."""
-        grads = [self._cotangent(g, i) for i, g in enumerate(cotangents)]
-        results = self.forward_class._backward_or_vjp()(self.context, *grads)
-        if not walk.keep:
-            self.freed = True
-            self.saved = None
-        return self._checked(results if isinstance(results, tuple) else (results,), walk)
-
-    def _cotangent(self, g: Any, index: int) -> Any:
-        if g is not None:
-            return as_tensor(g)
-        shapes, dtypes = ((self.shape,), (self.dtype,)) if self.outputs == 1 else (self.shape, self.dtype)
-        if not self.context.materialize_grads or shapes[index] is None:
-            return None
-        return plain(np.zeros(shapes[index], dtypes[index]))
-
-    def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
-        """The user's gradients by edge, refused with PyTorch's words where they do not fit the inputs."""
-        name, expected = self.name(), len(self.positions)
-        if len(results) > expected and all(r is None for r in results[expected:]):
-            results = results[:expected]
-        if len(results) != expected:
-            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {expected}, got "
-                               f"{len(results)}). One is due for each argument of forward, None for those without.")
-        gradients: list[Any] = [None] * len(self.edges)
-        for i, (position, result) in enumerate(zip(self.positions, results, strict=True)):
-            if position is None:
-                if result is not None:
-                    raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, "
-                                       "but the corresponding forward input was not a Variable.")
-                continue
-            if result is None:
-                continue
-            if not isinstance(result, State):
-                raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
-            edge = self.edges[position]
-            if edge is not None:
-                if not _reaches(result._array.shape, edge.shape):
-                    raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got "
-                                       f"{list(result._array.shape)} but expected shape compatible with "
-                                       f"{list(edge.shape)}")
-                gradients[position] = result if walk.recorder is not None else result._array
-        return gradients
+    def apply_jvp(self, *args: Any) -> Any:
+        """Call the user's jvp."""
+        return self._forward_cls.jvp(self, *args)
 
 
-def _reaches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether a gradient of `shape` can be summed down to `target`."""
-    if len(target) > len(shape):
-        return False
-    return all(n in (1, m) for m, n in zip(reversed(shape), reversed(target), strict=False))
+# Where users find them.
+for _public in (FunctionCtx, _HookMixin, BackwardCFunction):
+    _public.__module__ = "retrograd.autograd.function"

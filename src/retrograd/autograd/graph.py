@@ -5,12 +5,53 @@ What a node is and does stands in `retrograd.graph`; this module only gives it P
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
-from ..graph.node import GradientEdge, Node
+from ..graph import node
+from ..graph.hooks import RemovableHandle
+from ..graph.node import GradientEdge
 from ..tensor.state import edge_of
+from .context import BackwardCFunction
 
 __all__ = ["Node", "GradientEdge", "get_gradient_edge"]
+
+
+class Node(ABC):
+    """What every `grad_fn` is an instance of.
+
+    >>> import retrograd as torch
+    >>> y = torch.ones(2, requires_grad=True).exp()
+    >>> isinstance(y.grad_fn, torch.autograd.graph.Node), y.grad_fn.name()
+    (True, 'ExpBackward0')
+    """
+
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the operation."""
+
+    @property
+    @abstractmethod
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each input, the node that made it and which of its outputs it is."""
+
+    @property
+    @abstractmethod
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user's own notes."""
+
+    @abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node ran."""
+
+    @abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs."""
+
+
+Node.register(node.Node)
+Node.register(BackwardCFunction)
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
@@ -29,4 +70,4 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(edge.node, edge.index)
+    return GradientEdge(edge.node and edge.node.public, edge.index)

@@ -76,9 +76,19 @@ class Node:
         return type(self).__name__
 
     @property
-    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+    def links(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input, the node that made it and which of its outputs it is; (None, 0) for a constant."""
         return tuple((None, 0) if e is None else (e.node, e.index) for e in self.edges)
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The links, to what users are shown of each node."""
+        return tuple([(None if node is None else node.public, index) for node, index in self.links])
+
+    @property
+    def public(self) -> Any:
+        """What users are shown of it: the node itself, but for a Function, whose author names attributes at will."""
+        return self
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -127,9 +137,9 @@ class OpNode(Node):
     op: ClassVar[Op]
 
     @property
-    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+    def links(self) -> tuple[tuple[Node | None, int], ...]:
         """As of any node, but without the arguments that have no derivative, such as an index."""
-        links, inputs = super().next_functions, self._inputs()
+        links, inputs = super().links, self._inputs()
         return links if inputs is None else tuple([links[index] for index in inputs])
 
     def _inputs(self) -> tuple[int, ...] | None:
@@ -165,15 +175,20 @@ class Output:
 class GradientEdge(NamedTuple):
     """An edge as users hold it: `node` made a value, and `output_nr` says which of its outputs it is."""
 
-    node: Node
+    node: Any
     output_nr: int
     ownership_token: Any = None
 
 
 def edge_at(address: GradientEdge) -> Any:
     """The edge that a GradientEdge stands for."""
-    node = address.node
+    node = behind(address.node)
     return Output(node, address.output_nr) if node.several else node
+
+
+def behind(public: Any) -> Any:
+    """The node behind what users hold of it."""
+    return public if isinstance(public, Node) else public._node
 
 
 class Nowhere(OtherNode):

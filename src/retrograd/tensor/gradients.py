@@ -14,6 +14,7 @@ import numpy as np
 from ..dtypes import C_NAMES, dtype as torch_dtype
 from ..graph.engine import Pass
 from ..graph.node import GradientEdge, Output, edge_at
+from ..graph.stack import NESTED, on_a_fresh_stack
 from ..graph.versions import written
 from ..modes import local
 from ..ops.basic import cast, copy
@@ -81,11 +82,13 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: bool | None, cr
     if recorder is None:
         starts = [(edge, tensor._array) for edge, tensor in starts]
     grad, here.grad = here.grad, create_graph
+    here.passes += 1
     try:
         walk = Pass(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
-        found = walk.run()
+        found = walk.run() if here.passes % NESTED else on_a_fresh_stack(walk.run)
     finally:
         here.grad = grad
+        here.passes -= 1
     return {edge: as_tensor(g) for edge, g in found.items()}
 
 

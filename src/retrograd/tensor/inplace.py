@@ -246,9 +246,9 @@ class CopySlices(OtherNode):
         self.replay, self.inner, self.inputs = replay, inner, inner._inputs()
 
     @property
-    def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """Of the base as it was, and of the other arguments of what was written."""
-        links = super().next_functions
+    def links(self) -> tuple[tuple[Any, int], ...]:
+        """To the base as it was, and to the other arguments of what was written."""
+        links = super().links
         return links if self.inputs is None else (links[0], *[links[i] for i in self.inputs if i])
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
@@ -265,11 +265,14 @@ class CopySlices(OtherNode):
             walk.wanted.add(inner.edges[0])
         saved = inner.saved
         gradients = [*walk.gradients(inner, clone(part, "C"))]
-        inner.saved = saved                              # a recorded pass may have made it a node in its own right
-        if gradients[0] is None:
-            part[...] = 0
+        of_slice = gradients[0]
+        if inner.steps is not None:
+            inner.saved = saved                          # a recorded pass may have made it a node in its own right
+            part[...] = walk.fitted(of_slice, inner.shape, inner.dtype) if of_slice is not None else 0
+        elif of_slice is None:                           # of a custom Function: nothing of the base has a gradient then
+            return gradients
         else:
-            part[...] = walk.fitted(gradients[0], inner.shape, inner.dtype)
+            part[...] = of_slice
         gradients[0] = gradient
         return gradients
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
 from ..graph.hooks import Hooks, RemovableHandle, register
-from ..graph.node import GradientEdge, Node, hooks_of
+from ..graph.node import GradientEdge, hooks_of
 from ..graph.versions import count
 from ..modes import local
 from .accumulating import AccumulatingMethods
@@ -129,10 +129,10 @@ class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionM
         return self.grad_fn is None
 
     @property
-    def grad_fn(self) -> Node | None:
+    def grad_fn(self) -> Any:
         """The node that made it; None for a leaf."""
         edge = edge_of(self)
-        return None if self._edge is None else edge.node
+        return None if self._edge is None else edge.node.public
 
     @property
     def output_nr(self) -> int:

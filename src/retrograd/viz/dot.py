@@ -30,7 +30,7 @@ def dot(outputs: Any, params: Any = None) -> str:
         colour = ', fillcolor="#cfe8cf"' if isinstance(node, AccumulateGrad) else ""
         lines.append(f"  n{i} [label={_quoted(text)}{colour}];")
     for node, i in number.items():
-        for child, index in node.next_functions:
+        for child, index in node.links:
             if child is not None:
                 note = f" [label={_quoted(f'output {index}')}]" if child.outputs > 1 else ""
                 lines.append(f"  n{i} -> n{number[child]}{note};")
@@ -42,7 +42,7 @@ def _nodes(outputs: Any) -> list[Node]:
     found = list(dict.fromkeys(node for node, _ in beginnings(outputs)))
     seen = {*found}
     for node in found:
-        for child, _ in node.next_functions:
+        for child, _ in node.links:
             if child is not None and child not in seen:
                 seen.add(child)
                 found.append(child)

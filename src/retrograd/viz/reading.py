@@ -1,6 +1,6 @@
 """What a picture of a gradient graph is made of, whatever it is drawn with: where it begins, and what stands on a node.
 
-Reads of a node what users see too: `next_functions`, `name()`, `variable`. Must not know a picture.
+Reads of a node little more than users see: `links`, `name()`, `variable`, `shape`. Must not know a picture.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..graph.node import AccumulateGrad, Node
+from ..autograd import graph
+from ..graph.node import AccumulateGrad, Node, behind
 from ..tensor.state import State, edge_of
 
 Address = tuple[Node, int]      # a node, and which of its outputs
@@ -19,13 +20,13 @@ def beginnings(outputs: Any) -> list[Address]:
 
     Raises TypeError for anything else, ValueError for a tensor that requires no grad, since nothing is behind it.
     """
-    if isinstance(outputs, State | Node) or not isinstance(outputs, Iterable):
+    if isinstance(outputs, State | graph.Node) or not isinstance(outputs, Iterable):
         outputs = [outputs]
     found: list[Address] = []
     for output in outputs:
-        if not isinstance(output, State | Node):
+        if not isinstance(output, State | graph.Node):
             raise TypeError(f"a graph is drawn from tensors or their grad_fn, not from {type(output).__name__}")
-        edge = output if isinstance(output, Node) else edge_of(output)
+        edge = edge_of(output) if isinstance(output, State) else behind(output)
         if edge is None:
             raise ValueError("there is no graph to draw: this tensor requires no grad. It was computed from constants, "
                              "or under no_grad(), or detached.")

@@ -43,7 +43,7 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
             lines.append(f"… (cut after {max_nodes} nodes: max_nodes= shows more)")
             break
         node, index, before, below = stack.pop()
-        inputs = [(n, i) for n, i in node.next_functions if n is not None]
+        inputs = [(n, i) for n, i in node.links if n is not None]
         again = node in seen and bool(inputs)
         output = f"output {index}" if node.outputs > 1 else ""
         words = (label(node, names), output, shape_text(node, index), "(see above)" if again else "")

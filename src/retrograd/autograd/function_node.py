@@ -1,0 +1,198 @@
+"""The node that one call of a Function leaves in the graph: what it saved, and the user's backward.
+
+Saved inputs are kept as the tensors they are; saved outputs as arrays, since the node may not hold what holds the node.
+This module must not know what a context looks like, nor what becomes of the outputs of forward.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graph import faults
+from ..graph.node import RELEASED, Node, Output
+from ..graph.versions import written_since
+from ..kernels.shape import clash
+from ..tensor.gradients import as_tensor
+from ..tensor.state import State, edge_of, plain, with_edge
+
+_new = object.__new__
+
+# Stands for saved tensors that were let go when they were read.
+READ: Any = "read"
+
+
+class SavedOutput(NamedTuple):
+    """A saved output: enough to make its tensor again."""
+
+    number: int
+    array: Any
+
+
+class FunctionNode(Node):
+    """The node of one call of a Function.
+
+    `attributes` is the `__dict__` of its context, which `public` finds or makes; `tensors` says which arguments of
+    forward were tensors, `slice` whether it wrote to the first of them, a view, so that its node is within another.
+    """
+
+    __slots__ = ("attributes", "context", "context_class", "materialize", "needs_input_grad", "outputs", "slice",
+                 "tensors")
+    runs_always = True
+    attributes: dict[str, Any]
+    context: Callable[[], Any]
+    outputs: int
+    needs_input_grad: Any
+
+    def __init__(self, context_class: type[Any], args: Sequence[Any] = ()) -> None:
+        self.number = 0                                 # until forward has returned
+        self.hooks = self.plan = self.saved = None
+        self.shape = self.dtype = None
+        self.outputs = 0
+        self.context_class = context_class
+        self.materialize = True
+        self.slice = False
+        edges: list[Any] = []
+        needs: list[bool] = []
+        tensors: list[bool] = []
+        for arg in args:
+            if isinstance(arg, State):
+                edge = arg._edge if arg._meta is None else edge_of(arg)
+                edges.append(edge)
+                needs.append(edge is not None)
+                tensors.append(True)
+            else:
+                needs.append(False)
+                tensors.append(False)
+        self.edges, self.needs_input_grad, self.tensors = tuple(edges), tuple(needs), tensors
+
+    @property
+    def public(self) -> Any:
+        """The context: the one that somebody holds, or one with the same attributes."""
+        context = self.context()
+        if context is None:
+            context = _new(self.context_class)
+            context._node = self
+            context.__dict__ = self.attributes
+            self.context = weakref.ref(context)
+        return context
+
+    def name(self) -> str:
+        """The name of the class with 'Backward' behind it."""
+        return self.context_class.__name__
+
+    def edge_to(self, index: int) -> Any:
+        """The edge of one of the outputs."""
+        return self if self.outputs == 1 else Output(self, index)
+
+    # Saved tensors
+
+    def save(self, tensors: Sequence[Any], outputs: dict[int, int]) -> None:
+        """Keep tensors. Some may be outputs with a derivative: `outputs` says by identity which."""
+        self.saved = tuple([SavedOutput(outputs[id(t)], t._array) if id(t) in outputs else t for t in tensors])
+
+    def unpacked(self) -> tuple[Any, ...]:
+        """The saved tensors, with their edges."""
+        saved = self.saved
+        if saved is None:
+            return ()
+        if saved is RELEASED:
+            raise faults.second_pass(self)
+        if saved is READ:
+            raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set "
+                               f"on the autograd.Function. {self.name()} has it set: read them into a variable.")
+        tensors: list[Any] = []
+        for value in saved:
+            if value is None:
+                tensors.append(None)
+            elif type(value) is SavedOutput:
+                if written_since(value.array, self.number):
+                    raise faults.modified(self, value.array, self, value.number)
+                tensors.append(with_edge(value.array, self.edge_to(value.number)))
+            elif written_since(value._array, self.number):
+                edge = value._edge
+                raise faults.modified(self, value._array, *((None, 0) if edge is None else (edge.node, edge.index)))
+            else:
+                tensors.append(value)
+        if self.context_class._forward_cls.clear_saved_tensors_on_access:
+            self.saved = READ
+        return tuple(tensors)
+
+    def unpacked_as_of_old(self) -> tuple[Any, ...]:
+        """The same, with the warning that `saved_variables` gives."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=3)
+        return self.unpacked()
+
+    # The backward pass
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        """Run the user's backward on tensors."""
+        grads = [self._absent(i) if g is None else as_tensor(g) for i, g in enumerate(cotangents)]
+        results = self.called(self.public, grads)
+        if not walk.keep and self.saved is not READ:
+            self.saved = RELEASED
+        return self._checked(results if isinstance(results, tuple) else (results,), walk)
+
+    def called(self, context: Any, grads: Sequence[Any]) -> Any:
+        """What the user's backward makes of the gradients of the outputs."""
+        function = self.context_class._forward_cls
+        backward = function._backward_or_vjp()
+        return backward(context, [*grads]) if function.boxed_grads_call else backward(context, *grads)
+
+    def _absent(self, index: int) -> Any:
+        """What stands for the gradient of an output that none came to."""
+        shape, dtype = (self.shape[index], self.dtype[index]) if self.several else (self.shape, self.dtype)
+        if not self.materialize or shape is None:
+            return None
+        return plain(np.zeros(shape, dtype))
+
+    def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
+        """The user's gradients by edge, refused with PyTorch's words where they do not fit the inputs."""
+        tensors = self.tensors
+        expected = len(tensors)
+        if len(results) != expected:
+            if len(results) < expected or any(r is not None for r in results[expected:]):
+                raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected "
+                                   f"{expected}, got {len(results)}). One is due for each argument of forward, None "
+                                   "for those without.")
+            results = results[:expected]
+        gradients: list[Any] = []
+        for i, result in enumerate(results):
+            if not tensors[i]:
+                if result is not None:
+                    raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
+                                       f"{i + 1}, but the corresponding forward input was not a Variable.")
+            elif result is None or isinstance(result, State):
+                gradients.append(result)
+            else:
+                raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+        for i, (edge, result) in enumerate(zip(self.edges, gradients)):
+            if edge is not None and result is not None:
+                array = result._array
+                if array.shape != edge.shape or array.dtype is not edge.dtype:
+                    self._check_fit(i, array, edge)
+                if walk.recorder is None:
+                    gradients[i] = array
+        return gradients
+
+    def _check_fit(self, index: int, array: np.ndarray[Any, Any], edge: Any) -> None:
+        """Refuse a gradient that cannot be made one for the value of `edge`."""
+        shape, target = array.shape, edge.shape
+        whose = f"Function {self.name()} returned"
+        if self.slice and index == 0:                   # it is copied to where the slice is, and so may be smaller
+            sentence = clash(target, shape)
+            if sentence is None and np.broadcast_shapes(target, shape) != target:
+                sentence = f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
+            if sentence is not None:
+                raise RuntimeError(f"{sentence}. {whose} it as the gradient of what it wrote to.")
+        elif len(target) > len(shape) or not all(n in (1, m) for m, n in zip(reversed(shape), reversed(target))):
+            raise RuntimeError(f"{whose} an invalid gradient at index {index} - got {list(shape)} but expected shape "
+                               f"compatible with {list(target)}")
+        if array.dtype.kind != "f" and (array.dtype.kind == "c") != (edge.dtype.kind == "c"):
+            raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
+                               f"to be true, but got false. {whose} a gradient of type {array.dtype} at index {index} "
+                               f"for a value of type {edge.dtype}.")

@@ -1,0 +1,211 @@
+"""What becomes of that which the forward of a Function returned: which outputs are new, views, or inputs written to.
+
+Follows PyTorch case by case, since what may be written to afterwards, and with what gradient, depends on it. This
+module must not know how forward is called.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import DIFFERENTIABLE
+from ..errors import user_site
+from ..graph.versions import next_number, written
+from ..modes import local
+from ..tensor.inplace import rebase
+from ..tensor.interop import detach, detach_
+from ..tensor.recording import make_view
+from ..tensor.refusals import refusal
+from ..tensor.state import CUSTOM, MULTI_OUTPUT, ORDINARY, State, plain, requires, set_edge, stands_as_leaf, with_edge
+from .function_node import FunctionNode
+
+_MARKS = frozenset(("dirty_tensors", "non_differentiable", "saved_for_forward"))
+
+
+class Marks:
+    """What the context of a call says of tensors, by identity; `saved`, where it is `setup_context` that says it."""
+
+    __slots__ = ("constant", "dirty", "saved")
+
+    def __init__(self, attributes: dict[str, Any], to_save: Any, setup: bool) -> None:
+        marked = _tensors(attributes.pop("dirty_tensors", None), "dirty_tensors")
+        for tensor in marked:
+            written(tensor._array, user_site(4))
+        self.dirty = {id(t): t for t in marked}
+        self.constant = {id(t) for t in _tensors(attributes.pop("non_differentiable", None), "non_differentiable")}
+        for_forward = attributes.pop("saved_for_forward", None)
+        self.saved = {id(t) for t in (*(to_save or ()), *(for_forward or ())) if t is not None} if setup else set()
+
+
+_REFUSED = {
+    "dirty_tensors": "mark_dirty can only accept variables, but argument {number} is of type {type}",
+    "non_differentiable": "mark_non_differentiable only accepts variable arguments, but got {type}",
+}
+
+
+def _tensors(marked: Any, name: str) -> Sequence[Any]:
+    if marked is None:
+        return ()
+    if not isinstance(marked, tuple):
+        raise RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is "
+                           f"{type(marked).__name__}")
+    for number, tensor in enumerate(marked):
+        if not isinstance(tensor, State):
+            raise RuntimeError(_REFUSED[name].format(number=number, type=type(tensor).__name__))
+    return marked
+
+
+def _check_saved(to_save: Any) -> None:
+    """Refuse to save what is no tensor."""
+    if not isinstance(to_save, tuple):
+        raise RuntimeError("autograd internal error: to_save attribute is expected to be a tuple but is "
+                           f"{type(to_save).__name__}")
+    for i, tensor in enumerate(to_save):
+        if tensor is not None and not isinstance(tensor, State):
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
+                            f"{type(tensor).__name__}. Keep other values as attributes of ctx.")
+        if tensor is not None and tensor._meta is not None and tensor._meta.inference:
+            raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+                               "inference mode in computation tracked by autograd. Save a clone, which is a normal "
+                               "tensor, or compute under torch.no_grad() instead.")
+
+
+def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], recording: bool, setup: bool) -> list[Any]:
+    """The outputs as `apply` returns them, with their edges; what was marked is dropped, what was saved is kept."""
+    attributes = node.attributes
+    to_save = attributes.pop("to_save", None)
+    if to_save is not None and recording:
+        _check_saved(to_save)
+    marks = None
+    if setup or not _MARKS.isdisjoint(attributes):
+        marks = Marks(attributes, to_save, setup)
+    if recording and marks is None and len(raw) == 1 and _is_new(raw[0], args):
+        out = raw[0]                                    # the usual case, and the quick one
+        node.outputs, node.shape, node.dtype = 1, out._array.shape, out._array.dtype
+        out._edge = node
+        outputs = [out]
+    else:
+        _note_shapes(node, raw)
+        outputs = _outputs(node, args, raw, marks, recording)
+    node.number = next_number()                         # so that what forward wrote, it wrote before
+    if to_save and recording:
+        node.save(to_save, {id(o): i for i, o in enumerate(outputs) if isinstance(o, State) and o._edge is not None})
+    if recording and local.here.watchers:
+        local.here.tell(node, _arrays(outputs), _arrays(args))
+    return outputs
+
+
+def _is_new(out: Any, args: Sequence[Any]) -> bool:
+    """Whether an output is a tensor like any that an operation makes: no input, no view, no leaf, no constant."""
+    if not isinstance(out, State) or out._meta is not None or out._array.dtype not in DIFFERENTIABLE:
+        return False
+    return id(out) not in map(id, args)
+
+
+def _arrays(values: Sequence[Any]) -> list[Any]:
+    return [value._array for value in values if isinstance(value, State)]
+
+
+def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], marks: Marks | None,
+             recording: bool) -> list[Any]:
+    inputs = {id(a) for a in args if isinstance(a, State)}
+    outputs: list[Any] = []
+    differentiable = 0
+    for i, out in enumerate(raw):
+        if not isinstance(out, State):
+            outputs.append(out)
+            continue
+        key = id(out)
+        is_input, is_dirty, edge = key in inputs, marks is not None and key in marks.dirty, None
+        if recording and out._array.dtype in DIFFERENTIABLE and (marks is None or key not in marks.constant):
+            edge = node.edge_to(i)
+            differentiable += 1
+        if is_dirty and edge is not None:
+            _modified(out, edge, is_input, len(raw))
+        elif edge is None or is_input or out._meta is not None:
+            out = _placed(out, edge, is_input, is_dirty, marks is not None and key in marks.saved)
+        else:
+            out._edge = edge
+        meta = out._meta
+        if meta is not None and meta.base is not None and not (is_input and is_dirty):
+            meta.creation = CUSTOM
+        outputs.append(out)
+    if marks is not None and any(all(t is not out for out in raw) for t in marks.dirty.values()):
+        raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
+                           "The inputs that are modified inplace must all be outputs of the Function.")
+    if differentiable > 1:
+        for out in outputs:
+            if isinstance(out, State) and out._meta is not None and out._meta.base is not None:
+                out._meta.creation = MULTI_OUTPUT
+    return outputs
+
+
+def _note_shapes(node: FunctionNode, raw: tuple[Any, ...]) -> None:
+    """Note the shapes and dtypes of the outputs, None for what is no tensor."""
+    node.outputs = len(raw)
+    if len(raw) == 1:
+        out = raw[0]
+        if isinstance(out, State):
+            node.shape, node.dtype = out._array.shape, out._array.dtype
+    else:
+        node.shape = [o._array.shape if isinstance(o, State) else None for o in raw]
+        node.dtype = [o._array.dtype if isinstance(o, State) else None for o in raw]
+
+
+def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
+    """Give a tensor that forward wrote to its new history."""
+    # Asking for the edge of a view would renew it, since its memory has been written to.
+    meta, before = out._meta, out._edge
+    base = None if meta is None else meta.base
+    if before is None and requires(out):
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_input:
+        warnings.warn("ctx.mark_dirty() received a tensor that was not an input. Only inputs that forward writes to "
+                      "are to be marked.", UserWarning, stacklevel=4)
+    if base is not None and count > 1:
+        raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
+                           "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "
+                           "writes and returns a single Tensor, and one for the rest.")
+    if base is not None and meta.creation != ORDINARY:
+        raise refusal(meta.creation, before, of_base=False)
+    if base is not None and stands_as_leaf(base) and before is not None:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. Give "
+                           "the Function a clone.")
+    edge.node.slice = base is not None
+    rebase(out, edge)
+
+
+def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool) -> Any:
+    """An output that is a constant, an input as it is, or that has a Meta, with its edge."""
+    if edge is None:
+        if requires(out):
+            if is_input:
+                return detach(out)
+            if not out._is_view():
+                return detach_(out)
+            return out
+        if not is_input or is_dirty:
+            return out
+    if is_input:
+        if is_saved:
+            raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is "
+                               "not supported if you override setup_context. You should return and save a view of the "
+                               "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself.")
+        if out.is_inference():
+            return plain(out._array)
+        view = with_edge(out._array, edge)
+        make_view(view, out, _itself, CUSTOM)
+        return view
+    set_edge(out, edge)
+    meta = out._meta
+    if meta.base is not None:
+        meta.seen = next_number()
+    return out
+
+
+def _itself(array: Any) -> Any:
+    return array.view() if isinstance(array, np.ndarray) else array.view_as(array)
