@@ -17,7 +17,7 @@ from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTUR
 
 # For what is refused: of which type, and what to do. The first that fits.
 _REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
-    (State, "Save x.detach(), an ordinary tensor."),
+    (State, "Save x.as_subclass(torch.Tensor), an ordinary tensor."),
     (np.ndarray, "Save torch.from_numpy(x)."),
     (np.generic, "Save x.item(), a Python number."),
     (type, "A class is code, and a file holds no code."),
@@ -137,13 +137,15 @@ def _typed(low: int, high: int, arrays: list[Array]) -> Array:
     return raw.view(element) if raw.size % element.itemsize == 0 else raw
 
 
-def save(obj: Any, f: Any) -> None:
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+         _use_new_zipfile_serialization: bool = True) -> None:
     """Save an object to a file: a name, a path, or a file object that is open for writing bytes.
 
     The object is a tensor, a parameter, a number, a string, None, a dtype, a device, or lists, tuples, sizes and
     dicts of such; so the `state_dict()` of a module or an optimiser can be saved, the module itself not. `load` gives
     it back: tensors that share memory share it again, and dtype, strides and `requires_grad` are kept. A tensor that
-    was computed comes back as a leaf, and gradients are not saved.
+    was computed comes back as a leaf, and gradients are not saved. The file is no pickle, so the options of one are
+    taken for the sake of programs that pass them, and mean nothing.
 
     >>> import io, retrograd as torch
     >>> file = io.BytesIO()

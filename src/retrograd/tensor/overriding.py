@@ -1,0 +1,196 @@
+"""`__torch_function__`: who takes a call of a public function over, in which order, and what a tensor's own does.
+
+Plain tensors pay nothing for it. Until something may take calls over (a class derived from Tensor, a mode) no
+function asks; then the code of every public function is exchanged, once and in one place (`retrograd.overrides`
+knows which they are), for code that asks. A function's identity, and every reference to it, stay, so that `func` is
+the very function that programs name. Must not know which functions there are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType, FunctionType
+from typing import Any
+
+from .state import Results, State
+
+# What holds no tensors and takes nothing over: the usual types of other arguments.
+_INERT = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
+
+
+class _Local(threading.local):
+    """What is switched in this thread."""
+
+    def __init__(self) -> None:
+        self.enabled = True                    # whether the classes of arguments are asked
+        self.modes: list[Any] = []             # the innermost last
+
+
+local = _Local()
+
+
+class Overriding:
+    """How all public functions are made to ask. Named once, by the layer that knows them."""
+
+    begin: Callable[[], None]
+
+
+def disabled_torch_function_impl(*args: Any, **kwargs: Any) -> Any:
+    """The `__torch_function__` of a class whose instances take nothing over, such as Parameter."""
+    return NotImplemented
+
+
+class _Switch:
+    """A context in which no argument takes a call over; modes do, unless they are put aside as well."""
+
+    modes_aside = False
+
+    def __enter__(self) -> None:
+        self._before = local.enabled, local.modes
+        local.enabled = False
+        if self.modes_aside:
+            local.modes = []
+
+    def __exit__(self, *error: object) -> None:
+        local.enabled, local.modes = self._before
+
+
+class DisableTorchFunctionSubclass(_Switch):
+    """Within it, the `__torch_function__` of arguments is not called."""
+
+
+class DisableTorchFunction(_Switch):
+    """Within it, neither the `__torch_function__` of arguments nor that of a mode is called."""
+
+    modes_aside = True
+
+
+# Who is asked
+
+def takes_over(value: Any) -> bool:
+    """Whether a value takes calls over."""
+    kind = type(value)
+    if kind in _INERT or kind is Results.tensor:
+        return False
+    hook = getattr(kind, "__torch_function__", None)
+    return hook is not None and hook is not disabled_torch_function_impl and not isinstance(value, type)
+
+
+def overloaded(values: Iterable[Any]) -> list[Any]:
+    """The first value of each type that takes calls over: those of a subclass before those of its bases.
+
+    Lists and tuples among the values are looked into.
+    """
+    found: list[Any] = []
+    for value in _flat(values):
+        kind = type(value)
+        if takes_over(value) and all(type(other) is not kind for other in found):
+            place = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
+            found.insert(place, value)
+    return found
+
+
+def _flat(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if type(value) in (list, tuple):
+            yield from value
+        else:
+            yield value
+
+
+@contextmanager
+def mode_aside() -> Iterator[Any]:
+    """Put the innermost mode aside, as it is while it handles a call, so that what it calls goes past it."""
+    mode, before = local.modes[-1], local.modes
+    local.modes = before[:-1]
+    try:
+        yield mode
+    finally:
+        local.modes = before
+
+
+def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
+               refused: Callable[[Any, list[Any], Any], TypeError]) -> Any:
+    """What the innermost mode, or else the first of `found` that is willing, makes of a call of `function`.
+
+    Where all return NotImplemented, the error that `refused` makes is raised.
+    """
+    types, mode = tuple(map(type, found)), None
+    if local.modes:
+        with mode_aside() as mode:
+            result = mode.__torch_function__(function, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    for value in found:
+        result = value.__torch_function__(function, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise refused(function, found, mode)
+
+
+# What a tensor's own does
+
+def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...], kwargs: Any, keep: Any) -> Any:
+    """Call `func` as for plain tensors, and make its results instances of `cls`, unless func is in `keep`.
+
+    NotImplemented where another type takes part that `cls` is not derived from.
+    """
+    if not all(issubclass(cls, kind) for kind in types):
+        return NotImplemented
+    with DisableTorchFunctionSubclass():
+        result = func(*args, **(kwargs or {}))
+        return result if func in keep else _converted(result, cls)
+
+
+def _converted(result: Any, cls: type[Any]) -> Any:
+    if isinstance(result, State):
+        tensor: Any = result
+        return tensor if isinstance(tensor, cls) else tensor.as_subclass(cls)
+    if isinstance(result, (tuple, list)) and any(isinstance(item, (State, tuple, list)) for item in result):
+        return type(result)(_converted(item, cls) for item in result)
+    return result
+
+
+# The exchange
+
+def _stand_in(*args: Any, __dispatch: Callable[..., Any], **kwargs: Any) -> Any:
+    """The code of a function that asks; what it calls it finds among its keyword defaults."""
+    return __dispatch(*args, **kwargs)
+
+
+def _code_for(function: FunctionType) -> CodeType:
+    code = function.__code__
+    return _stand_in.__code__.replace(co_freevars=code.co_freevars, co_name=code.co_name, co_qualname=code.co_qualname)
+
+
+def exchange(function: FunctionType, name: str, public: Any, refused: Callable[[Any, list[Any], Any], TypeError],
+             operator: bool, for_modes: bool) -> None:
+    """From now on, let those who take calls over have those of `function`, as calls of `public`.
+
+    Of an `operator`, a refusal is NotImplemented, so that Python asks the other operand. What is `for_modes` is not
+    handed over to arguments.
+    """
+    original = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
+                            function.__closure__)
+    original.__kwdefaults__ = function.__kwdefaults__
+
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        if not (local.enabled or local.modes):
+            return original(*args, **kwargs)
+        found = overloaded((*args, *kwargs.values())) if local.enabled and not for_modes else []
+        if not found and not local.modes:
+            return original(*args, **kwargs)
+        try:
+            return overridden(public, found, args, kwargs, refused)
+        except TypeError:
+            if operator:
+                return NotImplemented
+            raise
+
+    # In this order, since other threads may call the function in between.
+    function.__kwdefaults__ = {**(function.__kwdefaults__ or {}), "__dispatch": dispatch}
+    function.__code__ = _code_for(function)
+    function.__wrapped__ = original  # type: ignore[attr-defined]     # whose signature is shown
+    function.__name__ = name                             # which `func` shows to those who are handed a call
