@@ -43,11 +43,11 @@ _OPERATORS = {
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_"}
 # The special methods that are asked for a value, not for the value of an operator.
 _ASKED = _set("""__array__ __bool__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__
-    __float__ __format__ __getitem__ __index__ __int__ __iter__ __len__ __reduce_ex__ __repr__ __reversed__ __setitem__
+    __float__ __format__ __getitem__ __index__ __int__ __len__ __reduce_ex__ __repr__ __reversed__ __setitem__
     __setstate__""")
 # Of tensors, what is about the object or its class, and what the package itself calls.
-_METHODS_LEFT = _set("""__array_function__ __array_ufunc__ __copy__ __hash__ __init__ __init_subclass__ __new__
-    __op__ __reduce__ __torch_function__ _accumulate _before_accumulation as_subclass is_shared tensor_data""")
+_METHODS_LEFT = _set("""__array_function__ __array_ufunc__ __copy__ __hash__ __init__ __init_subclass__ __iter__
+    __new__ __op__ __reduce__ __torch_function__ _accumulate _before_accumulation as_subclass is_shared tensor_data""")
 # Of functions, what only modes see, since it makes a tensor of any data.
 _FOR_MODES = _set("as_tensor asarray from_numpy frombuffer scalar_tensor tensor")
 _FUNCTIONS_LEFT = _set("""as_torch compiled_with_cxx11_abi default_generator from_dlpack get_default_device
@@ -138,9 +138,7 @@ def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     """PyTorch's words where nobody was willing; it has two forms of them, by where a function is written."""
     name = resolve_name(function) or str(function)
     if name.startswith(("torch.functional.", "torch.nn.functional.")):
-        within = "" if mode is None else f" nor in mode {mode}"
-        return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: "
-                         f"{[type(value) for value in found]}{within}")
+        return _refused_of_users(function, found, mode)
     asked = [] if mode is None else [f"  - mode object {mode}\n"]
     asked += [f"  - tensor subclass {type(value)}\n" for value in found]
     return TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
@@ -217,8 +215,9 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterabl
 
 def _refused_of_users(function: Any, found: list[Any], mode: Any) -> TypeError:
     within = "" if mode is None else f" nor in mode {mode}"
-    return TypeError(f"no implementation found for '{function.__module__}.{function.__name__}' on types that implement "
-                     f"__torch_function__: {[type(value) for value in found]}{within}")
+    name = resolve_name(function) or f"{function.__module__}.{function.__name__}"
+    return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: "
+                     f"{[type(value) for value in found]}{within}")
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:

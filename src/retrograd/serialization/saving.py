@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import array_utils, format as npy
 
 from ..dtypes import dtype
+from ..kernels.layout import bytes_between
 from ..tensor.state import State
 from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTURE, VERSION, Array, opened
 
@@ -100,13 +101,6 @@ def _refusal(obj: Any, place: str) -> str:
             "devices, and lists, tuples and dicts of these.")
 
 
-class _Span:
-    """The bytes from one address to another, for NumPy to look at."""
-
-    def __init__(self, low: int, high: int) -> None:
-        self.__array_interface__ = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
-
-
 def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
     """The memories that the tensors lie in; each tensor's entry is told which, where in it, and the strides in bytes.
 
@@ -131,7 +125,7 @@ def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
 def _typed(low: int, high: int, arrays: list[Array]) -> Array:
     """A span as elements of the type that all its arrays have; as bytes where they differ."""
     element = arrays[0].dtype
-    raw = np.asarray(_Span(low, high))
+    raw = bytes_between(low, high, arrays)
     if any(a.dtype != element or (a.ctypes.data - low) % element.itemsize for a in arrays):
         return raw
     return raw.view(element) if raw.size % element.itemsize == 0 else raw

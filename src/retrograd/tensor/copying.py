@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import array_utils
 
+from ..kernels.layout import bytes_between
 from .data import checked_array
 from .state import meta_of
 
@@ -79,14 +80,6 @@ def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, req
     return tensor
 
 
-class _Span:
-    """The bytes that an array spans, for NumPy to look at."""
-
-    def __init__(self, array: Array, low: int, high: int) -> None:
-        self.array = array                               # which keeps the memory
-        self.__array_interface__ = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
-
-
 def reduced(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     """What a pickle keeps: the elements and their strides, whether they require grad, and the attributes.
 
@@ -96,7 +89,7 @@ def reduced(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     array, layout = self._array, None
     if not array.flags.c_contiguous:
         layout = array.shape, array.strides
-        array = np.asarray(_Span(array, *array_utils.byte_bounds(array))).view(array.dtype)
+        array = bytes_between(*array_utils.byte_bounds(array), array).view(array.dtype)
     chosen = type(self).__getstate__ is not object.__getstate__
     state = self.__getstate__() if chosen else dict(vars(self))
     return _rebuilt, (type(self), array, layout, self.requires_grad, state)
