@@ -190,7 +190,7 @@ def is_tensor_like(inp: Any) -> bool:
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Whether one of the arguments, or a mode, takes calls over at present."""
-    return bool(local.modes) or (local.enabled and any(map(takes_over, relevant_args)))
+    return bool(local.here.modes) or (local.here.enabled and any(map(takes_over, relevant_args)))
 
 
 def has_torch_function_unary(tensor: Any) -> bool:
@@ -209,7 +209,7 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterabl
 
     Raises TypeError where all of them return NotImplemented.
     """
-    found = overloaded(relevant_args) if local.enabled else []
+    found = overloaded(relevant_args) if local.here.enabled else []
     return overridden(public_api, found, args, kwargs, _refused_of_users)
 
 
@@ -261,11 +261,11 @@ class TorchFunctionMode:
 
     def __enter__(self) -> Self:
         enable()
-        local.modes = [*local.modes, self]
+        local.here.modes = [*local.here.modes, self]
         return self
 
     def __exit__(self, *error: object) -> None:
-        local.modes = local.modes[:-1]
+        local.here.modes = local.here.modes[:-1]
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):

@@ -4,6 +4,7 @@
 """
 
 import base64
+import contextlib
 import io
 import pickle
 import pickletools
@@ -137,7 +138,7 @@ def test_damage_is_found(pickled: bytes) -> None:
 
 
 def test_types_and_instructions_that_there_are_not() -> None:
-    with pytest.raises(pickle.UnpicklingError, match="Elements of BFloat16Storage are of a type that there is not here"):
+    with pytest.raises(pickle.UnpicklingError, match="Elements of BFloat16Storage are of a type that there is not"):
         loaded(rebuilt(0, 2, b"K\x01", storage("BFloat16Storage")))
     with pytest.raises(pickle.UnpicklingError, match="The instruction INST is not read"):
         loaded(b"(ios\nsystem\n.")
@@ -145,18 +146,17 @@ def test_types_and_instructions_that_there_are_not() -> None:
         torch.load(archive({**MEMBERS, "archive/byteorder": b"big"}))
 
 
+@pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning")       # of Python's own reader
 @given(st.integers(0, len(MEMBERS["archive/data.pkl"]) - 1), st.binary(min_size=1, max_size=3))
 def test_a_pickle_that_was_changed_gives_an_object_or_an_error(at: int, put: bytes) -> None:
     pickled = MEMBERS["archive/data.pkl"]
     changed = archive({**MEMBERS, "archive/data.pkl": pickled[:at] + put + pickled[at + len(put):]})
-    try:
+    with contextlib.suppress(RuntimeError, pickle.UnpicklingError):
         torch.load(changed)
-    except (RuntimeError, pickle.UnpicklingError):
-        pass
 
 
 def test_every_instruction_has_one_meaning() -> None:
     known = {opcode.name for opcode in pickletools.opcodes}
     steps = {name[3:].upper() for name in vars(reader._Machine) if name.startswith("do_")}
     assert steps | {*reader._CONSTANTS} | reader._LITERALS <= known
-    assert not (steps & {*reader._CONSTANTS} or steps & reader._LITERALS)
+    assert not steps & ({*reader._CONSTANTS} | reader._LITERALS)

@@ -20,12 +20,19 @@ from .state import Results, State
 _INERT = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 
 
-class _Local(threading.local):
-    """What is switched in this thread."""
+class _Here:
+    """What is switched in one thread: whether the classes of arguments are asked, and the modes, the innermost last."""
+
+    __slots__ = ("enabled", "modes")
 
     def __init__(self) -> None:
-        self.enabled = True                    # whether the classes of arguments are asked
-        self.modes: list[Any] = []             # the innermost last
+        self.enabled = True
+        self.modes: list[Any] = []
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.here = _Here()
 
 
 local = _Local()
@@ -48,13 +55,14 @@ class _Switch:
     modes_aside = False
 
     def __enter__(self) -> None:
-        self._before = local.enabled, local.modes
-        local.enabled = False
+        here = local.here
+        self._before = here.enabled, here.modes
+        here.enabled = False
         if self.modes_aside:
-            local.modes = []
+            here.modes = []
 
     def __exit__(self, *error: object) -> None:
-        local.enabled, local.modes = self._before
+        local.here.enabled, local.here.modes = self._before
 
 
 class DisableTorchFunctionSubclass(_Switch):
@@ -68,6 +76,16 @@ class DisableTorchFunction(_Switch):
 
 
 # Who is asked
+
+def _plain(values: Iterable[Any]) -> bool:
+    """Whether all values are plain tensors or inert: the usual case, and the quick look."""
+    tensor = Results.tensor
+    for value in values:
+        kind = type(value)
+        if kind is not tensor and kind not in _INERT:
+            return False
+    return True
+
 
 def takes_over(value: Any) -> bool:
     """Whether a value takes calls over."""
@@ -103,12 +121,13 @@ def _flat(values: Iterable[Any]) -> Iterator[Any]:
 @contextmanager
 def mode_aside() -> Iterator[Any]:
     """Put the innermost mode aside, as it is while it handles a call, so that what it calls goes past it."""
-    mode, before = local.modes[-1], local.modes
-    local.modes = before[:-1]
+    here = local.here
+    mode, before = here.modes[-1], here.modes
+    here.modes = before[:-1]
     try:
         yield mode
     finally:
-        local.modes = before
+        here.modes = before
 
 
 def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
@@ -118,7 +137,7 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
     Where all return NotImplemented, the error that `refused` makes is raised.
     """
     types, mode = tuple(map(type, found)), None
-    if local.modes:
+    if local.here.modes:
         with mode_aside() as mode:
             result = mode.__torch_function__(function, types, args, kwargs)
         if result is not NotImplemented:
@@ -177,10 +196,11 @@ def exchange(function: FunctionType, name: str, public: Any, refused: Callable[[
     original.__kwdefaults__, original.__annotations__ = function.__kwdefaults__, function.__annotations__
 
     def dispatch(*args: Any, **kwargs: Any) -> Any:
-        if not (local.enabled or local.modes):
+        here = local.here
+        if not here.modes and (for_modes or not here.enabled or (not kwargs and _plain(args))):
             return original(*args, **kwargs)
-        found = overloaded((*args, *kwargs.values())) if local.enabled and not for_modes else []
-        if not found and not local.modes:
+        found = overloaded((*args, *kwargs.values())) if here.enabled and not for_modes else []
+        if not found and not here.modes:
             return original(*args, **kwargs)
         try:
             return overridden(public, found, args, kwargs, refused)
