@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -179,9 +180,23 @@ def _stand_in(*args: Any, __dispatch: Callable[..., Any], **kwargs: Any) -> Any:
     return __dispatch(*args, **kwargs)
 
 
+@cache
+def _stand_in_with(cells: int) -> CodeType:
+    """The same for a function within another, of which it uses so many variables: Python wants as many here.
+
+    Compiled, not made of the code above: only so does a frame of it hold them, as whoever looks into it expects.
+    """
+    names = ", ".join(f"cell{i}" for i in range(cells))
+    source = f"def outer({names}):\n def inner(*args, __dispatch, **kwargs):\n  return __dispatch(*args, **kwargs)\n"
+    module = compile(f"{source}  {names}\n return inner", __file__, "exec")
+    outer = next(code for code in module.co_consts if isinstance(code, CodeType))
+    return next(code for code in outer.co_consts if isinstance(code, CodeType))
+
+
 def _code_for(function: FunctionType) -> CodeType:
     code = function.__code__
-    return _stand_in.__code__.replace(co_freevars=code.co_freevars, co_name=code.co_name, co_qualname=code.co_qualname)
+    own = _stand_in_with(len(code.co_freevars)) if code.co_freevars else _stand_in.__code__
+    return own.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
 def exchange(function: FunctionType, name: str, public: Any, refused: Callable[[Any, list[Any], Any], TypeError],
