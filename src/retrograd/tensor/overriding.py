@@ -209,6 +209,7 @@ def exchange(function: FunctionType, name: str, public: Any, refused: Callable[[
     original = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
                             function.__closure__)
     original.__kwdefaults__, original.__annotations__ = function.__kwdefaults__, function.__annotations__
+    original.__qualname__ = function.__qualname__        # which Python names where the arguments do not fit
 
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         here = local.here
