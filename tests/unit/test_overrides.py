@@ -279,3 +279,12 @@ def test_functions_stay_themselves() -> None:
         assert type(exp(torch.ones(1).as_subclass(T))) is T
     """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_the_frames_of_functions_that_ask_can_be_looked_into() -> None:
+    """A debugger reads the variables of every frame of a traceback; and Python's own refusals name the function."""
+    with pytest.raises(TypeError, match="argmax") as raised:
+        torch.argmax("text")
+    assert all(isinstance(entry.frame.f_locals, dict) for entry in raised.traceback)
+    with pytest.raises(TypeError, match=r"function\(\) takes from 1 to 3 positional arguments but 6 were given"):
+        torch.argmax(torch.ones(2), 1, 2, 3, 4, 5)
