@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensor",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "linalg", "fft"),
-    ("compile", "viz", "cuda", "command.imports"),
+    ("compile", "viz", "cuda", "_C", "overrides", "command.imports"),
     ("",),
     ("command", "__main__"),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-from . import autograd, cuda, nn, optim, viz
+from . import _C as _C, autograd, cuda, nn, optim, overrides, viz
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -449,8 +449,8 @@ __all__ = [
     "max", "maximum", "mean", "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis",
     "movedim", "msort", "mul", "multinomial", "multiply", "mv", "nan", "nan_to_num", "nan_to_num_", "nanmedian",
     "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_", "nn", "no_grad", "nonzero", "norm", "normal",
-    "not_equal", "numel", "ones", "ones_like", "optim", "outer", "permute", "pi", "polar", "positive", "pow",
-    "preserve_format", "printoptions", "prod", "promote_types", "rad2deg", "rad2deg_", "rand", "rand_like",
+    "not_equal", "numel", "ones", "ones_like", "optim", "outer", "overrides", "permute", "pi", "polar", "positive",
+    "pow", "preserve_format", "printoptions", "prod", "promote_types", "rad2deg", "rad2deg_", "rand", "rand_like",
     "randint", "randint_like", "randn", "randn_like", "random", "randperm", "ravel", "real", "reciprocal",
     "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "resolve_conj", "result_type",
     "return_types", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "save",

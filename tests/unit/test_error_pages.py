@@ -24,6 +24,7 @@ LEFT_OUT = {
     "<{}": "a repr, and no error",
     "`{}`, written over the tensor itself": "a docstring",
     "The backward of `{}`": "a docstring",
+    "cannot pickle": "of copying, which is no part of autograd",
     "no saved value was written to": "an assertion that no program reaches",
     "in the derivative rule of": "a note on an error inside a rule, which only a wrong rule raises",
     "The hessian of the user-provided function is independent of entry": "takes a wrong second derivative",

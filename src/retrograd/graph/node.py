@@ -126,6 +126,10 @@ class Node:
     def index(self) -> int:
         return 0
 
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        raise TypeError(f"cannot pickle '{self.name()}' object: a graph is neither copied nor saved. Save the tensor's "
+                        "detach(), or run the computation again.")
+
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
 

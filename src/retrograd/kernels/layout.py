@@ -56,3 +56,16 @@ def dense(array: Array) -> bool:
             return False
         expected *= size
     return True
+
+
+class _Span:
+    """A run of bytes, for NumPy to look at."""
+
+    def __init__(self, low: int, high: int, owner: Any) -> None:
+        self.owner = owner                               # which keeps the memory
+        self.__array_interface__ = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
+
+
+def bytes_between(low: int, high: int, owner: Any) -> np.ndarray[Any, Any]:
+    """The bytes from one address to another, which belong to `owner`, as an array that is read only."""
+    return np.asarray(_Span(low, high, owner))

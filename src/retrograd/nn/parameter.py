@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensor import printing
+from ..tensor.overriding import disabled_torch_function_impl
 from ..tensor.state import State, plain
 from ..tensor.tensor import Tensor
 
@@ -26,10 +27,19 @@ def _over(cls: type[Any], data: Any) -> Any:
     return leaf
 
 
-class Parameter(Tensor):
+class _ParameterType(type):
+    """Lets `isinstance(tensor, Parameter)` ask the tensor too: one of a class of its own keeps that class."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        marked = cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+        return marked or super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_ParameterType):
     """A tensor that registers itself when it is assigned to an attribute of a `Module`, and requires grad by default.
 
     It is a leaf over the memory of `data` (a tensor of any shape). What is computed from it is an ordinary tensor.
+    Of an instance of a class derived from Tensor it makes another instance of that class, which counts as a parameter.
 
     >>> import retrograd as torch
     >>> torch.nn.Parameter(torch.ones(2))
@@ -40,9 +50,13 @@ class Parameter(Tensor):
     """
 
     __slots__ = ()
+    __torch_function__ = staticmethod(disabled_torch_function_impl)
+    _is_param = True
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
-        parameter: Parameter = _over(cls, data)
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if isinstance(data, State) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter):
+            return _of_subclass(data, requires_grad)
+        parameter = _over(cls, data)
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. "
                                f"This one is {parameter.dtype!r}: use .float(), or requires_grad=False.")
@@ -60,8 +74,17 @@ class Parameter(Tensor):
             memo[id(self)] = type(self)(plain(self._array.copy(order="K")), self.requires_grad)
         return memo[id(self)]
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), self.detach(), self.requires_grad, dict(self.__dict__))
+
+def _of_subclass(data: Any, requires_grad: bool) -> Any:
+    """A leaf of the class of `data`, marked as a parameter."""
+    parameter = data.detach().requires_grad_(requires_grad)
+    if type(parameter) is not type(data):
+        raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
+                           "detach() returns an instance of the same type, but return type "
+                           f"{type(parameter).__name__} was found instead. To use the type as a Parameter, please "
+                           "correct the detach() semantics defined by its __torch_dispatch__() implementation.")
+    parameter._is_param = True
+    return parameter
 
 
 class _BufferType(type):
@@ -81,10 +104,3 @@ class Buffer(metaclass=_BufferType):
         buffer = _over(Tensor, data)
         buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
-
-
-def _rebuilt(cls: type[Parameter], data: Any, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
-    """A pickled parameter again."""
-    parameter = cls(data, requires_grad)
-    parameter.__dict__.update(attributes)
-    return parameter

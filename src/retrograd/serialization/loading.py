@@ -20,6 +20,7 @@ from ..dtypes import dtype
 from ..nn.parameter import Parameter
 from ..tensor.state import plain
 from ..tensor.tensor import Tensor
+from . import pytorch
 from .layout import (
     BY_NAME,
     FORMAT,
@@ -35,19 +36,23 @@ from .layout import (
 )
 
 _CHUNK = 1 << 24
-_CONVERT = ("With PyTorch, write the tensors by numpy.savez(f, **{name: x.numpy() for name, x in state_dict.items()}); "
-            "here, read them by numpy.load and torch.from_numpy.")
 
 
-def load(f: Any, map_location: Any = None, *, weights_only: bool | None = True) -> Any:
-    """What `save` wrote to a file: a name, a path, or a file object that is open for reading bytes.
+def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = True,
+         mmap: bool | None = None) -> Any:
+    """What `save` wrote to a file, here or in PyTorch: a name, a path, or a file object that is open for reading bytes.
 
-    Nothing in the file is run, whatever `weights_only` says: it is taken for the sake of programs that pass it.
-    `map_location` may be the CPU, or a dict from devices to devices.
+    Of PyTorch's files, those are read that hold tensors, parameters, numbers, strings and containers, as a
+    `state_dict()` does. Nothing in a file is run, whatever `weights_only` and `pickle_module` say: they are taken for
+    the sake of programs that pass them. So is `mmap`: memory is always read, not mapped. `map_location` may be the
+    CPU, a dict from devices to devices, or a function, which is not asked, since all memory is the CPU's.
 
-    Raises RuntimeError for a file that is broken or not of `save`'s making, such as PyTorch's own; EOFError where
-    there is nothing to read; FileNotFoundError; TypeError for another `map_location`.
+    Raises RuntimeError for a file that is broken or of another program; pickle.UnpicklingError for one of PyTorch's
+    that holds more than data, or elements of a type that there is not here; EOFError where there is nothing to read;
+    FileNotFoundError; TypeError for another `map_location`; ValueError for `mmap` of what is no file on disk.
     """
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError("f must be a file path in order to use the mmap argument")
     with opened(f, "rb") as file:
         start = file.tell()
         head = file.read(8)
@@ -71,8 +76,8 @@ def _no_zip(head: bytes) -> str:
         return ("PytorchStreamReader failed reading zip archive: failed finding central directory. The file is cut off "
                 "or damaged.")
     if head.startswith(b"\x80"):
-        return ("Weights only load failed. The file is a pickle, such as old versions of PyTorch write. To read one is "
-                "to run it as a program, so it is not read. " + _CONVERT)
+        return ("Weights only load failed. The file is a pickle, such as PyTorch wrote before 1.6. To read one is to "
+                "run it as a program, so it is not read. Save it again with a later PyTorch: that file is read.")
     if head.startswith(npy.MAGIC_PREFIX):
         return "The file is one of NumPy's: read it with torch.from_numpy(numpy.load(f))."
     return "The file was not written by torch.save: it is no zip, or its beginning is damaged."
@@ -81,9 +86,11 @@ def _no_zip(head: bytes) -> str:
 def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) -> Any:
     members = {info.filename: info for info in archive.infolist()}
     if STRUCTURE not in members:
-        if any(name.rpartition("/")[2] == "data.pkl" for name in members):
-            raise RuntimeError("Weights only load failed. The file is PyTorch's own: it holds a pickle (data.pkl), and "
-                               "to read one is to run it as a program, so it is not read. " + _CONVERT)
+        pickled = [name for name in members if name.rpartition("/")[2] == pytorch.PICKLE]
+        if pickled:
+            _check_place(map_location)
+            with _damage():
+                return pytorch.read(archive, pickled[0], lambda info: _checked(info, size))
         raise RuntimeError(f"The file was not written by torch.save: it is a zip without {STRUCTURE}.")
     if min(info.header_offset for info in members.values()) != start:
         raise RuntimeError(f"The file holds more than one saved object: what begins at byte {start}, where it stands, "
@@ -118,11 +125,11 @@ def _check_place(map_location: Any) -> None:
     """Raise where tensors, which are saved from the CPU, are not to be loaded to the CPU."""
     if isinstance(map_location, dict):
         map_location = map_location.get("cpu")
-    if map_location is None:
+    if map_location is None or callable(map_location):
         return
     if not isinstance(map_location, (str, device)):
-        raise TypeError(f"map_location is a device or a dict of devices, not a {type(map_location).__name__}. Tensors "
-                        "have no storages that a function could be given: pass map_location='cpu'.")
+        raise TypeError(f"map_location is a device, a dict of devices or a function, not a "
+                        f"{type(map_location).__name__}: pass map_location='cpu'.")
     kind = str(map_location).partition(":")[0]
     if kind == "cuda":
         raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. "

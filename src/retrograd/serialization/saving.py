@@ -12,12 +12,13 @@ import numpy as np
 from numpy.lib import array_utils, format as npy
 
 from ..dtypes import dtype
+from ..kernels.layout import bytes_between
 from ..tensor.state import State
 from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTURE, VERSION, Array, opened
 
 # For what is refused: of which type, and what to do. The first that fits.
 _REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
-    (State, "Save x.detach(), an ordinary tensor."),
+    (State, "Save x.as_subclass(torch.Tensor), an ordinary tensor."),
     (np.ndarray, "Save torch.from_numpy(x)."),
     (np.generic, "Save x.item(), a Python number."),
     (type, "A class is code, and a file holds no code."),
@@ -100,13 +101,6 @@ def _refusal(obj: Any, place: str) -> str:
             "devices, and lists, tuples and dicts of these.")
 
 
-class _Span:
-    """The bytes from one address to another, for NumPy to look at."""
-
-    def __init__(self, low: int, high: int) -> None:
-        self.__array_interface__ = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
-
-
 def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
     """The memories that the tensors lie in; each tensor's entry is told which, where in it, and the strides in bytes.
 
@@ -131,19 +125,21 @@ def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
 def _typed(low: int, high: int, arrays: list[Array]) -> Array:
     """A span as elements of the type that all its arrays have; as bytes where they differ."""
     element = arrays[0].dtype
-    raw = np.asarray(_Span(low, high))
+    raw = bytes_between(low, high, arrays)
     if any(a.dtype != element or (a.ctypes.data - low) % element.itemsize for a in arrays):
         return raw
     return raw.view(element) if raw.size % element.itemsize == 0 else raw
 
 
-def save(obj: Any, f: Any) -> None:
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+         _use_new_zipfile_serialization: bool = True) -> None:
     """Save an object to a file: a name, a path, or a file object that is open for writing bytes.
 
     The object is a tensor, a parameter, a number, a string, None, a dtype, a device, or lists, tuples, sizes and
     dicts of such; so the `state_dict()` of a module or an optimiser can be saved, the module itself not. `load` gives
     it back: tensors that share memory share it again, and dtype, strides and `requires_grad` are kept. A tensor that
-    was computed comes back as a leaf, and gradients are not saved.
+    was computed comes back as a leaf, and gradients are not saved. The file is no pickle, so the options of one are
+    taken for the sake of programs that pass them, and mean nothing.
 
     >>> import io, retrograd as torch
     >>> file = io.BytesIO()

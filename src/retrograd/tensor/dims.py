@@ -21,8 +21,11 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
 
 def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeError:
     """What is said of an argument that should be a tensor."""
+    remedy = "Make one with torch.tensor(...)."
+    if hasattr(value, "__torch_function__"):
+        remedy = "To have the calls handed over to its __torch_function__, call torch.overrides.enable() first."
     return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-                     f"{type(value).__name__}. Make one with torch.tensor(...).")
+                     f"{type(value).__name__}. {remedy}")
 
 
 def axis_of(name: str, dim: Any, ndim: int) -> int:

@@ -1,11 +1,10 @@
-"""Out of tensors and into them: NumPy arrays, Python numbers and lists, copies, pickles, text; and out of the graph.
+"""Out of tensors: NumPy arrays, Python numbers and lists, text; and out of the graph.
 
 Memory is shared wherever PyTorch shares it. Must not know how an operator is recorded.
 """
 
 from __future__ import annotations
 
-import copy as copying
 from collections.abc import Callable
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,9 @@ import numpy as np
 from ..dtypes import DIFFERENTIABLE
 from ..graph.versions import new_lineage
 from ..modes import local
-from .data import checked_array
 from .printing import repr_of
-from .state import State, meta_of, plain, requires
+from .rearranging import flip
+from .state import Results, State, plain, requires
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -141,6 +140,11 @@ def contains(self: Tensor, element: Any) -> bool:
     return bool(hits._array.any())
 
 
+def backwards(self: Tensor) -> Any:
+    """The tensor with its first dimension reversed; where there is none, the tensor itself."""
+    return flip(self, (0,)) if self._array.ndim else self
+
+
 # To text
 
 def text_of(self: Tensor) -> str:
@@ -155,12 +159,13 @@ def text_of(self: Tensor) -> str:
             name = node.name()
     kind = type(self).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
-    return repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix)
+    text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix)
+    return f"Parameter({text})" if prefix != "tensor(" and getattr(self, "_is_param", False) else text
 
 
 def format_as(self: Tensor, spec: str) -> str:
-    """A tensor without dimensions is written as its number, any other as its text, which takes no format."""
-    if self._array.ndim == 0:
+    """A plain tensor without dimensions is written as its number, any other as its text, which takes no format."""
+    if self._array.ndim == 0 and type(self) is Results.tensor:
         return format(self._array.item(), spec)
     return object.__format__(self, spec)
 
@@ -204,61 +209,6 @@ def _set_data(self: Tensor, value: Any) -> None:
     self._array = new
 
 
-# Copies
-
-def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """A copy of a leaf with its `.grad` and attributes; tensors on one memory stay on one. RuntimeError for others."""
-    if id(self) in memo:
-        known: Tensor = memo[id(self)]
-        return known
-    if not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
-                           "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")
-    new: Tensor = _rebuilt(type(self), _copied_memory(self._array, memo), self.requires_grad, {})
-    memo[id(self)] = new
-    meta = self._meta
-    if meta is not None and meta.grad is not None:
-        meta_of(new).grad = deepcopy(meta.grad, memo)
-    for name, value in vars(self).items():
-        new.__dict__[name] = copying.deepcopy(value, memo)
-    return new
-
-
-def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
-    """A copy of the array on a copy of all the memory it is a part of, which other parts share through `memo`."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    if root.base is not None or not root.size or not (root.flags.c_contiguous or root.flags.f_contiguous):
-        return np.array(array, order="K")
-    known = memo.get(id(root))
-    if known is None:
-        known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # with the root, so that its id lasts
-    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, known[1], offset, array.strides)
-
-
-def _rebuilt(kind: type[Any], array: Array, requires_grad: bool, attributes: dict[str, Any]) -> Any:
-    """A leaf over `array`, of a class and with attributes: what a pickle calls."""
-    tensor = object.__new__(kind)
-    tensor._array, tensor._edge, tensor._meta = checked_array(array), None, None
-    if requires_grad:
-        meta_of(tensor).leaf = True
-    tensor.__dict__.update(attributes)
-    return tensor
-
-
-def shallow_copy(self: Tensor) -> Tensor:
-    """A leaf on the same memory."""
-    new: Tensor = _rebuilt(type(self), self._array, self.requires_grad, vars(self))
-    return new
-
-
-def reduced(self: Tensor, protocol: Any) -> tuple[Any, ...]:
-    """What a pickle keeps: the elements, whether they require grad, and the attributes; no history, no `.grad`."""
-    return _rebuilt, (type(self), self._array, self.requires_grad, dict(vars(self)))
-
-
 class InteropMethods:
     """Conversion to what is no tensor, text, and leaving the graph, as methods."""
 
@@ -278,14 +228,12 @@ class InteropMethods:
     __index__ = to_index
     __len__ = length
     __contains__ = contains
+    __reversed__ = backwards
     __repr__ = text_of
     __format__ = format_as
     detach = detach
     detach_ = detach_
     data = property(_data, _set_data)
-    __deepcopy__ = deepcopy
-    __copy__ = shallow_copy
-    __reduce_ex__ = reduced
 
 
 def _fact(function: Callable[..., Any]) -> Callable[..., Any]:

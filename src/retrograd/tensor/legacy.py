@@ -12,6 +12,7 @@ import numpy as np
 from ..dtypes import bool_, default_floating, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
 from .data import new_array
 from .state import Results, State
+from .subclassing import as_subclass
 
 _MISSING: Any = object()
 
@@ -49,8 +50,12 @@ def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np
 
 def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: np.dtype[Any] | None = None) -> Any:
     """A tensor of class `cls` in the old way."""
+    array = array_from(args, data, to)
+    source = data if data is not _MISSING else args[0] if len(args) == 1 else None
+    if isinstance(source, State):
+        return as_subclass(source, cls)                  # of the tensor itself, with its history
     tensor = object.__new__(cls)
-    tensor._array, tensor._edge, tensor._meta = array_from(args, data, to), None, None
+    tensor._array, tensor._edge, tensor._meta = array, None, None
     return tensor
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..dtypes import FLOATING, I64, category, default_floating, of_scalar, result_dtype
 from ..kernels.shape import clash
 from ..ops.framework import Op
+from .dims import not_a_tensor
 from .state import State, plain
 
 # Python numbers as 0-d constants, by type (1, 1.0 and True are one key), dtype and value: converting one costs NumPy
@@ -62,9 +63,7 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         return plain(value)
     if otherwise is NotImplemented:
         return NotImplemented
-    raise TypeError(
-        f"{op.name}{suffix}(): argument '{PARAMETER.get(index, op.arguments[index])}' (position {index + 1}) must be "
-        f"Tensor, not {type(value).__name__}. Make one with torch.tensor(...) or torch.from_numpy(...).")
+    raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)
 
 
 PARAMETER = {0: "input", 1: "other"}

@@ -20,6 +20,7 @@ from .arithmetic import ArithmeticMethods
 from .comparison import ComparisonMethods
 from .contraction import ContractionMethods
 from .conversion import ConversionMethods
+from .copying import CopyingMethods
 from .creation import CreationMethods
 from .elementary import ElementaryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
@@ -39,6 +40,7 @@ from .shape import ShapeMethods
 from .size import Size
 from .sorting import SortingMethods
 from .state import Results, State, edge_of, meta_of, requires, stands_as_leaf
+from .subclassing import SubclassMethods
 
 Hook = Callable[["Tensor"], "Tensor | None"]
 
@@ -46,7 +48,7 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, NormalizingMethods,
              SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods, JoiningMethods,
              RearrangingMethods, IndexingMethods, LayoutMethods, InteropMethods, ConversionMethods, CreationMethods,
-             RandomMethods, NumpyProtocol, State):
+             RandomMethods, NumpyProtocol, CopyingMethods, SubclassMethods, State):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it

@@ -1,0 +1,17 @@
+"""Of PyTorch's compiled core, the names that programs use: the switches of `__torch_function__`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .names import missing
+from .tensor.overriding import (
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+    disabled_torch_function_impl as _disabled_torch_function_impl,
+)
+
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_disabled_torch_function_impl"]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,0 +1,279 @@
+"""Files that PyTorch's own `torch.save` wrote, as far as they hold data: tensors, numbers, text, containers.
+
+Such a file is a zip with a pickle in it, and a pickle is a program. It is not run here: its instructions are read one
+by one, by a machine that can make tensors and plain containers and knows nothing else, neither modules nor
+attributes. A name in it is text, and what is done with it stands in one table.
+"""
+
+from __future__ import annotations
+
+import pickle
+import pickletools
+import sys
+import zipfile
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..devices import device
+from ..dtypes import dtype
+from ..nn.parameter import Parameter
+from ..tensor.size import Size
+from ..tensor.state import plain
+from .layout import BY_NAME, Array
+
+PICKLE = "data.pkl"
+_OLD = {"FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "LongStorage": "int64",
+        "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8",
+        "BoolStorage": "bool", "ComplexFloatStorage": "complex64", "ComplexDoubleStorage": "complex128"}
+
+
+class Name(NamedTuple):
+    """A name that the pickle refers to. It is never looked up."""
+
+    module: str
+    name: str
+
+
+class _Mark:
+    """Where a run of items begins on the stack."""
+
+
+_MARK = _Mark()
+
+
+def _tensor(memory: Array, offset: int, size: Any, stride: Any, requires_grad: bool, *rest: Any) -> Any:
+    step = memory.itemsize
+    if min(stride, default=0) < 0:
+        raise ValueError("a negative stride")
+    if 0 in size:
+        array = np.empty(size, memory.dtype)
+    else:                                                # the constructor raises where this is not all in the memory
+        array = np.ndarray(size, memory.dtype, memory, offset * step, [n * step for n in stride])
+    tensor = plain(array)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _parameter(data: Any, requires_grad: bool, hooks: Any, state: Any = None) -> Any:
+    parameter = Parameter(data, requires_grad)
+    vars(parameter).update(state or {})
+    return parameter
+
+
+def _with_attributes(function: Name, kind: Any, args: tuple[Any, ...], state: Any) -> Any:
+    """A tensor that has attributes."""
+    if kind not in (Name("torch", "Tensor"), Name("torch.nn.parameter", "Parameter")):
+        raise _refused(kind)
+    tensor = _called(function, args)
+    vars(tensor).update(state)
+    return tensor
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    """How old pickles write bytes."""
+    if encoding != "latin1":
+        raise ValueError(encoding)
+    return text.encode("latin1")
+
+
+def _bytearray(data: bytes = b"", *rest: Any) -> bytearray:
+    if not isinstance(data, bytes):                      # a number would ask for so many
+        raise TypeError(type(data).__name__)
+    return bytearray(data)
+
+
+# What names may be called, and what is made then.
+_CALLS: dict[Name, Callable[..., Any]] = {
+    Name("torch._utils", "_rebuild_tensor_v2"): _tensor,
+    Name("torch._utils", "_rebuild_parameter"): _parameter,
+    Name("torch._utils", "_rebuild_parameter_with_state"): _parameter,
+    Name("torch._tensor", "_rebuild_from_type_v2"): _with_attributes,
+    Name("collections", "OrderedDict"): OrderedDict,
+    Name("collections", "Counter"): Counter,
+    Name("torch", "Size"): Size,
+    Name("torch", "device"): device,
+    Name("_codecs", "encode"): _encoded,
+    Name("builtins", "complex"): complex, Name("__builtin__", "complex"): complex,
+    Name("builtins", "set"): set, Name("__builtin__", "set"): set,
+    Name("builtins", "bytearray"): _bytearray, Name("__builtin__", "bytearray"): _bytearray,
+}
+
+
+def _refused(name: Any) -> pickle.UnpicklingError:
+    shown = f"{name.module}.{name.name}" if isinstance(name, Name) else repr(name)
+    return pickle.UnpicklingError(
+        f"Weights only load failed. Unsupported global: GLOBAL {shown} was not an allowed global by default. Only "
+        "tensors, parameters and plain containers are read, whatever weights_only says, since all else would run code "
+        "of the file's. With PyTorch, save the state_dict() alone.")
+
+
+def _called(function: Any, args: tuple[Any, ...]) -> Any:
+    if function not in _CALLS:
+        raise _refused(function)
+    return _CALLS[function](*args)
+
+
+def _value(item: Any) -> Any:
+    """What an item is as a part of something. A name is one only where it is that of an element type."""
+    if type(item) is tuple:
+        return tuple(map(_value, item))
+    if type(item) in (_Mark, np.ndarray):
+        raise TypeError("an item that is no object: a mark, or a memory without a tensor")
+    if type(item) is not Name:
+        return item
+    if item.module == "torch" and item.name in BY_NAME:
+        return BY_NAME[item.name]
+    raise _refused(item)
+
+
+class _Machine:
+    """Reads the instructions of a pickle. Where an item is made of others, they are checked by `_value`."""
+
+    def __init__(self, memory_of: Callable[[str, str], Array]) -> None:
+        self.memory_of = memory_of
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
+
+    def run(self, text: bytes) -> Any:
+        for code, argument, _ in pickletools.genops(text):
+            if code.name == "STOP":
+                return _value(self.stack.pop())
+            step = getattr(self, f"do_{code.name.lower()}", None)
+            if step is not None:
+                step(argument)
+            elif code.name in _CONSTANTS:
+                self.stack.append(_CONSTANTS[code.name]())
+            elif code.name in _LITERALS:
+                self.stack.append(argument)
+            elif code.name not in ("PROTO", "FRAME"):
+                raise pickle.UnpicklingError(f"Weights only load failed. The instruction {code.name} is not read.")
+        raise EOFError("the pickle does not end")
+
+    def items(self) -> list[Any]:
+        """The items above the last mark, off the stack."""
+        at = max(i for i, item in enumerate(self.stack) if item is _MARK)
+        items = self.stack[at + 1:]
+        del self.stack[at:]
+        return items
+
+    def do_mark(self, argument: Any) -> None:
+        self.stack.append(_MARK)
+
+    def do_pop(self, argument: Any) -> None:
+        self.stack.pop()
+
+    def do_global(self, argument: str) -> None:
+        self.stack.append(Name(*argument.split(" ", 1)))
+
+    def do_stack_global(self, argument: Any) -> None:
+        name = self.stack.pop()
+        self.stack.append(Name(self.stack.pop(), name))
+
+    def do_memoize(self, argument: Any) -> None:
+        self.memo[len(self.memo)] = self.stack[-1]
+
+    def do_binput(self, argument: int) -> None:
+        self.memo[argument] = self.stack[-1]
+
+    def do_binget(self, argument: int) -> None:
+        self.stack.append(self.memo[argument])
+
+    do_long_binput, do_long_binget = do_binput, do_binget
+
+    def do_tuple(self, argument: Any) -> None:
+        self.stack.append(tuple(self.items()))           # of arguments too, so names in it are checked where it is used
+
+    def _last(self, count: int) -> None:
+        items = tuple(self.stack[-count:])
+        del self.stack[-count:]
+        self.stack.append(items)
+
+    def do_tuple1(self, argument: Any) -> None:
+        self._last(1)
+
+    def do_tuple2(self, argument: Any) -> None:
+        self._last(2)
+
+    def do_tuple3(self, argument: Any) -> None:
+        self._last(3)
+
+    def do_append(self, argument: Any) -> None:
+        item = self.stack.pop()
+        self._of(list).append(_value(item))
+
+    def do_appends(self, argument: Any) -> None:
+        items = self.items()
+        self._of(list).extend(map(_value, items))
+
+    def do_additems(self, argument: Any) -> None:
+        items = self.items()
+        self._of(set).update(map(_value, items))
+
+    def do_setitem(self, argument: Any) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self._of(dict)[_value(key)] = _value(value)
+
+    def do_setitems(self, argument: Any) -> None:
+        items = [*map(_value, self.items())]
+        self._of(dict).update(zip(items[::2], items[1::2], strict=True))
+
+    def _of(self, kind: type[Any]) -> Any:
+        if not isinstance(self.stack[-1], kind):
+            raise TypeError(f"{type(self.stack[-1]).__name__} where a {kind.__name__} should be")
+        return self.stack[-1]
+
+    def do_reduce(self, argument: Any) -> None:
+        args, function = self.stack.pop(), self.stack.pop()
+        self.stack.append(_called(function, args))
+
+    def do_newobj(self, argument: Any) -> None:
+        raise _refused(self.stack[-2])
+
+    def do_build(self, argument: Any) -> None:
+        """The attributes of a dict, such as the `_metadata` of a state_dict."""
+        state = self.stack.pop()
+        vars(self._of(OrderedDict)).update(state)
+
+    def do_binpersid(self, argument: Any) -> None:
+        """A memory: ("storage", its old class, its member, where it was, how many elements)."""
+        _, kind, key, _, count = self.stack.pop()
+        if kind.name not in _OLD:
+            raise pickle.UnpicklingError(f"Weights only load failed. Elements of {kind.name} are of a type that there "
+                                         "is not here. With PyTorch, convert the tensors, by .float() say, and save "
+                                         "them again.")
+        memory = self.memory_of(key, _OLD[kind.name])
+        if memory.size < count:
+            raise ValueError(f"memory {key} has fewer elements than the file says")
+        self.stack.append(memory)
+
+
+_CONSTANTS: dict[str, Callable[[], Any]] = {
+    "NONE": lambda: None, "NEWTRUE": lambda: True, "NEWFALSE": lambda: False, "EMPTY_TUPLE": tuple,
+    "EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_SET": set}
+_LITERALS = frozenset(("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE",
+                       "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"))
+
+
+def read(archive: zipfile.ZipFile, pickled: str, checked: Callable[[zipfile.ZipInfo], zipfile.ZipInfo]) -> Any:
+    """The object in an archive of PyTorch's whose pickle is the member `pickled`.
+
+    `checked` gives a member back if it can be as large as it says. Raises UnpicklingError for what is no plain data.
+    """
+    folder = pickled.removesuffix(PICKLE)
+    members = {info.filename: info for info in archive.infolist()}
+    order = f"{folder}byteorder"
+    theirs = archive.read(checked(members[order])).decode() if order in members else "little"
+    if theirs != sys.byteorder:
+        raise ValueError(f"the file is of a {theirs}-endian machine")
+    memories: dict[str, Array] = {}
+
+    def memory_of(key: str, name: str) -> Array:
+        if key not in memories:
+            memories[key] = np.frombuffer(bytearray(archive.read(checked(members[f"{folder}data/{key}"]))), np.uint8)
+        element: dtype = BY_NAME[name]
+        raw = memories[key]
+        return raw[: raw.size // element.itemsize * element.itemsize].view(element.dtype)
+
+    return _Machine(memory_of).run(archive.read(checked(members[pickled])))
