@@ -57,7 +57,8 @@ def _item(draw: random.Random, shape: list[int], dim: int, common: list[int]) ->
         return _tensor(draw, masked, "bool"), width
     if kind in ("tensor", "0-d"):
         at = [] if kind == "0-d" else draw.choice([common, common, [1], [*common[-1:]]])
-        return f"torch.tensor({_indices(draw, size, at)}, dtype=torch.{draw.choice(('int64', 'int32'))}).reshape({at})", 1
+        numbers = _indices(draw, size, at)
+        return f"torch.tensor({numbers}, dtype=torch.{draw.choice(('int64', 'int32'))}).reshape({at})", 1
     if kind == "list":
         return str(_indices(draw, size, common)) if common else str(_indices(draw, size, [1])), 1
     if kind == "array":

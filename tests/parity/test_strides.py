@@ -25,8 +25,9 @@ def _steps(draw: random.Random, shape: list[int]) -> list[str]:
     high = draw.randrange(low, size + 1)
     found += [f".squeeze({d})", f".transpose({d}, {draw.randrange(-n, n)})", f".movedim({d}, {draw.randrange(n)})",
               f".permute({draw.sample(range(n), n)})", f".narrow({d}, {low}, {high - low})", f".chunk(2, {d})[-1]",
-              f".unfold({d}, {draw.randrange(size + 1)}, {draw.choice([1, 2])})", 
-              f".split({max(1, size // 2)}, {d})[0]", f".expand({[3 if m == 1 else -1 for m in shape]})", f".expand({[draw.choice([1, 2]), *shape]})"]
+              f".unfold({d}, {draw.randrange(size + 1)}, {draw.choice([1, 2])})",
+              f".split({max(1, size // 2)}, {d})[0]", f".expand({[3 if m == 1 else -1 for m in shape]})",
+              f".expand({[draw.choice([1, 2]), *shape]})"]
     if size:
         found += [f".select({d}, {draw.randrange(size)})", f".unbind({d})[0]",
                   f"[{':, ' * d}::{draw.choice([1, 2, 3])}]"]

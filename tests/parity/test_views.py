@@ -36,8 +36,9 @@ x.adjoint(); x.permute(1, 0); x.movedim(0, 1); x.moveaxis(0, 1); x.swapaxes(0, 1
 x.squeeze(0); x.squeeze((0, 1)); x.unsqueeze(0); x.expand(2, 3); x.expand(1, 2, 3); x.expand_as(x)
 x.broadcast_to((2, 3)); x.diagonal(); x.unfold(1, 2, 1); x.split(1)[0]; x.split([1, 1])[1]; x.expand(2, 2, 3)[0]
 x.chunk(2)[0]; x.tensor_split(2)[0]; x.unbind(0)[0]; x.hsplit(3)[0]; x.vsplit(2)[0]; x[None].dsplit(3)[1]; x.real
-x.split_with_sizes([1, 1])[0]; x.as_strided((2,), (1,)); x.as_strided((2, 2), (1, 1), 1); x.detach(); x.data; x[0:2][1]; torch.conj(x)
-x.clone(); torch.atleast_3d(x); torch.broadcast_tensors(x, x)[0]; torch.meshgrid(x[0], x[1], indexing='ij')[0]; x.reshape_as(x)
+x.split_with_sizes([1, 1])[0]; x.as_strided((2,), (1,)); x.as_strided((2, 2), (1, 1), 1); x.detach(); x.data; x[0:2][1]
+x.clone(); torch.conj(x); torch.atleast_3d(x); torch.broadcast_tensors(x, x)[0]; x.reshape_as(x)
+torch.meshgrid(x[0], x[1], indexing='ij')[0]
 """
 
 
