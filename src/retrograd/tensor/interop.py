@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..kernels.layout import address, owner_of, window
 from ..modes import local
 from .data import checked_array
 from .printing import repr_of
@@ -204,16 +205,13 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
     """A copy of the array on a copy of all the memory it is a part of, which other parts share through `memo`."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    if root.base is not None or not root.size or not (root.flags.c_contiguous or root.flags.f_contiguous):
+    root = owner_of(array)
+    if not root.size or not root.flags.forc:
         return np.array(array, order="K")
     known = memo.get(id(root))
     if known is None:
         known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # with the root, so that its id lasts
-    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, known[1], offset, array.strides)
+    return window(known[1], array.shape, array.dtype, address(array) - address(root), array.strides)
 
 
 def _rebuilt(kind: type[Any], array: Array, requires_grad: bool, attributes: dict[str, Any]) -> Any:
