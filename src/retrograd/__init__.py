@@ -286,7 +286,9 @@ from .tensor.generator import (
     seed,
     set_rng_state,
 )
+from .tensor.geometry import as_strided, empty_strided
 from .tensor.indexing import narrow, select
+from .tensor.inserting import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 from .tensor.interop import detach
 from .tensor.joining import (
     atleast_1d,
@@ -297,6 +299,7 @@ from .tensor.joining import (
     column_stack,
     concat,
     concatenate,
+    dsplit,
     dstack,
     hsplit,
     hstack,
@@ -324,7 +327,15 @@ from .tensor.legacy import (
 from .tensor.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensor.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
 from .tensor.normalizing import log_softmax, logsumexp, norm, softmax
-from .tensor.options import contiguous_format, layout, memory_format, preserve_format, strided
+from .tensor.options import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
 from .tensor.printing import get_printoptions, printoptions, set_printoptions
 from .tensor.random import (
     bernoulli,
@@ -414,25 +425,27 @@ from .tensor.sorting import (
     unique,
     unique_consecutive,
 )
+from .tensor.storage import TypedStorage, UntypedStorage, is_storage
 from .tensor.tensor import Tensor
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "add", "addbmm", "addcdiv", "addcmul", "addmm",
-    "addmv", "addr", "adjoint", "all", "allclose", "amax", "amin", "aminmax", "angle", "any", "arange", "arccos",
-    "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_",
-    "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_tensor", "as_torch", "asarray", "asin",
-    "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d",
-    "atleast_3d", "autograd", "baddbmm", "bernoulli", "bincount", "bitwise_and", "bitwise_left_shift",
-    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "BoolTensor",
-    "broadcast_shapes", "broadcast_tensors", "broadcast_to", "ByteTensor", "can_cast", "cat", "cdouble", "ceil",
-    "ceil_", "cfloat", "chain_matmul", "CharTensor", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_",
-    "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "complex", "complex128", "complex64",
-    "concat", "concatenate", "conj", "conj_physical", "conj_physical_", "contiguous_format", "copysign", "cos",
-    "cos_", "cosh", "cosh_", "count_nonzero", "cuda", "cummax", "cummin", "cumprod", "cumsum", "default_generator",
-    "deg2rad", "deg2rad_", "detach", "device", "diag", "diag_embed", "diagonal", "div", "divide", "dot", "double",
-    "DoubleTensor", "dstack", "dtype", "e", "einsum", "empty", "empty_like", "enable_grad", "eq", "equal", "erf",
+    "_C", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "add", "addbmm", "addcdiv", "addcmul",
+    "addmm", "addmv", "addr", "adjoint", "all", "allclose", "amax", "amin", "aminmax", "angle", "any", "arange",
+    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
+    "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_scatter",
+    "as_tensor", "as_torch", "asarray", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh",
+    "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "baddbmm", "bernoulli", "bincount",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
+    "bool", "BoolTensor", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "ByteTensor", "can_cast", "cat",
+    "cdouble", "ceil", "ceil_", "cfloat", "chain_matmul", "channels_last", "channels_last_3d", "CharTensor",
+    "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone",
+    "column_stack", "complex", "complex128", "complex64", "concat", "concatenate", "conj", "conj_physical",
+    "conj_physical_", "contiguous_format", "copysign", "cos", "cos_", "cosh", "cosh_", "count_nonzero", "cuda",
+    "cummax", "cummin", "cumprod", "cumsum", "default_generator", "deg2rad", "deg2rad_", "detach", "device", "diag",
+    "diag_embed", "diagonal", "diagonal_scatter", "div", "divide", "dot", "double", "DoubleTensor", "dsplit",
+    "dstack", "dtype", "e", "einsum", "empty", "empty_like", "empty_strided", "enable_grad", "eq", "equal", "erf",
     "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye", "fill_", "finfo",
     "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power",
     "FloatTensor", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "from_dlpack",
@@ -441,28 +454,29 @@ __all__ = [
     "hsplit", "hstack", "hypot", "iinfo", "imag", "index_add", "index_copy", "index_fill", "index_put",
     "index_put_", "index_select", "inf", "inference_mode", "initial_seed", "inner", "int", "int16", "int32",
     "int64", "int8", "IntTensor", "is_complex", "is_conj", "is_floating_point", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_nonzero", "is_same_size", "is_signed", "is_tensor", "isclose", "isfinite",
-    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kthvalue", "layout", "le", "lerp", "less", "less_equal",
-    "linspace", "load", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
-    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_",
-    "logspace", "logsumexp", "long", "LongTensor", "lt", "manual_seed", "masked_fill", "masked_select", "matmul",
-    "max", "maximum", "mean", "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis",
-    "movedim", "msort", "mul", "multinomial", "multiply", "mv", "nan", "nan_to_num", "nan_to_num_", "nanmedian",
-    "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_", "nn", "no_grad", "nonzero", "norm", "normal",
-    "not_equal", "numel", "ones", "ones_like", "optim", "outer", "overrides", "permute", "pi", "polar", "positive",
-    "pow", "preserve_format", "printoptions", "prod", "promote_types", "rad2deg", "rad2deg_", "rand", "rand_like",
-    "randint", "randint_like", "randn", "randn_like", "random", "randperm", "ravel", "real", "reciprocal",
-    "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "resolve_conj", "result_type",
-    "return_types", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "save",
-    "scalar_tensor", "scatter", "scatter_add", "seed", "select", "set_default_dtype", "set_grad_enabled",
-    "set_printoptions", "set_rng_state", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit",
-    "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "Size", "softmax", "sort", "split", "split_with_sizes", "sqrt",
-    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "strided", "sub", "subtract", "sum",
-    "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "Tensor", "tensor",
-    "tensor_split", "tensordot", "tile", "topk", "trace", "transpose", "tril", "tril_indices", "triu",
-    "triu_indices", "true_divide", "trunc", "trunc_", "uint8", "unbind", "unflatten", "unique",
-    "unique_consecutive", "unsqueeze", "var", "var_mean", "vdot", "view_as_complex", "view_as_real", "viz",
-    "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "is_inference_mode_enabled", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "isclose",
+    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kthvalue", "layout", "le", "lerp", "less",
+    "less_equal", "linspace", "load", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
+    "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
+    "logit_", "logspace", "logsumexp", "long", "LongTensor", "lt", "manual_seed", "masked_fill", "masked_select",
+    "matmul", "max", "maximum", "mean", "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode",
+    "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "nan", "nan_to_num", "nan_to_num_",
+    "nanmedian", "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_", "nn", "no_grad", "nonzero",
+    "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim", "outer", "overrides", "permute", "pi",
+    "polar", "positive", "pow", "preserve_format", "printoptions", "prod", "promote_types", "rad2deg", "rad2deg_",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "ravel", "real",
+    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "resolve_conj",
+    "result_type", "return_types", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub",
+    "save", "scalar_tensor", "scatter", "scatter_add", "seed", "select", "select_scatter", "set_default_dtype",
+    "set_grad_enabled", "set_printoptions", "set_rng_state", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_",
+    "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_scatter", "softmax", "sort",
+    "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean",
+    "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan", "tan_",
+    "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose", "tril",
+    "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind",
+    "unflatten", "unique", "unique_consecutive", "unsqueeze", "UntypedStorage", "var", "var_mean", "vdot",
+    "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
+    "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one

@@ -266,7 +266,10 @@ def test_types_that_index():
                 torch.tensor([2, 0], dtype=torch.int32)):
         assert x[key].tolist() == expected
     assert x[np.int64(1)].tolist() == x[torch.tensor(1)].tolist() == [4, 5, 6, 7]
-    assert x[torch.tensor([1, 0, 1], dtype=torch.uint8)].tolist() == x[[True, False, True]].tolist() == expected[::-1]
+    with pytest.warns(UserWarning, match=r"^indexing with dtype torch.uint8 is now deprecated"):
+        taken = x[torch.tensor([1, 0, 1], dtype=torch.uint8)]
+    assert taken.tolist() == x[[True, False, True]].tolist() == expected[::-1]
+    assert x[torch.tensor(1, dtype=torch.uint8)].shape == (1, 3, 4)
 
 
 def test_dtypes_of_what_is_written():

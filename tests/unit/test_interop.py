@@ -296,11 +296,13 @@ class TestCopies:
             copy.deepcopy(tensor * 2)
 
     def test_deepcopy_keeps_what_shares_memory_together(self) -> None:
-        memory = np.zeros((3, 4))
-        both = copy.deepcopy([torch.from_numpy(memory), torch.from_numpy(memory.T[1:])])
+        memory = torch.zeros(3, 4)
+        both = copy.deepcopy([memory, memory.T[1:]])
         both[0].numpy()[2, 3] = 5
         assert both[1].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 5]]
         assert not memory.any()
+        apart = copy.deepcopy([torch.from_numpy(memory.numpy()), torch.from_numpy(memory.numpy()[1:])])
+        assert not torch.equal(apart[0].add_(1)[1:], apart[1])
         same = leaf()
         first, second = copy.deepcopy([same, same])
         assert first is second

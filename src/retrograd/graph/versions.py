@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Site
+from ..kernels.layout import address, owner_of, window
 
 next_number = itertools.count(1).__next__
 
@@ -48,27 +49,33 @@ def _forget(key: int, reference: Any) -> None:
     _books.pop(key, None)
 
 
-def owner_of(array: Any) -> Any:
-    """The array that stands for the memory of `array`: the last ndarray on the way down its bases."""
-    base = array.base
-    while base is not None:
-        if type(base) is np.ndarray:
-            array = base
-        elif isinstance(base, np.ndarray) or not hasattr(base, "base"):
-            break                                        # another lineage, or memory that is not NumPy's
-        base = base.base                                 # of what stride tricks put between, the array below it
-    return array
-
-
 class _Apart(np.ndarray[Any, Any]):
     """Two of these stand between two lineages. NumPy looks for the base of a view below the array that it is taken
     of, as long as it finds an array of the view's own class there.
     """
 
 
+def apart(array: Any) -> Any:
+    """The same array as the owner of what it spans, whose writes are counted apart."""
+    return array.view(_Apart).view(_Apart).view(np.ndarray)
+
+
 def new_lineage(array: Any) -> Any:
     """The same memory as an array whose writes are counted apart."""
-    return array.view(_Apart).view(_Apart).view(np.ndarray)
+    owner = owner_of(array)
+    if owner is array or not owner.flags.forc:
+        return apart(array)
+    return window(apart(owner), array.shape, array.dtype, address(array) - address(owner), array.strides)
+
+
+def inherit(array: Any, from_array: Any) -> None:
+    """Count the writes to the memory of `array`, a new lineage, on from those to another."""
+    earlier = writes_to(from_array)
+    if earlier is not None:
+        owner = owner_of(array)
+        writes = _books[id(owner)] = Writes(owner)
+        writes.count, writes.site = earlier.count, earlier.site
+        writes.numbers.extend(earlier.numbers)
 
 
 def writes_to(array: Any) -> Writes | None:

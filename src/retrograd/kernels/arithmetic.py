@@ -231,7 +231,7 @@ def overwritten(x: Any, y: Any) -> Any:
 
 def overwrite(x: Any, y: Any) -> Any:
     """Copy y into the memory of x."""
-    np.copyto(x, y.real if y.dtype.kind == "c" and x.dtype.kind != "c" else y, casting="unsafe")
+    np.copyto(x, y.real if y.dtype.kind == "c" and x.dtype.kind not in "cb" else y, casting="unsafe")
     return x
 
 

@@ -19,6 +19,8 @@ _FEW = 1 << 10                          # so many elements `np.add.at` adds soon
 
 def overlaps(view: Any) -> bool:
     """Whether two elements of a view may lie at one place in memory. True where that is not plain from its strides."""
+    if not view.size:
+        return False
     reach = 0
     for stride, size in sorted(zip(map(abs, view.strides), view.shape)):
         if size > 1:
@@ -59,6 +61,8 @@ def slice_backward(g: Any, shape: Shape, dim: int, start: int, stop: int, step: 
 def index(x: Any, indices: Sequence[Any]) -> Any:
     """The elements that arrays of indices name, one for each leading dimension."""
     last = indices[-1]
+    if not last.size and (error := _ill_formed(x.shape, indices)) is not None:
+        raise error                                     # NumPy takes any mask without elements
     try:
         if last.dtype.kind != "b" and all([i is None for i in indices[:-1]]):
             return x.take(last, len(indices) - 1)
@@ -105,11 +109,14 @@ def _ill_formed(shape: Shape, indices: Sequence[Any]) -> Exception | None:
 
 def _beyond(shape: Shape, indices: Sequence[Any]) -> Exception | None:
     """Whether an index is outside its dimension."""
-    for d, i in enumerate(expanded(indices)):
-        if i is not None and i.size and not shape[d]:
+    arrays = [(d, i) for d, i in enumerate(expanded(indices)) if i is not None]
+    # Dimensions that stand apart are brought to the front, and then counted.
+    apart = arrays[-1][0] - arrays[0][0] >= len(arrays)
+    for place, (d, i) in enumerate(arrays):
+        if i.size and not shape[d]:
             return IndexError("index is out of bounds for dimension with size 0")
-        if i is not None and outside(i, shape[d]) is not None:
-            return IndexError(out_of_bounds(i, shape[d], d))
+        if outside(i, shape[d]) is not None:
+            return IndexError(out_of_bounds(i, shape[d], place if apart else d))
     return None
 
 
@@ -149,7 +156,11 @@ def index_put(x: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> 
 
 def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
     """Write or add `values` to what the indices name."""
-    only_mask = [i.dtype.kind for i in indices if i is not None] == ["b"]
+    only_mask = by_mask(indices)
+    if only_mask and not accumulate and values.size == 1:
+        values = values.reshape(()) if values.dtype.kind != "c" or out.dtype.kind == "c" else values.real.reshape(())
+    if not indices[-1].size and (error := _ill_formed(out.shape, indices)) is not None:
+        raise error
     try:
         if accumulate and only_mask:
             out[_key(indices)] += values
@@ -164,18 +175,29 @@ def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) ->
     return out
 
 
-def misfit(shape: Shape, indices: Sequence[Any], values: Shape) -> Exception | None:
-    """Why values of a shape cannot be written where the indices say in an array of `shape`; None where they can."""
+def by_mask(indices: Sequence[Any]) -> bool:
+    """Whether indices are one mask."""
+    return [i.dtype.kind for i in indices if i is not None] == ["b"]
+
+
+def misfit(shape: Shape, indices: Sequence[Any], values: Shape, bounds: bool = True) -> Exception | None:
+    """Why values of a shape cannot be written where the indices say in an array of `shape`; None where they can.
+
+    Whether all are within their dimensions is said last, and only with `bounds`.
+    """
     error = _ill_formed(shape, indices)
     if error is not None:
         return error
-    taken = _taken(shape, expanded(indices))
+    arrays = expanded(indices)
+    if any([i is not None and i.size and not n for n, i in zip(shape, arrays)]):
+        return IndexError("index is out of bounds for dimension with size 0")
+    taken = _taken(shape, arrays)
     try:
         fits = np.broadcast_shapes(taken, values) == taken
     except ValueError:
         fits = False
     if fits:
-        return _beyond(shape, indices)
+        return _beyond(shape, indices) if bounds else None
     return RuntimeError(f"shape mismatch: value tensor of shape {list(values)} cannot be broadcast to indexing result "
                         f"of shape {list(taken)}")
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .layout import empty_strided, row_by_row, steps, strided
+
 Shape = tuple[int, ...]
 
 
@@ -21,9 +23,43 @@ class StrideError(RuntimeError):
 def view(x: Any, shape: Shape) -> Any:
     """`x` in another shape, over the same memory. Raises StrideError where the strides do not allow it."""
     try:
-        return x.reshape(shape, copy=False)
+        out = x.reshape(shape, copy=False)
     except ValueError:
         raise _refused(x, shape) from None
+    new, old = out.shape, x.shape
+    if 1 in new or 0 in new or 1 in old:                # where a size is 1, NumPy chooses a stride as it likes
+        by = tuple([n * x.itemsize for n in _view_strides(old, steps(x), new)])
+        if by != out.strides:
+            return _by_steps(x, new, by)
+    return out
+
+
+def _by_steps(x: Any, shape: Shape, by: Shape) -> Any:
+    """The memory of `x` in a shape of as many elements, by strides in bytes that do not leave it."""
+    out = np.lib.stride_tricks.as_strided(x, shape, by)
+    if not x.flags.writeable:
+        out.flags.writeable = False
+    return out
+
+
+def _view_strides(old: Shape, strides: Shape, new: Shape) -> Shape:
+    """The strides that PyTorch gives a view that there is: from the last dimension on, block after block."""
+    if 0 in old:
+        return strides if old == new else row_by_row(new)
+    out, block, left, d = [0] * len(new), 1, 1, len(new) - 1
+    if not strides:
+        return (1,) * len(new)
+    base = strides[-1]
+    for axis in range(len(old) - 1, -1, -1):
+        block *= old[axis]
+        if axis == 0 or (old[axis - 1] != 1 and strides[axis - 1] != block * base):
+            while d >= 0 and (left < block or new[d] == 1):
+                out[d] = left * base
+                left *= new[d]
+                d -= 1
+            if axis > 0:
+                base, block, left = strides[axis - 1], 1, 1
+    return tuple(out)
 
 
 def reshaped(x: Any, shape: Shape) -> Any:
@@ -108,35 +144,41 @@ def squeeze_dim(x: Any, dim: int) -> Any:
 
 def unsqueeze(x: Any, dim: int) -> Any:
     """`x` with an axis of size 1 at `dim`."""
-    return x[(*(slice(None),) * dim, None, ...)]
+    shape, steps_, flags = x.shape, x.strides, x.flags
+    step = shape[dim] * steps_[dim] if dim < len(shape) else x.itemsize
+    new_shape, new_steps = (*shape[:dim], 1, *shape[dim:]), (*steps_[:dim], step, *steps_[dim:])
+    if not flags.c_contiguous or 0 in shape:
+        return strided(x, new_shape, tuple([n // x.itemsize for n in new_steps]))
+    view = np.ndarray(new_shape, x.dtype, x, 0, new_steps)        # quicker than NumPy's None, whose stride is 0
+    if not flags.writeable:
+        view.flags.writeable = False
+    return view
 
 
 def expand(x: Any, shape: Shape) -> Any:
     """`x` repeated along new axes and axes of size 1, over the same memory: read-only where elements coincide."""
     if shape == x.shape:
         return x.view()
+    lead = len(shape) - x.ndim
+    by = [step if n == m else 0 for n, m, step in zip(x.shape, shape[lead:], x.strides)]
+    for n in reversed(shape[:lead]):
+        by.insert(0, 0 if n != 1 else shape[len(shape) - len(by)] * by[0] if by else x.itemsize)
     if x.size and x.flags.c_contiguous and 0 not in shape:      # as NumPy's, at a tenth of the time
-        lead = len(shape) - x.ndim
-        steps = [0 if n == 1 else step for n, step in zip(x.shape, x.strides)]
-        wide: Any = np.ndarray(shape, x.dtype, x, 0, (*(0,) * lead, *steps))
+        wide: Any = np.ndarray(shape, x.dtype, x, 0, by)
     else:
-        wide = np.broadcast_to(x, shape)
-    wide.flags.writeable = wide.size == x.size and x.flags.writeable
+        wide = np.lib.stride_tricks.as_strided(x, shape, by)
+    if wide.size != x.size or not x.flags.writeable:
+        wide.flags.writeable = False
     return wide
 
 
 def diagonal(x: Any, offset: int, dim0: int, dim1: int) -> Any:
     """The diagonals of the planes of two axes, as a last axis, over the memory of `x`."""
     row, column = (-offset, 0) if offset < 0 else (0, offset)
-    height, width = x.shape[dim0] - row, x.shape[dim1] - column
-    size = max(min(height, width), 0)
-    if not size:
-        row = column = 0
-    start: list[Any] = [slice(None)] * x.ndim
-    start[dim0], start[dim1] = slice(row, None), slice(column, None)
-    rest = [d for d in range(x.ndim) if d not in (dim0, dim1)]
-    strides = (*(x.strides[d] for d in rest), x.strides[dim0] + x.strides[dim1])
-    return np.lib.stride_tricks.as_strided(x[tuple(start)], (*(x.shape[d] for d in rest), size), strides)
+    size = max(min(x.shape[dim0] - row, x.shape[dim1] - column), 0)
+    rest, by = [d for d in range(x.ndim) if d not in (dim0, dim1)], steps(x)
+    start = row * by[dim0] + column * by[dim1] if size else 0
+    return strided(x, (*(x.shape[d] for d in rest), size), (*(by[d] for d in rest), by[dim0] + by[dim1]), start)
 
 
 def diagonal_copy(x: Any, offset: int, dim0: int, dim1: int) -> Any:
@@ -162,10 +204,49 @@ def diag_embed(x: Any, offset: int, dim0: int, dim1: int) -> Any:
 def unfold(x: Any, dim: int, size: int, step: int) -> Any:
     """Windows of `size` elements along `dim`, one every `step`, as a last axis, over the memory of `x`."""
     if not x.ndim:
-        return np.lib.stride_tricks.as_strided(x, (size,), (x.itemsize,))
-    shape, strides = [*x.shape, size], [*x.strides, x.strides[dim]]
-    shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, strides[dim] * step
-    return np.lib.stride_tricks.as_strided(x, shape, strides)
+        return strided(x, (size,), (1,))
+    by = steps(x)
+    shape, strides = [*x.shape, size], [*by, by[dim]]
+    shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, by[dim] * step
+    return strided(x, tuple(shape), tuple(strides))
+
+
+# By strides
+
+Geometry = tuple[Shape, Shape, int]                     # a shape, strides in elements, where the first element lies
+
+
+def as_strided(x: Any, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
+    """The memory of `x` by other strides, from `start` elements after its first on. `layout` is how `x` lies."""
+    if any([n > 1 and a != b for n, a, b in zip(x.shape, steps(x), layout)]):
+        other = empty_strided(x.shape, layout, x.dtype)
+        other[...] = x
+        x = other
+    return strided(x, size, stride, start)
+
+
+def transfer(g: Any, source: Geometry, target: Geometry, shared: Geometry) -> Any:
+    """`g` added to zeros where `source` has its elements, and read where `target` has its own.
+
+    In between it is divided among the elements of `shared` that lie at one place.
+    """
+    into, out_of, among = (_places(*geometry) for geometry in (source, target, shared))
+    low = min([int(places.min()) for places in (into, out_of, among) if places.size], default=0)
+    span = max([int(places.max()) for places in (into, out_of, among) if places.size], default=-1) + 1 - low
+    memory = np.zeros(span, g.dtype)
+    np.add.at(memory, (into - low).reshape(-1), g.reshape(-1))
+    shares = np.bincount((among - low).reshape(-1), minlength=span)
+    if np.any(shares > 1):
+        memory /= np.maximum(shares, 1).astype(g.real.dtype)
+    return np.asarray(memory[out_of - low])
+
+
+def _places(shape: Shape, strides: Shape, start: int) -> Any:
+    """Where the elements of a geometry lie."""
+    places = np.full(shape, start, np.int64)
+    for d, (n, stride) in enumerate(zip(shape, strides)):
+        places += (np.arange(n) * stride).reshape(n, *(1,) * (len(shape) - 1 - d))
+    return places
 
 
 def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import copied
+from ..kernels.layout import copied, empty_strided
 from .framework import Op, linear
 
 
 def _cast(x: Any, dtype: Any) -> Any:
     """`x` in another dtype. A complex array gives up its imaginary part to become real, without a warning."""
-    if x.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+    if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         x = x.real
     return copied(x, dtype)
 
@@ -29,9 +29,15 @@ real = linear("real", _real, view=True, x=lambda g: g)
 real.holomorphic = False
 
 
-def _clone(x: Any, order: str) -> Any:
-    """A copy, dense in memory: in the order of axes that `x` has ("K"), or row by row ("C")."""
-    return copied(x, x.dtype) if order == "K" else np.array(x, order="C", copy=True)
+def _clone(x: Any, order: Any) -> Any:
+    """A copy, dense in memory: in the order of axes that `x` has ("K"), or row by row ("C"). Or by given strides."""
+    if order == "K":
+        return copied(x, x.dtype)
+    if order == "C":
+        return np.array(x, order="C", copy=True)
+    out = empty_strided(x.shape, order, x.dtype)
+    out[...] = x
+    return out
 
 
 clone = linear("clone", _clone, x=lambda g: g)

@@ -171,6 +171,8 @@ def _view_as_complex(x: Any) -> Any:
         return np.empty(x.shape[:-1], dtype)
     if x.strides[-1] != x.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any([step // x.itemsize % 2 for step in x.strides[:-1]]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return x.view(dtype)[..., 0]
 
 

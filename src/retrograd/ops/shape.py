@@ -43,3 +43,22 @@ unfold: Op = linear("unfold", kernels.unfold, view=True,
                     x=lambda g, x_shape, dim, size, step: unfold_backward(g, x_shape, dim, size, step))
 unfold_backward: Op = linear("unfold_backward", kernels.unfold_backward,
                              g=lambda g, dim, size, step: unfold(g, dim, size, step))
+
+as_strided: Op = linear("as_strided", kernels.as_strided, view=True,
+                        x=lambda g, x_shape, size, stride, start, layout: transfer(
+                            g, (size, stride, start), (x_shape, layout, 0), (x_shape, layout, 0)))
+transfer: Op = linear("transfer", kernels.transfer,
+                      g=lambda g, source, target, shared: transfer(g, target, source, shared))
+
+# In-place changes of geometry, whose nodes PyTorch numbers as other overloads
+
+as_strided_: Op = linear("as_strided_", kernels.as_strided, node="AsStridedBackward1", view=True,
+                         x=as_strided.rules["x"])
+transpose_: Op = linear("transpose_", kernels.transpose, node="TransposeBackward1", view=True,
+                        x=transpose.rules["x"])
+t_: Op = linear("t_", kernels.t, node="TBackward1", view=True, x=t.rules["x"])
+squeeze_: Op = linear("squeeze_", kernels.squeeze, node="SqueezeBackward3", view=True, x=_back)
+squeeze_dim_: Op = linear("squeeze_", kernels.squeeze_dim, node="SqueezeBackward4", view=True, x=_back)
+squeeze_dims_: Op = linear("squeeze_", kernels.squeeze_dims, node="SqueezeBackward5", view=True, x=_back)
+unsqueeze_: Op = linear("unsqueeze_", kernels.unsqueeze, node="UnsqueezeBackward1", view=True,
+                        x=unsqueeze.rules["x"])

@@ -14,7 +14,7 @@ import numpy as np
 from ..dtypes import C_NAMES, F64
 from ..ops import arithmetic as ops
 from ..ops.basic import cast
-from .inplace import inplace, write
+from .inplace import augmented, inplace, write
 from .options import check_tensor, number
 from .overwriting import copy_, fill_ as fill_, zero_ as zero_
 from .recording import recorded
@@ -294,14 +294,14 @@ def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
 
 def floor_divide_(self: Tensor, other: Any) -> Tensor:
     """`self //= other`."""
-    op = ops.floor_divide_number_written if isinstance(other, NUMBER) else ops.floor_divide_written
+    op = ops.floor_divide_number_written if isinstance(other, (int, float)) else ops.floor_divide_written
     write(op, self, (other,))
     return self
 
 
 def remainder_(self: Tensor, other: Any) -> Tensor:
     """`self %= other`."""
-    write(ops.remainder_number if isinstance(other, NUMBER) else ops.remainder, self, (other,))
+    write(ops.remainder_number if isinstance(other, (int, float)) else ops.remainder, self, (other,))
     return self
 
 
@@ -368,11 +368,11 @@ class ArithmeticMethods:
     positive, reciprocal = positive, reciprocal
     lerp, addcmul, addcdiv = lerp, addcmul, addcdiv
 
-    __iadd__, __isub__ = inplace(ops.add), inplace(ops.sub)
-    __itruediv__ = __idiv__ = inplace(ops.div)
-    __imul__ = mul_ = multiply_ = inplace(ops.mul)
-    __ifloordiv__ = floor_divide_
-    __imod__, __ipow__ = remainder_, pow_
+    __iadd__, __isub__, __imul__ = augmented(ops.add), augmented(ops.sub), augmented(ops.mul)
+    __itruediv__ = __idiv__ = augmented(ops.div)
+    mul_ = multiply_ = inplace(ops.mul)
+    __ifloordiv__ = augmented(floor_divide_)
+    __imod__, __ipow__ = augmented(remainder_), augmented(pow_)
     add_, sub_, subtract_ = add_, sub_, sub_
     div_ = divide_ = true_divide_ = div_
     floor_divide_, remainder_, fmod_, pow_ = floor_divide_, remainder_, fmod_, pow_

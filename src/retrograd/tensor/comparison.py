@@ -13,7 +13,7 @@ from ..ops.basic import cast
 from ..ops.framework import Op
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors
-from .inplace import inplace, write
+from .inplace import augmented, inplace, write
 from .operands import scalar
 from .options import check_tensor, number
 from .recording import recorded
@@ -288,11 +288,11 @@ class ComparisonMethods:
     le_, gt_, ge_ = _compared(ops.le), _compared(ops.gt), _compared(ops.ge)
     logical_and_, logical_or_ = inplace(ops.logical_and), inplace(ops.logical_or)
     logical_xor_, logical_not_ = inplace(ops.logical_xor), inplace(ops.logical_not)
-    __iand__ = bitwise_and_ = inplace(ops.bitwise_and)
-    __ior__ = bitwise_or_ = inplace(ops.bitwise_or)
-    __ixor__ = bitwise_xor_ = inplace(ops.bitwise_xor)
-    __ilshift__ = bitwise_left_shift_ = inplace(ops.left_shift)
-    __irshift__ = bitwise_right_shift_ = inplace(ops.right_shift)
+    __iand__, bitwise_and_ = augmented(ops.bitwise_and), inplace(ops.bitwise_and)
+    __ior__, bitwise_or_ = augmented(ops.bitwise_or), inplace(ops.bitwise_or)
+    __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor), inplace(ops.bitwise_xor)
+    __ilshift__, bitwise_left_shift_ = augmented(ops.left_shift), inplace(ops.left_shift)
+    __irshift__, bitwise_right_shift_ = augmented(ops.right_shift), inplace(ops.right_shift)
     bitwise_not_ = inplace(ops.bitwise_not)
     clamp_ = clip_ = clamp_
     clamp_min_, clamp_max_ = clamp_min_, clamp_max_

@@ -27,7 +27,7 @@ from ..dtypes import (
     uint8,
 )
 from ..ops import basic as ops
-from .options import check_tensor, contiguous_format, element_type, layout as Layout, number, strided
+from .options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from .recording import recorded
 from .state import State
 
@@ -53,15 +53,15 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     if device is not None:
         checked(device)
     target = self._array.dtype if dtype is None else element_type("to", dtype)
-    if target is self._array.dtype and not copy and (
-            memory_format is not contiguous_format or self._array.flags.c_contiguous):
+    order = order_in("to", memory_format, self._array, "K")
+    if target is self._array.dtype and not copy and (order == "K" or lies_in(memory_format, self._array)):
         return self
     if self._array.dtype.kind == "c" and target.kind not in "cb":
         warnings.warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning,
                       stacklevel=2)
     result: Tensor = _cast(self, target)
-    if memory_format is contiguous_format and not result._array.flags.c_contiguous:
-        result = _clone(result, "C")
+    if order != "K" and not lies_in(memory_format, result._array):
+        result = _clone(result, order)
     return result
 
 

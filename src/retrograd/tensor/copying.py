@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import array_utils
 
-from ..kernels.layout import bytes_between
+from ..kernels.layout import address, bytes_between, owner_of, window
 from .data import checked_array
 from .state import meta_of
 
@@ -42,16 +42,13 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
     """A copy of the array on a copy of all the memory it is a part of, which other parts share through `memo`."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    if root.base is not None or not root.size or not (root.flags.c_contiguous or root.flags.f_contiguous):
+    root = owner_of(array)
+    if not root.size or not root.flags.forc:
         return np.array(array, order="K")
     known = memo.get(id(root))
     if known is None:
         known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # with the root, so that its id lasts
-    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, known[1], offset, array.strides)
+    return window(known[1], array.shape, array.dtype, address(array) - address(root), array.strides)
 
 
 def _leaf(kind: type[Any], array: Array, requires_grad: bool) -> Any:

@@ -18,7 +18,6 @@ from .data import new_array
 from .options import (
     check_real_parts,
     check_tensor,
-    contiguous_format,
     element_type,
     filled_type,
     filling,
@@ -26,6 +25,7 @@ from .options import (
     made,
     memory_format as MemoryFormat,
     number,
+    order_in,
     shape_of,
     strided,
 )
@@ -123,9 +123,10 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = str
 
 def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | None = None) -> Array:
     """New memory of the shape of `array`, its dimensions in the same order in memory unless a format is given."""
-    if array.flags.c_contiguous or memory_format is contiguous_format:
+    order = order_in("empty_like", memory_format, array, "K")
+    if order == "C" or (order == "K" and array.flags.c_contiguous):
         return np.empty(array.shape, dtype)
-    return layouts.empty_as(array, dtype)
+    return layouts.empty_as(array, dtype) if order == "K" else layouts.empty_strided(array.shape, order, dtype)
 
 
 def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:
@@ -139,7 +140,7 @@ def zeros_like(input: Tensor, *, dtype: Any = None, layout: Layout | None = None
                memory_format: MemoryFormat | None = None) -> Tensor:
     """Zeros of the shape, type and order in memory of `input`."""
     array, target = _like("zeros_like", input, dtype)
-    if array.flags.c_contiguous:
+    if array.flags.c_contiguous and memory_format is None:
         return made(np.zeros(array.shape, target), device, requires_grad)
     out = empty_as(array, target, memory_format)
     out.fill(0)

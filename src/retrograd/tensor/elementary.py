@@ -145,6 +145,8 @@ def view_as_complex(input: Tensor) -> Tensor:
         raise RuntimeError("view_as_complex(): there is no complex type of two float16. Convert with .float() first.")
     if not input._array.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")
+    if input._array.shape[-1] == 2 and input.storage_offset() % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return _view_as_complex(input)  # type: ignore[no-any-return]
 
 

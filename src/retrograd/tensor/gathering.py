@@ -6,6 +6,7 @@ RuntimeError for an index that is outside, TypeError for what is no tensor.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -307,14 +308,18 @@ def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bo
 
 def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
     """`index_put` with arrays for indices; in place where `place` is 1."""
-    check_put(input._array, array_of("index_put", values, "values", 3), indices)
+    check_put(input._array, array_of("index_put", values, "values", 3), indices, accumulate)
     return _INDEX_PUT[place](input, values, indices, accumulate)
 
 
-def check_put(target: Any, values: Any, indices: Any) -> None:
-    """Refuse values of another dtype, once their shape is found to fit."""
+def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
+    """Refuse values of another dtype, once their shape is found to fit. One value for a mask is cast as a number is."""
     if values.dtype != target.dtype:
-        error = kernels.misfit(target.shape, indices, values.shape)
+        one = not accumulate and values.size == 1 and kernels.by_mask(indices)
+        error = kernels.misfit(target.shape, indices, () if one else values.shape, one)
+        if one and error is None:
+            filling(values.item(), target.dtype)
+            return
         if error is not None:
             raise error
         have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
@@ -329,6 +334,8 @@ def static_index(array: Any) -> Any:
     if array.dtype.kind == "b":
         return array.copy()
     if array.dtype == np.uint8:
+        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+                      UserWarning, stacklevel=2)
         return array.astype(bool)
     if array.dtype == np.int32:
         return array.astype(I64)

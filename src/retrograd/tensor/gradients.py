@@ -16,6 +16,7 @@ from ..graph.engine import Pass
 from ..graph.node import GradientEdge, Output, edge_at
 from ..graph.stack import NESTED, on_a_fresh_stack
 from ..graph.versions import written
+from ..kernels.layout import dense, empty_strided, steps
 from ..modes import local
 from ..ops.basic import cast, copy
 from .recording import recorded
@@ -185,9 +186,9 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
 
 def _copied(g: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy of the gradient, with its axes in memory in the order of those of the leaf's array."""
-    if like.flags.c_contiguous or 0 in like.strides:
+    if like.flags.c_contiguous or not dense(like):
         return np.array(g, order="C")
-    copied = np.empty_like(like)
+    copied = empty_strided(like.shape, steps(like), like.dtype)
     np.copyto(copied, g)
     return copied
 

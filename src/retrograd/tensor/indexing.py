@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import F64, dtype as torch_dtype
 from ..kernels import indexing as kernels
 from ..kernels.arithmetic import overwrite
 from ..modes import local
@@ -178,7 +178,7 @@ def _item(key: Any) -> Any:
     if isinstance(key, State):
         array = key._array
         if array.ndim == 0 and array.dtype.kind in "biu":
-            return array.item()
+            return array.item() if array.dtype.kind == "i" else bool(array)      # bytes are an old kind of bools
         return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
     if isinstance(key, np.ndarray):
         if key.ndim == 0 and key.dtype.kind in "iu":
@@ -200,6 +200,8 @@ def _as_index(array: np.ndarray[Any, Any]) -> Any:
     """An array of NumPy's, or one made of a list, as an index."""
     if array.dtype.kind in "OUS":
         raise TypeError("new(): invalid data type: an index is made of integers or bools")
+    if array.dtype == np.uint8 and array.ndim:
+        return static_index(array)
     return array if array.dtype.kind == "b" else array.astype(np.int64)
 
 
@@ -235,8 +237,11 @@ def setitem(input: Any, key: Any, value: Any) -> None:
             raise
     else:
         _check_values(target, value._array, arrays)
-        gathering.check_put(target, value._array, arrays)
-        kernels.put_into(target, value._array, arrays, False)
+        values = value._array
+        lead = _leading_ones(values.shape)
+        values = values.reshape(values.shape[lead:]) if lead else values
+        gathering.check_put(target, values, arrays, False)
+        kernels.put_into(target, values, arrays, False)
     written(input)
 
 
@@ -271,8 +276,12 @@ def _check_values(target: Any, values: Any, arrays: tuple[Any, ...]) -> None:
 def _stripped(value: Any, always: bool = True) -> Any:
     """`value` without leading dimensions of size 1: a view, `always` or only where there are any."""
     shape = value._array.shape
-    lead = next((d for d, n in enumerate(shape) if n != 1), len(shape))
+    lead = _leading_ones(shape)
     return view(value, shape[lead:]) if lead or always else value
+
+
+def _leading_ones(shape: tuple[int, ...]) -> int:
+    return next((d for d, n in enumerate(shape) if n != 1), len(shape))
 
 
 def _number(dtype: np.dtype[Any], value: Any) -> Any:
@@ -280,8 +289,14 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
-        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Make "
-                        "a tensor of it first, with torch.tensor(...).")
+        kind = f"{'numpy.' if isinstance(value, np.ndarray) else ''}{type(value).__name__}"
+        raise TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Make a tensor of it "
+                        "first, with torch.tensor(...).")
+    if isinstance(value, int) and not -2**63 <= value < 2**64:
+        raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
+    if dtype == np.float16:                             # which PyTorch writes by way of double
+        value = filling(value, F64)
+        return local.here.quiet.run(np.asarray, value, dtype)
     return np.asarray(filling(value, dtype), dtype)
 
 

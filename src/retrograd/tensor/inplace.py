@@ -7,18 +7,21 @@ only, and every view of that memory finds its new edge when it is next asked (`s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype
+from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype, result_dtype
 from ..errors import at, user_site
 from ..graph import versions
 from ..graph.faults import second_pass
 from ..graph.node import OtherNode, plan_of
 from ..graph.packed import look_after_indices
 from ..graph.versions import next_number
-from ..kernels.layout import dense
+from ..kernels.indexing import overlaps
+from ..kernels.layout import dense, layout_of, one_by_one
+from ..kernels.shape import common_shape
 from ..modes import local
 from ..ops.basic import clone
 from ..ops.framework import Op
@@ -60,6 +63,27 @@ def check_writable(x: Any, requires_grad: bool) -> None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. To change a parameter, write "
             f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
+
+
+# What may stand beside a tensor.
+_OPERANDS = (State, bool, int, float, complex, np.generic, np.ndarray)
+
+
+def augmented(op: Op | Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or does as a method."""
+
+    def call(input: Any, other: Any) -> Any:
+        if type(other) is not Results.tensor and not isinstance(other, _OPERANDS):
+            return NotImplemented
+        if not isinstance(op, Op):
+            return op(input, other)
+        write(op, input, (other,))
+        return input
+
+    name = op.name if isinstance(op, Op) else op.__name__.rstrip("_")
+    call.__name__ = call.__qualname__ = f"{name}_"
+    call.__doc__ = f"`{name}`, written over the tensor itself."
+    return call
 
 
 def inplace(op: Op) -> Callable[..., Any]:
@@ -105,9 +129,9 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
     recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
     _check_overlaps(op, operands)
-    arrays = common(op, operands) if op.domain != "as given" else [None if o is None else o._array for o in operands]
+    arrays = _promoted(op, operands)
     target, options = x._array, args[op.arity - 1:]
-    node, after = None, False
+    out, node, after = None, None, False
     try:
         if into is None:
             out = here.run(op.kernel, *arrays, *options)
@@ -115,9 +139,9 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
         if not target.flags.writeable:
-            target = unlocked(target) if op.name in _COINCIDING and len(operands) == 1 else unlock(target)
-        if into is None:
-            np.copyto(target, out, casting="unsafe")
+            _write_unlocked(op, target, arrays[1:], options, out, into)
+        elif into is None:
+            np.copyto(target, out, casting="unsafe")  # type: ignore[arg-type]
         else:
             here.run(into, *arrays, *options)
     except (TypeError, ValueError) as error:
@@ -138,6 +162,19 @@ def _write_unrecorded(op: Op, x: Any, other: np.ndarray[Any, Any]) -> None:
         refuse_overlap(target, other)
     local.here.run(op.kernel, target, other, out=target)
     versions.written(target, user_site(3))
+
+
+def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
+                    into: Callable[..., Any] | None) -> None:
+    """As `write` does, over a view that is read-only because elements of it, or of what it is a view of, coincide."""
+    run = local.here.run
+    target = unlocked(target) if op.name in _COINCIDING and not others else unlock(target)
+    if into is not None:
+        run(into, target, *others, *options)
+    elif op.kind != "constant" and overlaps(target):
+        one_by_one(partial(run, op.kernel), target, others, options)
+    else:
+        np.copyto(target, out, casting="unsafe")
 
 
 def _check_overlaps(op: Op, operands: list[Any]) -> None:
@@ -163,15 +200,14 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
 
 
 def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Make memory writable that is read-only because a view of it has an element in several places.
+    """The same memory for a write, where it is read-only because a view of it has an element in several places.
 
-    Raises RuntimeError where this view is one of those. Returns it.
+    Raises RuntimeError where this view plainly is one of those. (Where windows overlap, PyTorch writes in order.)
     """
-    if any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
+    if target.size and any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
-    target.flags.writeable = True
-    return target
+    return unlocked(target)
 
 
 def unlocked(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -181,14 +217,28 @@ def unlocked(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return writable
 
 
+def _promoted(op: Op, operands: list[Any]) -> list[Any]:
+    """The arrays in the type to compute in. That the result cannot be written is said before that there is none."""
+    if op.domain == "as given":
+        return [None if o is None else o._array for o in operands]
+    try:
+        return common(op, operands)
+    except NotImplementedError:
+        arrays = [o._array for o in operands if o is not None]
+        if op.kind == "pointwise" or op.kind == "constant":
+            dtype = result_dtype((a.dtype, a.ndim > 0) for a in arrays)
+            _check_result(np.broadcast_to(np.empty((), dtype), common_shape(*[a.shape for a in arrays])), arrays[0])
+        raise
+
+
 def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
     """Refuse a result that does not fit the memory it is to be written to."""
-    if category(out.dtype) > category(target.dtype):
-        have, want = torch_dtype.of[out.dtype].legacy, torch_dtype.of[target.dtype].legacy
-        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
     if out.shape != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
                            f"{list(out.shape)}")
+    if category(out.dtype) > category(target.dtype):
+        have, want = torch_dtype.of[out.dtype].legacy, torch_dtype.of[target.dtype].legacy
+        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
 
 
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],
@@ -234,7 +284,7 @@ def rebase(x: Any, node: Any) -> None:
 class CopySlices(OtherNode):
     """The history of a base that was written to through a view: `inner` made the slice, the rest is as it was."""
 
-    __slots__ = ("inner", "inputs", "replay")
+    __slots__ = ("inner", "inputs", "layout", "replay")
 
     def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
         before = edge_of(base)
@@ -244,6 +294,7 @@ class CopySlices(OtherNode):
             sliced = None if before is None else StridedView(base, replay, inner, before)
             inner.edges = (sliced, *inner.edges[1:])
         self.replay, self.inner, self.inputs = replay, inner, inner._inputs()
+        self.layout = layout_of(base._array)
 
     @property
     def links(self) -> tuple[tuple[Any, int], ...]:
@@ -252,10 +303,10 @@ class CopySlices(OtherNode):
         return links if self.inputs is None else (links[0], *[links[i] for i in self.inputs if i])
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        gradient = clone(cotangents[0], "C")
+        gradient = clone(cotangents[0], self.layout)
         part = self.replay(gradient)
         if type(part) is np.ndarray and not part.flags.writeable:
-            unlock(part)
+            part = unlock(part)
         inner = self.inner
         if inner is None:
             raise second_pass(self)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import DIFFERENTIABLE
-from ..graph.versions import new_lineage
 from ..modes import local
 from .printing import repr_of
 from .rearranging import flip
@@ -189,24 +187,6 @@ def detach_(input: Tensor) -> Tensor:
     return input
 
 
-def _data(self: Tensor) -> Tensor:
-    """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
-    tensor: Tensor = plain(new_lineage(self._array))
-    return tensor
-
-
-def _set_data(self: Tensor, value: Any) -> None:
-    if not isinstance(value, State):
-        kind = type(value)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"Variable data has to be a tensor, but got {name}")
-    new = value._array
-    if requires(self) and new.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
-                           f"torch.{new.dtype.name}")
-    if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
-        self._meta.accumulator = None           # it knows the old shape
-    self._array = new
 
 
 class InteropMethods:
@@ -233,7 +213,6 @@ class InteropMethods:
     __format__ = format_as
     detach = detach
     detach_ = detach_
-    data = property(_data, _set_data)
 
 
 def _fact(function: Callable[..., Any]) -> Callable[..., Any]:

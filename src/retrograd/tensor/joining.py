@@ -183,6 +183,14 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
     return _even_split("vsplit", input, indices_or_sections, 0)
 
 
+def dsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+    """`tensor_split` along the third dimension."""
+    if array_of("dsplit", input).ndim < 3:
+        raise RuntimeError("torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
+                           f"{input._array.ndim} dimensions!")
+    return _even_split("dsplit", input, indices_or_sections, 2)
+
+
 def _even_split(name: str, input: Any, given: Any, axis: int) -> tuple[Any, ...]:
     n = input._array.shape[axis]
     if isinstance(given, int) and given > 0 and n % given:
@@ -301,4 +309,4 @@ class JoiningMethods:
     __slots__ = ()
 
     unbind, split, chunk, tensor_split = unbind, split, chunk, tensor_split
-    split_with_sizes, hsplit, vsplit = split_with_sizes, hsplit, vsplit
+    split_with_sizes, hsplit, vsplit, dsplit = split_with_sizes, hsplit, vsplit, dsplit

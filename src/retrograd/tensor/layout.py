@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..graph.versions import owner_of
+from ..kernels.layout import address, empty_strided, owner_of, row_by_row, steps
 from .dims import array_of, axis_of
 from .joining import unbind
+from .options import lies_in
 from .size import Size
 
 
@@ -36,11 +36,7 @@ def ndimension(self: Any) -> int:
 
 def stride(self: Any, dim: int | None = None) -> Any:
     """For each dimension, or for one, how many elements apart its neighbours are in memory."""
-    array = self._array
-    if array.size:
-        strides = tuple([step // array.itemsize for step in array.strides])
-    else:
-        strides = tuple([math.prod([max(n, 1) for n in array.shape[d + 1:]]) for d in range(array.ndim)])
+    strides = steps(self._array) if self._array.size else _empty_steps(self)
     if dim is None:
         return strides
     if not strides:
@@ -48,23 +44,39 @@ def stride(self: Any, dim: int | None = None) -> Any:
     return strides[axis_of("stride", dim, len(strides))]
 
 
+def _empty_steps(tensor: Any) -> tuple[int, ...]:
+    """The strides of a tensor without elements, to which NumPy gives any: those that its view would have."""
+    meta, array = tensor._meta, tensor._array
+    if meta is None or meta.base is None:
+        return row_by_row(array.shape)
+    base = meta.base._array
+    whole = base if base.size else empty_strided(base.shape, row_by_row(base.shape), base.dtype)
+    return steps(meta.replay(whole))
+
+
 def data_ptr(self: Any) -> int:
-    """The address of the first element."""
-    address: int = self._array.__array_interface__["data"][0]
-    return address
+    """The address of the first element; 0 where there is none."""
+    return address(self._array) if self._array.size else 0
 
 
 def storage_offset(self: Any) -> int:
     """How many elements lie between the start of the memory and the first element."""
     array = self._array
-    start: int = owner_of(array).__array_interface__["data"][0]
-    return (data_ptr(self) - start) // int(array.itemsize)
+    return (address(array) - address(owner_of(array))) // int(array.itemsize)
 
 
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
-    """Whether the elements lie row by row in memory, without gaps."""
-    dense: bool = self._array.flags.c_contiguous
-    return dense
+    """Whether the elements lie row by row in memory, without gaps; or in the order of a memory format."""
+    if memory_format is None:
+        dense: bool = self._array.flags.c_contiguous
+        return dense
+    return lies_in(memory_format, self._array)
+
+
+def dim_order(self: Any) -> tuple[int, ...]:
+    """The dimensions from the slowest in memory to the fastest."""
+    by = stride(self)
+    return tuple(sorted(range(len(by)), key=lambda d: -by[d]))
 
 
 def element_size(self: Any) -> int:
@@ -95,5 +107,5 @@ class LayoutMethods:
     size, stride = size, stride
     dim, ndimension = ndimension, ndimension
     data_ptr, storage_offset, element_size = data_ptr, storage_offset, element_size
-    is_contiguous, is_same_size = is_contiguous, is_same_size
+    is_contiguous, is_same_size, dim_order = is_contiguous, is_same_size, dim_order
     __iter__ = iterate

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..graph.versions import apart
 from ..ops.basic import clone
 from .conversion import to
 from .creation import tensor
@@ -41,7 +42,7 @@ def _over(ndarray: np.ndarray[Any, Any]) -> Tensor:
         warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
                       "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning,
                       stacklevel=3)
-    result: Tensor = plain(array.view() if array is ndarray else array)
+    result: Tensor = plain(apart(array))
     return result
 
 

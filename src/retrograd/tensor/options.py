@@ -14,6 +14,7 @@ import numpy as np
 
 from ..devices import checked
 from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
+from ..kernels.layout import row_by_row, steps
 from ..modes import local
 from .dims import not_a_tensor
 from .state import State, meta_of, plain, requires
@@ -47,7 +48,9 @@ class layout(_Named):
 
 
 class memory_format(_Named):
-    """An order of the dimensions in memory: `contiguous_format` (row by row) or `preserve_format` (as it was)."""
+    """An order of the dimensions in memory: `contiguous_format` (row by row), `preserve_format` (as it was), or
+    `channels_last` and `channels_last_3d`, where the second dimension is the fastest.
+    """
 
     __slots__ = ()
 
@@ -55,6 +58,39 @@ class memory_format(_Named):
 strided = layout("strided")
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+_CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
+
+
+def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str) -> Any:
+    """How a copy of `array` is to lie: row by row ("C"), as it does ("K"), or by strides; `otherwise` without a format.
+
+    Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
+    """
+    if given is None:
+        return otherwise
+    if not isinstance(given, memory_format):
+        raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {type(given).__name__}")
+    if given is contiguous_format or given is preserve_format:
+        return "C" if given is contiguous_format else "K"
+    rank = _CHANNELS_LAST[given.name]
+    if array.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {given.name} format")
+    by = row_by_row((array.shape[0], *array.shape[2:], array.shape[1]))
+    return (by[0], by[-1], *by[1:-1])
+
+
+def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Whether an array lies as a memory format wants it."""
+    if array.flags.c_contiguous and (given is None or given.name not in _CHANNELS_LAST):
+        return True
+    if given is preserve_format:
+        return True
+    if given is None or array.ndim != _CHANNELS_LAST.get(given.name):
+        return False
+    order = order_in("is_contiguous", given, array, "C")
+    return all([n == 1 or a == b for n, a, b in zip(array.shape, steps(array), order)])
 
 
 def shape_of(name: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
@@ -170,7 +206,7 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     if not fits(value, dtype):
         raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow: {value!r}")
     if isinstance(value, complex) and dtype.kind != "c":
-        value = value.real
+        value = bool(value) if dtype.kind == "b" else value.real
     if dtype.kind in "iu":
         return np.array(int(value), np.int64).astype(dtype)
     return value

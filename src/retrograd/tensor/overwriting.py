@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ops import arithmetic as ops
-from .inplace import write
+from .dims import not_a_tensor
+from .inplace import write, written
 from .options import filling, number
-from .state import State, plain
+from .state import State, edge_of, plain
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -48,6 +50,14 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     tensor([1, 2])
     """
     if not isinstance(src, State):
+        if not isinstance(src, (bool, int, float, complex, np.generic)):
+            raise not_a_tensor("copy_", src, "other", 1)
         src = plain(np.asarray(number("copy_", "other", 1, src)))
+    elif src is self and not self._array.flags.writeable and edge_of(self) is None:
+        written(self)                                   # also where elements of it coincide
+        return self
+    if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
+        warnings.warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning,
+                      stacklevel=2)
     write(ops.copy, self, (src,))
     return self

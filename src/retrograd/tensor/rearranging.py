@@ -25,7 +25,7 @@ _roll, _rot90, _tril, _triu = (recorded(op) for op in (joining.roll, joining.rot
 
 # Diagonals and triangles
 
-def _plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
+def plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     """The two axes of a plane, which must differ."""
     first, second = axis_of(name, dim1, ndim), axis_of(name, dim2, ndim)
     if first == second:
@@ -35,7 +35,7 @@ def _plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A view of the diagonals of the planes of two dimensions, as the last dimension."""
-    axes = _plane("diagonal", dim1, dim2, array_of("diagonal", input).ndim)
+    axes = plane("diagonal", dim1, dim2, array_of("diagonal", input).ndim)
     return _diagonal(input, as_int("diagonal", offset, "offset"), *axes)
 
 
@@ -51,7 +51,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices in two new dimensions that have the last dimension on a diagonal."""
-    axes = _plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
+    axes = plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
     return _diag_embed(input, offset if axes[0] < axes[1] else -offset, *sorted(axes))
 
 

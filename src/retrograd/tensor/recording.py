@@ -224,7 +224,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         elif here.inference:
             meta_of(result).inference = True
         if view:
-            make_view(result, x, partial(_replay, op, options, None), ORDINARY)
+            make_view(result, x, partial(taken_again, op, options, None), ORDINARY)
         return result
 
     return call
@@ -285,14 +285,14 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     result._array = out if isinstance(out, np.ndarray) else np.asarray(out)
     result._meta = result._edge = None
     if any(edges) and out.dtype in DIFFERENTIABLE:
-        result._edge = node = _node(op, operands, arrays, edges, args, (result,))
+        result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
         node.shape, node.dtype = out.shape, out.dtype
         if op.domain != "as given":
             _look_after(node, operands, arrays)
         if local.here.watchers:
             local.here.tell(node, (result._array,), arrays)
     if op.view:
-        make_view(result, operands[0], partial(_replay, op, args[1:], None), ORDINARY)
+        make_view(result, operands[0], partial(taken_again, op, args[1:], None), ORDINARY)
     elif local.here.inference:
         meta_of(result).inference = True
     return result
@@ -303,7 +303,7 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
     results = tuple([plain(np.asarray(out)) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges):
-        node = _node(op, operands, arrays, edges, args, results)
+        node = new_node(op, operands, arrays, edges, args, results)
         if not op.several:
             node.shape, node.dtype = outs[0].shape, outs[0].dtype
             results[0]._edge = node
@@ -316,11 +316,11 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
             local.here.tell(node, [result._array for result in results], arrays)
     if op.view:
         for i, result in enumerate(results):
-            make_view(result, operands[0], partial(_replay, op, args[1:], i), MULTI_OUTPUT)
+            make_view(result, operands[0], partial(taken_again, op, args[1:], i), MULTI_OUTPUT)
     return results
 
 
-def _replay(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
+def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
     """Take a view again, of an array or (recorded) of a tensor."""
     view = op(base, *options)
     return view if part is None else view[part]
@@ -333,7 +333,7 @@ def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) 
     if origin is None or origin.base is None:
         meta.base, meta.replay = x, replay
     else:
-        meta.base, meta.replay = origin.base, _Chain(origin.replay, replay)
+        meta.base, meta.replay = origin.base, Chain(origin.replay, replay)
     meta.seen = next_number()
     here = local.here
     if not here.grad:
@@ -343,7 +343,7 @@ def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) 
     meta.creation = creation
 
 
-class _Chain:
+class Chain:
     """A view of a view, as one function of the base."""
 
     __slots__ = ("first", "then")
@@ -355,7 +355,7 @@ class _Chain:
         return self.then(self.first(base))
 
 
-def _node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
+def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
     """A node with its edges and what the rules of the needed gradients save."""
     node = class_of(op)()
     node.number = next_number()

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype as torch_dtype
+from ..kernels.layout import address, owner_of, steps
 from ..kernels.shape import StrideError, common_shape
 from ..ops import shape as ops
 from ..ops.basic import clone as _clone_op
 from .dims import array_of, as_int, axes_of, axis_of
+from .options import lies_in, order_in
 from .recording import recorded
 from .state import plain
 
@@ -29,8 +31,17 @@ def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
         sizes = sizes[0]
     for n in sizes:
         if type(n) is not int:
-            return tuple([as_int(name, n, argument) for n in sizes])
+            return tuple([_size(name, n, argument, i) for i, n in enumerate(sizes)])
     return tuple(sizes)
+
+
+def _size(name: str, value: Any, argument: str, position: int) -> int:
+    """One of several sizes."""
+    try:
+        return as_int(name, value, argument)
+    except TypeError:
+        raise TypeError(f"{name}(): argument '{argument}' (position 1) must be tuple of ints, but found element of "
+                        f"type {type(value).__name__} at pos {position}") from None
 
 
 def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
@@ -40,7 +51,7 @@ def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
             break
     else:
         return size  # type: ignore[no-any-return]
-    sizes = sizes_of(name, size)
+    sizes = sizes_of(name, size, "shape" if name == "reshape" else "size")
     for n in sizes:
         if n < -1:
             raise RuntimeError(f"invalid shape dimension {n} at index {sizes.index(n)} of shape {[*sizes]}")
@@ -76,11 +87,18 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
             raise RuntimeError(f"self.stride(-1) must be 1 {how}, but got {array.strides[-1] // have}")
         if array.shape[-1] * have % want:
             raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {how}, but got {array.shape[-1]}")
+        for d, step in enumerate(array.strides[:-1]):
+            if array.size and step % want:
+                raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got "
+                                   f"{step // have}")
+        if array.size and (start := address(array) - address(owner_of(array))) % want:
+            raise RuntimeError(f"self.storage_offset() must be divisible by {want // have} {how}, but got "
+                               f"{start // have}")
     return plain(array.view(dtype.dtype))
 
 
 def view_as(input: Any, other: Any) -> Any:
-    """The same memory in the shape of `other`."""
+    """As `view`, in the shape of `other`."""
     return view(input, array_of("view_as", other, "other", 2).shape)
 
 
@@ -105,7 +123,7 @@ def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
 
 
 def reshape_as(input: Any, other: Any) -> Any:
-    """The same elements in the shape of `other`."""
+    """As `reshape`, to the shape of `other`."""
     return reshape(input, array_of("reshape_as", other, "other", 2).shape)
 
 
@@ -149,13 +167,23 @@ def ravel(input: Any) -> Any:
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """A copy, through which gradients flow."""
     array = array_of("clone", input)
-    dense = array.flags.c_contiguous or repr(memory_format) == "torch.contiguous_format" or 0 in array.strides
-    return _clone(input, "C" if dense else "K")
+    order = order_in("clone", memory_format, array, "K")
+    if order == "K" and (array.flags.c_contiguous or 0 in array.strides):
+        order = steps(array) if 1 in array.shape and array.size and 0 not in array.strides else "C"
+    return _clone(input, order)
 
 
 def contiguous(input: Any, memory_format: Any = None) -> Any:
-    """The tensor itself where it lies row by row in memory, else a copy that does."""
-    return input if array_of("contiguous", input).flags.c_contiguous else _clone(input, "C")
+    """The tensor itself where it lies row by row in memory, or as `memory_format` says; else a copy that does."""
+    array = array_of("contiguous", input)
+    if memory_format is None:
+        return input if array.flags.c_contiguous else _clone(input, "C")
+    order = order_in("contiguous", memory_format, array, "C")
+    if array.flags.c_contiguous if order == "K" else lies_in(memory_format, array):
+        return input
+    if order == "K":
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return _clone(input, order)
 
 
 # The axes in another order
@@ -328,7 +356,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 def _shape(shape: Any) -> Any:
     return shape if isinstance(shape, (tuple, list)) else (shape,)
-
 
 def _np_transpose(a: Any, axes: Any = None) -> Any:
     return reversed_axes(a) if axes is None else permute(a, axes)

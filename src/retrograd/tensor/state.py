@@ -17,8 +17,11 @@ from ..graph.hooks import Hooks
 from ..graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ..graph.versions import next_number, written_since
 from ..kernels.indexing import overlaps
+from ..kernels.layout import address, layout_of, steps
 from ..modes import local
+from ..ops.basic import clone
 from ..ops.indexing import take_backward
+from ..ops.shape import as_strided, transfer
 from .refusals import (
     CUSTOM as CUSTOM,
     MULTI_OUTPUT as MULTI_OUTPUT,
@@ -50,6 +53,7 @@ class Meta:
     base: Any = None
     replay: Callable[[Any], Any] | None = None
     seen = 0
+    turned = 0                             # of a base, the number of the last in-place change of its geometry
     creation = ORDINARY
     inference = False
     name: str | None = None
@@ -127,11 +131,14 @@ def renew(view: Any) -> None:
     Raises RuntimeError where the way through the base is closed by how the view was made.
     """
     meta = view._meta
-    if view._edge is None and not requires(meta.base):
+    base = meta.base
+    if base._meta is not None and base._meta.turned > meta.seen:
+        meta.replay = ByStrides(view._array, base._array)
+    if view._edge is None and not requires(base):
         return                                           # still to be looked at, should the base require grad later
     if meta.creation != ORDINARY:
         raise refusal(meta.creation, view._edge, of_base=True)
-    set_edge(view, StridedView(meta.base, meta.replay, view._array, edge_of(meta.base)))
+    set_edge(view, StridedView(base, meta.replay, view._array, edge_of(base)))
     meta.seen = next_number()
 
 
@@ -144,26 +151,51 @@ def set_edge(tensor: Any, edge: Any) -> None:
     tensor._edge = edge
 
 
+class ByStrides:
+    """How a view is taken again of a base that has been given another geometry since: by where it lies."""
+
+    __slots__ = ("geometry", "layout")
+
+    def __init__(self, view: np.ndarray[Any, Any], base: np.ndarray[Any, Any]) -> None:
+        self.geometry = view.shape, steps(view), (address(view) - address(base)) // view.itemsize
+        self.layout = steps(base)
+
+    def __call__(self, base: Any) -> Any:
+        return as_strided(base, *self.geometry, self.layout)
+
+    def undone(self, g: Any, shape: tuple[int, ...]) -> Any:
+        """The gradient for a base of `shape`; what lies outside it has none."""
+        whole = (shape, self.layout, 0)
+        return transfer(g, self.geometry, whole, whole)
+
+
 class StridedView(OtherNode):
     """The edge that a view gets when its base was written to: the view taken again of the base as it is now."""
 
-    __slots__ = ("base_dtype", "base_shape", "replay")
+    __slots__ = ("base_dtype", "base_shape", "layout", "replay")
 
     def __init__(self, base: Any, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
         super().__init__((edge,), view.shape, view.dtype)
         self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
+        self.layout = layout_of(base._array)
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         shape = self.base_shape
         if not math.prod(self.shape):
             return [(np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype)]
-        if overlaps(self.replay(np.empty(shape, self.base_dtype))):
-            places = self.replay(np.arange(math.prod(shape)).reshape(shape))
+        if type(self.replay) is ByStrides:
+            return [self.replay.undone(cotangents[0], shape)]
+        if overlaps(self.replay(self._laid_out(np.empty(shape, self.base_dtype)))):
+            places = self.replay(self._laid_out(np.arange(math.prod(shape)).reshape(shape)))
             return [take_backward(cotangents[0], places, shape)]
-        gradient = (np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype)
+        gradient = self._laid_out((np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype))
         part = self.replay(gradient)
         part[...] = cotangents[0]
         return [gradient]
+
+    def _laid_out(self, whole: Any) -> Any:
+        """An array of the base's shape in memory as the base is, so that all its views can be taken."""
+        return whole if self.layout == "C" else clone(whole, self.layout)
 
 
 StridedView.__name__ = "AsStridedBackward0"

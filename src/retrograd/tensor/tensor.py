@@ -23,9 +23,11 @@ from .conversion import ConversionMethods
 from .copying import CopyingMethods
 from .creation import CreationMethods
 from .elementary import ElementaryMethods
+from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, on_tensor, retain, warn_of_cycle
 from .indexing import IndexingMethods
+from .inserting import InsertingMethods
 from .interop import InteropMethods
 from .joining import JoiningMethods
 from .layout import LayoutMethods
@@ -40,6 +42,7 @@ from .shape import ShapeMethods
 from .size import Size
 from .sorting import SortingMethods
 from .state import Results, State, edge_of, meta_of, requires, stands_as_leaf
+from .storage import StorageMethods
 from .subclassing import SubclassMethods
 
 Hook = Callable[["Tensor"], "Tensor | None"]
@@ -47,8 +50,9 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 
 class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, NormalizingMethods,
              SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods, JoiningMethods,
-             RearrangingMethods, IndexingMethods, LayoutMethods, InteropMethods, ConversionMethods, CreationMethods,
-             RandomMethods, NumpyProtocol, CopyingMethods, SubclassMethods, State):
+             RearrangingMethods, InsertingMethods, GeometryMethods, IndexingMethods, LayoutMethods, StorageMethods,
+             InteropMethods, ConversionMethods, CreationMethods, RandomMethods, NumpyProtocol, CopyingMethods,
+             SubclassMethods, State):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it
