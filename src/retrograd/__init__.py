@@ -51,15 +51,12 @@ from .tensor import generator as random, return_types
 from .tensor.accumulating import addbmm, addmm, addmv, addr, baddbmm
 from .tensor.arithmetic import (
     add,
-    addcdiv,
-    addcmul,
     div,
     divide,
     fill_,
     float_power,
     floor_divide,
     fmod,
-    lerp,
     mul,
     multiply,
     neg,
@@ -79,6 +76,7 @@ from .tensor.arithmetic import (
     true_divide,
     zero_,
 )
+from .tensor.blending import addcdiv, addcmul, lerp
 from .tensor.comparison import (
     allclose,
     bitwise_and,

@@ -97,3 +97,13 @@ def written_since(array: Any, number: int) -> bool:
     """Whether the memory of `array` was written after the node, or the write, of this number."""
     writes = _books.get(id(owner_of(array))) if _books else None      # writes_to, written out on the hot path
     return writes is not None and writes.numbers[-1] > number
+
+
+def moved(old: Any, new: Any) -> None:
+    """Go on, for the memory of `new`, with the count of that of `old`, which stays written for whoever saved it."""
+    writes = _books.get(id(owner_of(old)))
+    if writes is not None:
+        owner = owner_of(new)
+        entry = _books[id(owner)] = Writes(owner)
+        entry.count, entry.site = writes.count, writes.site
+        entry.numbers.extend(writes.numbers)

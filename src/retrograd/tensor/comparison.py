@@ -14,6 +14,7 @@ from ..ops.framework import Op
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors
 from .inplace import inplace, write
+from .into import into
 from .operands import scalar
 from .options import check_tensor, number
 from .recording import recorded
@@ -33,7 +34,9 @@ def _comparing(op: Op) -> Callable[[Any, Any], Any]:
     """The recorded comparison as PyTorch's function: of a tensor, with a tensor or a number."""
     call = recorded(op)
 
-    def function(input: Any, other: Any) -> Any:
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
         if not isinstance(input, State) or not isinstance(other, (State, *NUMBER)):
             raise invalid(op.name, input, other)
         return call(input, other)
@@ -107,7 +110,7 @@ def _check_close(name: str, input: Any, other: Any, rtol: float, atol: float) ->
             raise RuntimeError(f"{argument} must be greater than or equal to zero, but got {value:g}")
 
 
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
     """The input, but at least `min` and at most `max`: numbers, tensors, or None for no limit.
 
     The gradient passes where the input lies within the limits, and on them; else it goes to a limit that is a tensor.
@@ -117,6 +120,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    if out is not None:
+        return into(out, clamp, input, min, max,
+                    rule="clamp_tensor" if isinstance(min, State) or isinstance(max, State) else None)  # type: ignore[no-any-return]
     if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
         return _clamp_number(input, min, max)  # type: ignore[no-any-return]
     check_tensor("clamp", input)
@@ -140,21 +146,27 @@ def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
     return ops.clamp_number, low, high
 
 
-def clamp_min(input: Tensor, min: Any) -> Tensor:
+def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
     """The input, but at least `min`, a number or a tensor."""
+    if out is not None:
+        return into(out, clamp_min, input, min,
+                    rule="clamp_min_tensor" if isinstance(min, State) else None)  # type: ignore[no-any-return]
     if isinstance(min, State):
         return _clamp_min(input, min)  # type: ignore[no-any-return]
     return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
 
 
-def clamp_max(input: Tensor, max: Any) -> Tensor:
+def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
     """The input, but at most `max`, a number or a tensor."""
+    if out is not None:
+        return into(out, clamp_max, input, max,
+                    rule="clamp_max_tensor" if isinstance(max, State) else None)  # type: ignore[no-any-return]
     if isinstance(max, State):
         return _clamp_max(input, max)  # type: ignore[no-any-return]
     return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
 
 
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """`input` where the condition holds and `other` elsewhere, either a tensor or a number, in their common type.
 
     With the condition alone, the indices of what is not zero, a tensor for each dimension. Raises RuntimeError where
@@ -164,6 +176,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     >>> torch.where(torch.tensor([True, False]), torch.tensor([1., 2.]), 0.)
     tensor([1., 0.])
     """
+    if out is not None:
+        return into(out, where, condition, input, other)
     if isinstance(input, State) and isinstance(other, State) and isinstance(condition, State):
         return _where(condition if condition._array.dtype.kind == "b" else _as_mask(condition), input, other)
     if not isinstance(condition, State):

@@ -12,6 +12,7 @@ from ..dtypes import I64
 from ..ops import joining, shape as ops
 from .dims import array_of, as_int, axes_of, axis_of
 from .gathering import index_select
+from .into import into
 from .options import contiguous_format
 from .recording import recorded
 from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
@@ -39,8 +40,11 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return _diagonal(input, as_int("diagonal", offset, "offset"), *axes)
 
 
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """A matrix with a vector on its diagonal; of a matrix, a copy of its diagonal."""
+    if out is not None:
+        return into(out, diag, input, diagonal,
+                    rule="diag_embed" if array_of("diag", input).ndim == 1 else "diagonal")
     ndim = array_of("diag", input).ndim
     if ndim == 1:
         return _diag_embed(input, diagonal, 0, 1)
@@ -60,14 +64,18 @@ def _matrix(name: str, input: Any) -> None:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. It has {input._array.ndim}.")
 
 
-def tril(input: Any, diagonal: int = 0) -> Any:
+def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """The lower triangles of the last two dimensions, up to a diagonal; zeros elsewhere."""
+    if out is not None:
+        return into(out, tril, input, diagonal)
     _matrix("tril", input)
     return _tril(input, diagonal)
 
 
-def triu(input: Any, diagonal: int = 0) -> Any:
+def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """The upper triangles of the last two dimensions, from a diagonal on; zeros elsewhere."""
+    if out is not None:
+        return into(out, triu, input, diagonal)
     _matrix("triu", input)
     return _triu(input, diagonal)
 

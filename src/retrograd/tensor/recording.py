@@ -21,6 +21,7 @@ from ..graph.packed import Converted, Packed, look_after_indices
 from ..graph.versions import next_number
 from ..modes import local
 from ..ops.framework import Op, Save
+from .into import into
 from .operands import NUMBERS, common, explained, operand, scalar
 from .refusals import INFERENCE
 from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta_of, plain
@@ -67,7 +68,9 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     keep_x, keep_out = _kept(op, 1) or (False, False)
     saves = keep_x or keep_out
 
-    def call(input: Any) -> Any:
+    def call(input: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, call, input)
         tensor = Results.tensor
         if type(input) is not tensor:
             input = operand(op, 0, input, None, otherwise)
@@ -117,7 +120,9 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
     promoting = _general(op, otherwise)
 
-    def call(input: Any, other: Any) -> Any:
+    def call(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, call, input, other)
         tensor = Results.tensor
         if type(input) is not tensor:
             input = operand(op, 0, input, other, otherwise)

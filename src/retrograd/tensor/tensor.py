@@ -17,6 +17,7 @@ from ..graph.versions import count
 from ..modes import local
 from .accumulating import AccumulatingMethods
 from .arithmetic import ArithmeticMethods
+from .blending import BlendingMethods
 from .comparison import ComparisonMethods
 from .contraction import ContractionMethods
 from .conversion import ConversionMethods
@@ -36,6 +37,7 @@ from .numpy_protocol import NumpyProtocol
 from .random import RandomMethods
 from .rearranging import RearrangingMethods
 from .reductions import ReductionMethods
+from .resizing import ResizingMethods
 from .shape import ShapeMethods
 from .size import Size
 from .sorting import SortingMethods
@@ -45,10 +47,11 @@ from .subclassing import SubclassMethods
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 
-class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, NormalizingMethods,
-             SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods, JoiningMethods,
-             RearrangingMethods, IndexingMethods, LayoutMethods, InteropMethods, ConversionMethods, CreationMethods,
-             RandomMethods, NumpyProtocol, CopyingMethods, SubclassMethods, State):
+class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMethods, ReductionMethods,
+             NormalizingMethods, SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods,
+             ResizingMethods, JoiningMethods, RearrangingMethods, IndexingMethods, LayoutMethods, InteropMethods,
+             ConversionMethods, CreationMethods, RandomMethods, NumpyProtocol, CopyingMethods,
+             SubclassMethods, State):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it

@@ -10,6 +10,7 @@ from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
 from ...tensor import normalizing
 from ...tensor.inplace import inplace as written_over
+from ...tensor.into import into
 from ...tensor.options import refuse_complex_gradient
 from ...tensor.recording import recorded
 from ...tensor.state import State
@@ -57,8 +58,19 @@ _silu, _silu_ = _pair(ops.silu)
 _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)
 _softplus, _gelu, _gelu_tanh = recorded(ops.softplus), recorded(ops.gelu), recorded(ops.gelu_tanh)
-logsigmoid = recorded(ops.log_sigmoid)
-sigmoid = recorded(elementary.sigmoid)
+_log_sigmoid = recorded(ops.log_sigmoid)
+
+
+def sigmoid(input: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+    return input.sigmoid()
+
+
+def logsigmoid(input: Any, *, out: Any = None) -> Any:
+    """log(sigmoid(x)), without overflow."""
+    if out is not None:
+        return into(out, _log_sigmoid, input)
+    return _log_sigmoid(input)
 
 
 def tanh(input: Any) -> Any:
@@ -148,11 +160,13 @@ def mish(input: Any, inplace: bool = False) -> Any:
     return (_mish_ if inplace else _mish)(input)
 
 
-def gelu(input: Any, *, approximate: str = "none") -> Any:
+def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
     """x times the probability that a standard normal number is less than x; with "tanh" a quicker approximation.
 
     Raises RuntimeError for another word.
     """
+    if out is not None:
+        return into(out, gelu, input, approximate=approximate)
     if approximate == "none":
         return _gelu(input)
     if approximate == "tanh":
@@ -160,8 +174,10 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
 
 
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
     """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+    if out is not None:
+        return into(out, softplus, input, beta, threshold)
     return _softplus(input, beta, threshold)
 
 
