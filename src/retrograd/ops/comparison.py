@@ -131,6 +131,14 @@ def _jump(g: Any) -> Any:
 
 heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump, domain=promoted(
     c=RuntimeError("heaviside is not yet implemented for complex tensors.")))
-# The sign that a number other than 0 is multiplied by; at 0 the derivative is 0.
+
+
+def _resigned(g: Any, x: Any, out: Any) -> Any:
+    """The sign that a number other than 0 is multiplied by; at 0 the derivative is 0."""
+    return g * (out / np.where(x == 0, 1.0, x))
+
+
 copysign = pointwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),
-                     x=lambda g, x, out: g * (out / np.where(x == 0, 1.0, x)), y=flat)
+                     x=_resigned, y=flat)
+copysign_number = pointwise("copysign", kernels.copysign_number, node="CopysignBackward1",
+                            domain=floating(**without("copysign_cpu", "c")), x=_resigned)

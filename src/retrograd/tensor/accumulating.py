@@ -156,6 +156,9 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None]) -> Callable[..
     return function
 
 
+addmv_ = _over_itself(ops.addmv, check_matrix_vector)
+
+
 class AccumulatingMethods:
     """Matrix products added to the tensor, as methods."""
 
@@ -164,4 +167,4 @@ class AccumulatingMethods:
     addmm, addmv, addbmm, baddbmm, addr = addmm, addmv, addbmm, baddbmm, addr
     addmm_, baddbmm_ = _over_itself(ops.addmm, _check_addmm), _over_itself(ops.baddbmm, _check_baddbmm)
     addbmm_, addr_ = _over_itself(ops.addbmm, _check_addbmm), _over_itself(ops.addr, _check_addr)
-    addmv_ = _over_itself(ops.addmv, check_matrix_vector)
+    addmv_ = addmv_

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import F64
+from ..dtypes import C128, F64, dtype as torch_dtype
 from ..ops import arithmetic as ops
 from ..ops.basic import cast
 from .inplace import inplace, write
@@ -193,10 +193,14 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
             return value
         return value if value._array.dtype is target else _cast(value, target)
 
-    kinds = [x._array.dtype.kind if isinstance(x, State) else "c" if isinstance(x, complex) else "f"
-             for x in (input, exponent)]
-    target = np.dtype("complex128") if "c" in kinds else F64
+    target = _double_type(input, exponent)
     return pow(wide(input), wide(exponent))
+
+
+def _double_type(*operands: Any) -> np.dtype[Any]:
+    """float64; complex128 where an operand is complex."""
+    kinds = [x._array.dtype.kind if isinstance(x, State) else "c" if isinstance(x, complex) else "f" for x in operands]
+    return C128 if "c" in kinds else F64
 
 
 def positive(input: Tensor) -> Tensor:
@@ -288,6 +292,16 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     return self
 
 
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """`float_power`, written over the tensor itself. Raises RuntimeError unless it is of the type of the result."""
+    target = _double_type(self, exponent)
+    if self._array.dtype != target:
+        have, want = torch_dtype.of[self._array.dtype].legacy, torch_dtype.of[target].legacy
+        raise RuntimeError(f"the base given to float_power_ has dtype {have} but the operation's result requires dtype "
+                           f"{want}")
+    return pow_(self, exponent)
+
+
 neg_ = negative_ = inplace(ops.neg)
 square_, reciprocal_ = inplace(ops.square), inplace(ops.reciprocal)
 
@@ -323,7 +337,8 @@ class ArithmeticMethods:
     __imod__, __ipow__ = remainder_, pow_
     add_, sub_, subtract_ = add_, sub_, sub_
     div_ = divide_ = true_divide_ = div_
-    floor_divide_, remainder_, fmod_, pow_ = floor_divide_, remainder_, fmod_, pow_
+    floor_divide_, remainder_, fmod_ = floor_divide_, remainder_, fmod_
+    pow_, float_power_ = pow_, float_power_
     neg_, negative_, square_, reciprocal_ = neg_, neg_, square_, reciprocal_
     fill_, zero_, copy_ = fill_, zero_, copy_
 

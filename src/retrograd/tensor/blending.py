@@ -28,8 +28,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
     tensor([ 1.0000, 12.5000])
     """
     if out is not None:
-        return into(out, lerp, input, end, weight,
-                    rule="lerp_tensor" if isinstance(weight, State) else None)  # type: ignore[no-any-return]
+        return into(out, lerp, input, end, weight,  # type: ignore[no-any-return]
+                    rule="lerp_tensor" if isinstance(weight, State) else None)
     return (_lerp if _check_lerp(input, end, weight) else _lerp_number)(input, end, weight)  # type: ignore[no-any-return]
 
 

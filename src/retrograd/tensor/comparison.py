@@ -59,7 +59,7 @@ isposinf, isneginf, isreal = recorded(ops.isposinf), recorded(ops.isneginf), rec
 signbit = recorded(ops.signbit)
 maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
 fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
-heaviside, copysign = between_tensors(ops.heaviside), recorded(ops.copysign)
+_heaviside, _copysign, _copysign_number = map(recorded, (ops.heaviside, ops.copysign, ops.copysign_number))
 
 
 def __invert__(self: Tensor) -> Any:
@@ -74,6 +74,34 @@ def __rlshift__(self: Tensor, other: Any) -> Any:
 
 def __rrshift__(self: Tensor, other: Any) -> Any:
     return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+
+
+def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
+    """0 where the input is negative, 1 where it is positive, `values` where it is 0. It is not differentiable.
+
+    Raises RuntimeError where the dtypes differ.
+    """
+    _check_heaviside("heaviside", input, values, 2)
+    if out is not None:
+        return into(out, _heaviside, input, values)  # type: ignore[no-any-return]
+    return _heaviside(input, values)  # type: ignore[no-any-return]
+
+
+def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
+    check_tensor(name, input)
+    check_tensor(name, values, "values", position)
+    if "c" in (input._array.dtype.kind, values._array.dtype.kind):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if input._array.dtype != values._array.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
+    """The sizes of the input's elements with the signs of those of `other`, a tensor or a number."""
+    call = _copysign_number if isinstance(other, NUMBER) else _copysign
+    if out is not None:
+        return into(out, call, input, other)  # type: ignore[no-any-return]
+    return call(input, other)  # type: ignore[no-any-return]
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -121,8 +149,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
     tensor([0.0000, 0.5000, 1.0000])
     """
     if out is not None:
-        return into(out, clamp, input, min, max,
-                    rule="clamp_tensor" if isinstance(min, State) or isinstance(max, State) else None)  # type: ignore[no-any-return]
+        return into(out, clamp, input, min, max,  # type: ignore[no-any-return]
+                    rule="clamp_tensor" if isinstance(min, State) or isinstance(max, State) else None)
     if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
         return _clamp_number(input, min, max)  # type: ignore[no-any-return]
     check_tensor("clamp", input)
@@ -149,8 +177,8 @@ def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
 def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
     """The input, but at least `min`, a number or a tensor."""
     if out is not None:
-        return into(out, clamp_min, input, min,
-                    rule="clamp_min_tensor" if isinstance(min, State) else None)  # type: ignore[no-any-return]
+        return into(out, clamp_min, input, min,  # type: ignore[no-any-return]
+                    rule="clamp_min_tensor" if isinstance(min, State) else None)
     if isinstance(min, State):
         return _clamp_min(input, min)  # type: ignore[no-any-return]
     return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
@@ -159,8 +187,8 @@ def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
 def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
     """The input, but at most `max`, a number or a tensor."""
     if out is not None:
-        return into(out, clamp_max, input, max,
-                    rule="clamp_max_tensor" if isinstance(max, State) else None)  # type: ignore[no-any-return]
+        return into(out, clamp_max, input, max,  # type: ignore[no-any-return]
+                    rule="clamp_max_tensor" if isinstance(max, State) else None)
     if isinstance(max, State):
         return _clamp_max(input, max)  # type: ignore[no-any-return]
     return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
@@ -251,7 +279,21 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
     return self
 
 
+def heaviside_(self: Tensor, values: Tensor) -> Tensor:
+    """`heaviside`, written over the tensor itself."""
+    _check_heaviside("heaviside_", self, values, 1)
+    write(ops.heaviside, self, (values,))
+    return self
+
+
+def copysign_(self: Tensor, other: Any) -> Tensor:
+    """`copysign`, written over the tensor itself."""
+    write(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, self, (other,))
+    return self
+
+
 clip, clip_ = clamp, clamp_
+
 
 def _np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """NumPy's where: arrays may stand where tensors do."""
@@ -300,6 +342,8 @@ class ComparisonMethods:
 
     eq_, ne_, lt_ = _compared(ops.eq), _compared(ops.ne), _compared(ops.lt)
     le_, gt_, ge_ = _compared(ops.le), _compared(ops.gt), _compared(ops.ge)
+    not_equal_, less_, less_equal_, greater_, greater_equal_ = ne_, lt_, le_, gt_, ge_
+    copysign_, heaviside_ = copysign_, heaviside_
     logical_and_, logical_or_ = inplace(ops.logical_and), inplace(ops.logical_or)
     logical_xor_, logical_not_ = inplace(ops.logical_xor), inplace(ops.logical_not)
     __iand__ = bitwise_and_ = inplace(ops.bitwise_and)

@@ -80,8 +80,8 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
             [0., 0., 0.]])
     """
     if out is not None:
-        return into(out, zeros, *sizes, size=size, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, zeros, *sizes, size=size, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     return made(np.zeros(shape_of("zeros", sizes, size), element_type("zeros", dtype)), device, requires_grad)
 
 
@@ -89,8 +89,8 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = stri
          pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Ones in the shape given, as `ones(2, 3)` or `ones((2, 3))`."""
     if out is not None:
-        return into(out, ones, *sizes, size=size, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, ones, *sizes, size=size, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
@@ -99,8 +99,8 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
           memory_format: MemoryFormat | None = None, out: Any = None) -> Tensor:
     """Memory in the shape given, with whatever it holds."""
     if out is not None:
-        return into(out, empty, *sizes, size=size, dtype=dtype, requires_grad=requires_grad,
-                    memory_format=memory_format)  # type: ignore[no-any-return]
+        return into(out, empty, *sizes, size=size, dtype=dtype, requires_grad=requires_grad,  # type: ignore[no-any-return]
+                    memory_format=memory_format)
     return made(np.empty(shape_of("empty", sizes, size), element_type("empty", dtype)), device, requires_grad)
 
 
@@ -112,8 +112,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
     tensor([3, 3])
     """
     if out is not None:
-        return into(out, full, size, fill_value, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, full, size, fill_value, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     value = number("full", "fill_value", 2, fill_value)

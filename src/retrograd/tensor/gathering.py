@@ -161,15 +161,13 @@ def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """Elements by their number in row-major order, counted from either end; the result has the shape of `index`."""
-    if out is not None:
-        return into(out, take, input, index)
     array, numbers = array_of("take", input), array_of("take", index, "index", 2)
     if numbers.dtype != I64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
     wrong = kernels.outside(numbers, array.size)
     if wrong is not None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
-    return _take(input, index)
+    return _take(input, index) if out is None else into(out, _take, input, index)
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
@@ -272,7 +270,9 @@ def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> An
 
 def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
     """A copy with the slices of `source` in place of those along `dim` that `index` names."""
-    return _index_copy(0, input, dim, index, source) if out is None else into(out, index_copy, input, dim, index, source)
+    if out is not None:
+        return into(out, index_copy, input, dim, index, source)
+    return _index_copy(0, input, dim, index, source)
 
 
 def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:

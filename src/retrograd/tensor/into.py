@@ -122,7 +122,7 @@ def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[
         result = function(*args, **options)
     finally:
         here.grad = grad
-    return _One((result,)) if isinstance(result, State) else result  # type: ignore[no-any-return]
+    return _One((result,)) if isinstance(result, State) else result
 
 
 def _widened(x: Any, dtype: np.dtype[Any]) -> Any:
@@ -205,8 +205,12 @@ class _Underived(OtherNode):
 
     __slots__ = ("function",)
 
+    def __init__(self, function: str, edges: tuple[Any, ...], target: Any) -> None:
+        super().__init__(edges, target._array.shape, target._array.dtype)
+        self.function = function
+
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        raise NotImplementedError(f"derivative for aten::{self.function} is not implemented")
+        raise RuntimeError(f"derivative for aten::{self.function} is not implemented")
 
 
 _Underived.__name__ = "NotImplemented"
@@ -215,6 +219,4 @@ _Underived.__name__ = "NotImplemented"
 def _underive(name: str, operands: list[Any], target: Any) -> None:
     edges = tuple([edge_of(x) for x in operands]) if local.here.grad else ()
     if any(edges) and target._array.dtype in DIFFERENTIABLE:
-        node = _Underived(edges, target._array.shape, target._array.dtype)
-        node.function = name
-        set_edge(target, node)
+        set_edge(target, _Underived(name, edges, target))

@@ -47,8 +47,8 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtyp
          device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Numbers from [0, 1) in the shape given, as `rand(2, 3)` or `rand((2, 3))`."""
     if out is not None:
-        return into(out, rand, *sizes, size=size, generator=generator, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, rand, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     stream = twister_of("rand", generator)
     array = kernels.uniform(stream, shape_of("rand", sizes, size), element_type("rand", dtype))
     return made(array, device, requires_grad)
@@ -59,8 +59,8 @@ def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dty
           requires_grad: bool = False, out: Any = None) -> Tensor:
     """Standard normal samples in the shape given, as `randn(2, 3)` or `randn((2, 3))`."""
     if out is not None:
-        return into(out, randn, *sizes, size=size, generator=generator, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, randn, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     stream = twister_of("randn", generator)
     array = kernels.normal(stream, shape_of("randn", sizes, size), element_type("randn", dtype))
     return made(array, device, requires_grad)
@@ -71,8 +71,8 @@ def randint(*args: Any, low: int | None = None, high: int | None = None, size: A
             pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Integers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless `dtype` is given."""
     if out is not None:
-        return into(out, randint, *args, low=low, high=high, size=size, generator=generator, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, randint, *args, low=low, high=high, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     bounds, size = _bounds_and_size(args, low, high, size)
     target = I64 if dtype is None else element_type("randint", dtype)
     shape = shape_of("randint", (size,))
@@ -111,8 +111,8 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """A random permutation of 0 … n - 1."""
     if out is not None:
-        return into(out, randperm, n, generator=generator, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, randperm, n, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
     return made(sampling.randperm(twister_of("randperm", generator), count, target), device, requires_grad)
@@ -163,8 +163,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
                 generator: Generator | None = None, out: Any = None) -> Tensor:
     """`num_samples` indices for the row of weights `input`, or for each row of a matrix, as int64."""
     if out is not None:
-        return into(out, multinomial, input, num_samples, replacement,
-                    generator=generator)  # type: ignore[no-any-return]
+        return into(out, multinomial, input, num_samples, replacement,  # type: ignore[no-any-return]
+                    generator=generator)
     check_tensor("multinomial", input)
     stream = twister_of("multinomial", generator)
     chosen = sampling.multinomial(stream, input._array, num_samples, replacement)

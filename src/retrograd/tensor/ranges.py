@@ -27,8 +27,8 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     tensor([1.0000, 1.5000, 2.0000])
     """
     if out is not None:
-        return into(out, arange, start, end, step, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, arange, start, end, step, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     positions = 1, 2, 3
     if end is None:
         if start is None:
@@ -87,8 +87,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Lay
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
     if out is not None:
-        return into(out, linspace, start, end, steps, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, linspace, start, end, steps, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
 
 
@@ -96,8 +96,8 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """`base` to the powers of `steps` evenly spaced numbers, from `base ** start` to `base ** end`."""
     if out is not None:
-        return into(out, logspace, start, end, steps, base, dtype=dtype,
-                    requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return into(out, logspace, start, end, steps, base, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     low, high, count, target = _ends("logspace", start, end, steps, dtype)
     return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
 

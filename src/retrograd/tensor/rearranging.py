@@ -10,8 +10,10 @@ import numpy as np
 
 from ..dtypes import I64
 from ..ops import joining, shape as ops
+from ..ops.framework import Op
 from .dims import array_of, as_int, axes_of, axis_of
 from .gathering import index_select
+from .inplace import write
 from .into import into
 from .options import contiguous_format
 from .recording import recorded
@@ -78,6 +80,19 @@ def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
         return into(out, triu, input, diagonal)
     _matrix("triu", input)
     return _triu(input, diagonal)
+
+
+def _triangle_over_itself(op: Op) -> Callable[..., Any]:
+    """tril or triu, in place."""
+
+    def function(input: Any, diagonal: int = 0) -> Any:
+        _matrix(op.name, input)
+        write(op, input, (as_int(f"{op.name}_", diagonal, "diagonal"),))
+        return input
+
+    function.__name__ = function.__qualname__ = f"{op.name}_"
+    function.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return function
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
@@ -262,5 +277,6 @@ class RearrangingMethods:
     __slots__ = ()
 
     diagonal, diag, diag_embed, tril, triu, unfold = diagonal, diag, diag_embed, tril, triu, unfold
+    tril_, triu_ = _triangle_over_itself(joining.tril), _triangle_over_itself(joining.triu)
     repeat, tile, repeat_interleave = repeat, tile, repeat_interleave
     flip, fliplr, flipud, roll, rot90 = flip, fliplr, flipud, roll, rot90

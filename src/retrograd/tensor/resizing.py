@@ -84,7 +84,7 @@ def _resize(tensor: Any, shape: tuple[int, ...]) -> None:
         refuse_inference(tensor._meta)
     if shape != tensor._array.shape:
         reshape_memory(tensor, shape)
-    written(tensor._array, user_site(2))
+        written(tensor._array, user_site(2))
 
 
 class ResizingMethods:

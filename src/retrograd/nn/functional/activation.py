@@ -17,6 +17,7 @@ from ...tensor.state import State
 
 __all__ = [
     "celu",
+    "celu_",
     "elu",
     "elu_",
     "gelu",
@@ -31,6 +32,7 @@ __all__ = [
     "relu6",
     "relu_",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "softmax",
@@ -142,11 +144,21 @@ def selu(input: Any, inplace: bool = False) -> Any:
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
+def selu_(input: Any) -> Any:
+    """`selu`, written over the tensor."""
+    return selu(input, True)
+
+
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x, and alpha * (exp(x / alpha) - 1) where x is not positive. Raises RuntimeError for an alpha of 0."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
+
+
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """`celu`, written over the tensor."""
+    return celu(input, alpha, True)
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
