@@ -44,7 +44,7 @@ def into(out: Any, function: Callable[..., Any], *args: Any, rule: str | None = 
     for target in outs:
         if target._meta is not None:
             refuse_inference(target._meta)
-    require = options.pop("requires_grad", False)
+    require = options.pop("requires_grad", None)
     results = _computed(name, facts, function, args, options, outs)
     if len(results) != len(outs) or isinstance(out, State) == (type(results) is not _One):
         raise _misfit(name, out, results)
@@ -55,8 +55,8 @@ def into(out: Any, function: Callable[..., Any], *args: Any, rule: str | None = 
         _deliver(result._array, target, facts)
     if facts.gradient == UNDERIVED:
         _underive(facts.blame or name, operands, outs[0])
-    if require:
-        out.requires_grad_()
+    if require is not None:
+        out.requires_grad = require
     return out if isinstance(out, State) else getattr(return_types, f"{type(results).__name__}_out")(outs)
 
 
@@ -171,7 +171,7 @@ def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
     """Write a result to the memory of a tensor, resized to its shape, and count the write."""
     if facts.any_shape and result.size == target._array.size:
         result = result.reshape(target._array.shape)
-    _fit(target, result.shape, facts.notice)
+    _fit(target, result, facts.notice)
     array = target._array
     if not array.flags.writeable:
         array = unlocked(array) if facts.repeated else unlock(array)
@@ -182,22 +182,24 @@ def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
     written(target._array, user_site(3))
 
 
-def _fit(target: Any, shape: tuple[int, ...], notice: str) -> None:
-    """Resize a tensor that was given as `out`, with this notice unless it was empty."""
-    had = target._array.shape
+def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
+    """Resize a tensor that was given as `out`, with this notice unless it was empty. It gets the order of the result."""
+    had, shape = target._array.shape, result.shape
     if had == shape:
         return
     if notice and math.prod(had):
-        warnings.warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=math.prod(shape)),
+        warnings.warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=result.size),
                       UserWarning, stacklevel=5)
-    reshape_memory(target, shape)
+    order = [*range(result.ndim)] if result.flags.c_contiguous else slowest_first(result)
+    reshape_memory(target, tuple([shape[axis] for axis in order]))
+    target._array = target._array.transpose(np.argsort(order))
 
 
 def receive(name: str, out: Any, result: Any) -> None:
     """Check and resize an `out` that the result is then copied to, as an operation that is recorded."""
     target, = _tensors(name, out)
     _check_dtype(name, RULES[name], 0, result._array.dtype, target._array.dtype)
-    _fit(target, result._array.shape, RULES[name].notice)
+    _fit(target, result._array, RULES[name].notice)
 
 
 class _Underived(OtherNode):
