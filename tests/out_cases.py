@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-_UNARY = """abs absolute acos angle arccos arcsin arcsinh arctan arctanh asin asinh atan atanh ceil conj_physical cos cosh
-deg2rad erf erfc erfinv exp exp2 expm1 fix floor frac isneginf isposinf logical_not neg negative rad2deg reciprocal
-round sgn sigmoid sign signbit sin sinc sinh square tan tanh trunc nan_to_num"""
+_UNARY = """
+abs absolute acos angle arccos arcsin arcsinh arctan arctanh asin asinh atan atanh ceil conj_physical cos cosh
+deg2rad erf erfc erfinv exp exp2 expm1 fix floor frac isneginf isposinf logical_not neg negative rad2deg
+reciprocal round sgn sigmoid sign signbit sin sinc sinh square tan tanh trunc nan_to_num"""
 _POSITIVE = "log log10 log1p log2 rsqrt sqrt"
-_ARITHMETIC = """add sub mul div true_divide divide multiply subtract floor_divide fmod remainder eq ne lt le gt ge not_equal
+_ARITHMETIC = """
+add sub mul div true_divide divide multiply subtract floor_divide fmod remainder eq ne lt le gt ge not_equal
 less less_equal greater greater_equal pow xlogy copysign float_power"""
-_BINARY = """atan2 arctan2 fmax fmin heaviside hypot logaddexp logaddexp2 logical_and logical_or logical_xor maximum minimum
-complex polar"""
+_BINARY = """
+atan2 arctan2 fmax fmin heaviside hypot logaddexp logaddexp2 logical_and logical_or logical_xor maximum
+minimum complex polar"""
 _BITS = "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"
 _MADE = "zeros ones empty rand randn"
 

@@ -1,4 +1,4 @@
-"""`out=` against PyTorch: for every function that takes it, what is written, refused, resized, warned of and counted."""
+"""`out=` against PyTorch, for every function that takes it: what is written, refused, resized, warned of, counted."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Call:
         assert all(x is y for x, y in zip([*found] if isinstance(found, tuple) else [found], outs, strict=True))
         facts = [(tuple(x.shape), str(x.dtype), _strides(x), x._version, x.requires_grad,
                   type(x.grad_fn).__name__) for x in outs]
-        written = [x.detach().resolve_conj().numpy() for x in outs] if values and "empty" not in str(self.function) else []
+        written = [x.detach().numpy() for x in outs] if values and "empty" not in str(self.function) else []
         return type(found).__name__, facts, [first_sentence(text) for text in self.shown], written
 
 

@@ -188,13 +188,13 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """`pow` in double precision: float64, or complex128 where one of the two is complex."""
     if out is not None:
         return into(out, float_power, input, exponent)  # type: ignore[no-any-return]
-    def wide(value: Any) -> Any:
-        if not isinstance(value, State):
-            return value
-        return value if value._array.dtype is target else _cast(value, target)
-
     target = _double_type(input, exponent)
-    return pow(wide(input), wide(exponent))
+    return pow(_doubled(input, target), _doubled(exponent, target))
+
+
+def _doubled(value: Any, target: np.dtype[Any]) -> Any:
+    """A tensor in this type; a number as it is."""
+    return _cast(value, target) if isinstance(value, State) and value._array.dtype != target else value
 
 
 def _double_type(*operands: Any) -> np.dtype[Any]:
@@ -299,7 +299,7 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
         have, want = torch_dtype.of[self._array.dtype].legacy, torch_dtype.of[target].legacy
         raise RuntimeError(f"the base given to float_power_ has dtype {have} but the operation's result requires dtype "
                            f"{want}")
-    return pow_(self, exponent)
+    return pow_(self, _doubled(exponent, target))
 
 
 neg_ = negative_ = inplace(ops.neg)

@@ -23,7 +23,7 @@ from . import return_types
 from .options import element_type
 from .out_rules import REFUSED, RESIZED, RULES, UNASKED, UNDERIVED, Rule
 from .resizing import reshape_memory
-from .state import State, edge_of, plain, set_edge
+from .state import State, edge_of, plain, requires, set_edge
 from .writable import refuse_inference, refuse_overlap, unlock, unlocked
 
 
@@ -91,12 +91,12 @@ def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
 
 
 def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
-    if facts.gradient == RESIZED and any(edge_of(x) is not None for x in outs):
+    if facts.gradient == RESIZED and any(map(requires, outs)):
         raise RuntimeError("cannot resize variables that require grad. Give a detach() of it as `out`, or a clone.")
     if not local.here.grad or facts.gradient == UNASKED:
         return
     asked = (*operands, *outs) if facts.gradient == REFUSED else outs
-    if any(edge_of(x) is not None and x._array.dtype in DIFFERENTIABLE for x in asked):
+    if any(map(requires, asked)):
         prefix = "" if facts.gradient == REFUSED else "aten::"
         raise RuntimeError(f"{prefix}{facts.blame or name}(): functions with out=... arguments don't support automatic "
                            "differentiation, but one of the arguments requires grad.")
@@ -183,7 +183,7 @@ def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
 
 
 def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
-    """Resize a tensor that was given as `out`, with this notice unless it was empty. It gets the order of the result."""
+    """Resize a tensor given as `out` to shape and order of the result, with this notice unless it was empty."""
     had, shape = target._array.shape, result.shape
     if had == shape:
         return

@@ -14,7 +14,7 @@ from ..errors import user_site
 from ..graph.ownership import held_alone
 from ..graph.versions import moved, owner_of, written
 from .options import check_tensor, contiguous_format, shape_of
-from .state import edge_of
+from .state import requires
 from .writable import refuse_inference
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = conti
 
 
 def _resize(tensor: Any, shape: tuple[int, ...]) -> None:
-    if tensor.requires_grad or edge_of(tensor) is not None:
+    if requires(tensor):
         raise RuntimeError("cannot resize variables that require grad. Resize a detach() of it, or a clone.")
     if tensor._meta is not None:
         refuse_inference(tensor._meta)
