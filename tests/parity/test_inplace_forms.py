@@ -73,7 +73,7 @@ q.float_power_(i)
 d.float_power_(r)
 f.heaviside_(f)
 type(r.heaviside_(f).grad_fn).__name__
-(f.heaviside_(r).requires_grad, f)
+(f.heaviside_(r).requires_grad, f.tolist())
 f.heaviside_(d)
 f.heaviside_(1)
 i.heaviside_(i)

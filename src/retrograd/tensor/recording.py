@@ -38,10 +38,8 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
     """
     call = _calls.get((op, dunder))
     if call is None:
-        if op.short:
-            make = _unary if op.arity == 1 else _binary
-        else:
-            make = _optioned if op.arity == 1 and not op.variadic and op.outputs == ("out",) else _general
+        single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
+        make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
         call = make(op, NotImplemented if dunder else None)
         call.__name__ = call.__qualname__ = op.name
         call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
@@ -241,14 +239,12 @@ def _saved_of_one(kept: list[Save], array: Any, out: Any, options: tuple[Any, ..
     for kind, index in kept:
         if kind == "static":
             saved.append(options[index - 1])
-        elif kind == "shape":
-            saved.append(array.shape)
         elif kind == "input":
             saved.append(array)
         elif kind == "out":
             saved.append(out)
-        else:
-            saved.append(array.dtype if kind == "dtype" else None)
+        else:                                                # its shape, its dtype, or nothing
+            saved.append(getattr(array, kind, None))
     return tuple(saved)
 
 
