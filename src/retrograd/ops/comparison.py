@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import comparison as kernels
 from ..kernels.arithmetic import like, promoted as with_number
 from .domains import floating, promoted, without
-from .framework import Op, backward_name, constant, flat, pointwise
+from .framework import Op, backward_name, constant, flat, not_differentiable, pointwise
 
 
 def _written(op: Op) -> Op:
@@ -125,12 +125,9 @@ where = pointwise("where", kernels.where, domain="as given", x=lambda g, conditi
                   y=lambda g, condition: np.where(condition, 0.0, g))
 
 
-def _jump(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::heaviside is not implemented")
-
-
-heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump, domain=promoted(
-    c=RuntimeError("heaviside is not yet implemented for complex tensors.")))
+_jump, _jump_written = not_differentiable("heaviside"), not_differentiable("heaviside_")
+heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump)
+heaviside_written = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump_written, y=_jump_written)
 
 
 def _resigned(g: Any, x: Any, out: Any) -> Any:

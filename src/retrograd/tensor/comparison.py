@@ -282,7 +282,7 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
 def heaviside_(self: Tensor, values: Tensor) -> Tensor:
     """`heaviside`, written over the tensor itself."""
     _check_heaviside("heaviside_", self, values, 1)
-    write(ops.heaviside, self, (values,))
+    write(ops.heaviside_written, self, (values,))
     return self
 
 
