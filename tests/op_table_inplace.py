@@ -45,6 +45,10 @@ INPLACE = [
     *_over("logical_and logical_or logical_xor", shapes=_PAIR, distinct=True, kinds="fib",
            conventional="PyTorch does not record the write, so that the gradient of what was there remains"),
     *_over("lerp addcmul addcdiv", shapes=_THREE, low=0.4),
+    *_over("copysign", -2.0, low=0.2),
+    *_over("copysign", shapes=_PAIR, low=0.2),
+    *_over("tril triu", shapes=(((3, 4),), ((2, 3, 3),)), kinds="fci"),
+    *_over("heaviside", shapes=_PAIR, low=0.2, refused=True),
     *_over("floor_divide", 2, low=0.3, refused=True),
     *_over("floor_divide", shapes=_PAIR, low=0.3, refused=True),
 ]

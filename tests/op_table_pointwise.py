@@ -69,6 +69,7 @@ _SIZES = [
     *unary("sign ceil floor trunc frac round", low=0.1, high=0.4, points=(0.0, 0.5, 1.0, -1.5, *INFINITE)),
     *binary("maximum minimum fmax fmin", distinct=True, kinds="fi", points=(0.0, 1.0, *INFINITE)),
     *binary("copysign", low=0.2, kinds="fi", points=(1.0, -1.0)),
+    Entry("copysign -2", lambda t, x: t.copysign(x, -2), low=0.2, kinds="fi", points=(1.0, -1.0)),
     Entry("copysign at 0", named("copysign"), TWO, low=0.2, points=(0.0, -0.0, 1.0),
           first_only=_MASKED),
     *binary("heaviside", low=0.2, refused=True),

@@ -68,6 +68,11 @@ def isreal(x: Any, *, out: Any = ...) -> Any:
     return np.equal(x.imag, 0, out=out) if x.dtype.kind == "c" else np.ones_like(x, bool)
 
 
+def copysign_number(x: Any, number: Any) -> Any:
+    """The sizes of x with the sign of a number."""
+    return np.copysign(x, float(number))
+
+
 def heaviside(x: Any, y: Any, *, out: Any = ...) -> Any:
     """0 below 0, 1 above, y at 0."""
     return delivered(np.where(x == 0, y, (x > 0).astype(x.dtype)), out)

@@ -14,7 +14,7 @@ import numpy as np
 from ..kernels import arithmetic as kernels
 from ..kernels.arithmetic import log_of
 from .domains import counted, promoted, subtracted, without
-from .framework import Op, backward_name, flat, pointwise
+from .framework import Op, backward_name, flat, not_differentiable, pointwise
 
 add = pointwise("add", np.add, x=lambda g: g, y=lambda g: g)
 sub = pointwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g)
@@ -34,22 +34,13 @@ rsub = pointwise("rsub", kernels.rsub_number, node=backward_name("rsub", 1), x=l
 # Division with a rounding, and what it leaves
 
 
-def _not_differentiable(name: str) -> Any:
-    """A rule for what PyTorch records, but refuses to differentiate."""
-
-    def rule(g: Any) -> Any:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-    return rule
-
-
-_undefined = _not_differentiable("floor_divide")
+_undefined = not_differentiable("floor_divide")
 _DIVIDED = promoted(**without("div_floor_cpu", "bc"))
 floor_divide = pointwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED, x=_undefined,
                          y=_undefined)
 floor_divide_number = pointwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
                                 domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
-_undefined_written = _not_differentiable("floor_divide_")
+_undefined_written = not_differentiable("floor_divide_")
 floor_divide_written = pointwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED,
                                  x=_undefined_written, y=_undefined_written)
 floor_divide_number_written = pointwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
@@ -57,7 +48,7 @@ floor_divide_number_written = pointwise("floor_divide", kernels.floor_divide_num
 number_floor_divide = pointwise("floor_divide", kernels.number_floor_divide, node="NotImplemented",
                                 domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
 number_remainder = pointwise("remainder", kernels.number_remainder, node="NotImplemented",
-                             domain=promoted(**without("remainder_cpu", "c")), x=_not_differentiable("remainder"))
+                             domain=promoted(**without("remainder_cpu", "c")), x=not_differentiable("remainder"))
 div_floor = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
                       domain=_DIVIDED)
 div_trunc = pointwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,

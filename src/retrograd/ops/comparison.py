@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import comparison as kernels
 from ..kernels.arithmetic import like, promoted as with_number
 from .domains import floating, promoted, without
-from .framework import Op, backward_name, constant, flat, pointwise
+from .framework import Op, backward_name, constant, flat, not_differentiable, pointwise
 
 
 def _written(op: Op) -> Op:
@@ -125,12 +125,17 @@ where = pointwise("where", kernels.where, domain="as given", x=lambda g, conditi
                   y=lambda g, condition: np.where(condition, 0.0, g))
 
 
-def _jump(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::heaviside is not implemented")
+_jump, _jump_written = not_differentiable("heaviside"), not_differentiable("heaviside_")
+heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump)
+heaviside_written = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump_written, y=_jump_written)
 
 
-heaviside = pointwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump, domain=promoted(
-    c=RuntimeError("heaviside is not yet implemented for complex tensors.")))
-# The sign that a number other than 0 is multiplied by; at 0 the derivative is 0.
+def _resigned(g: Any, x: Any, out: Any) -> Any:
+    """The sign that a number other than 0 is multiplied by; at 0 the derivative is 0."""
+    return g * (out / np.where(x == 0, 1.0, x))
+
+
 copysign = pointwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),
-                     x=lambda g, x, out: g * (out / np.where(x == 0, 1.0, x)), y=flat)
+                     x=_resigned, y=flat)
+copysign_number = pointwise("copysign", kernels.copysign_number, node="CopysignBackward1",
+                            domain=floating(**without("copysign_cpu", "c")), x=_resigned)

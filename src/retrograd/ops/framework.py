@@ -133,6 +133,15 @@ def flat(g: Any) -> Any:
     return np.zeros_like(g)
 
 
+def not_differentiable(name: str) -> Rule:
+    """A rule for what PyTorch records, but refuses to differentiate."""
+
+    def rule(g: Any) -> Rule:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
 def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None, domain: str | Domain = "promote",
               node: str | None = None, holomorphic: bool = True, tensors: int | None = None, **rules: Rule) -> Op:
     """An element-wise operator. Its rules multiply by a derivative, so each is the JVP too.

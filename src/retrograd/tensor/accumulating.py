@@ -12,6 +12,7 @@ from ..dtypes import DIFFERENTIABLE, dtype as torch_dtype
 from ..ops import matrix as ops
 from .dims import array_of
 from .inplace import write
+from .into import into
 from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, legacy_name, refuse_bool
 from .recording import recorded
 
@@ -84,7 +85,7 @@ _addmm, _addmv, _addbmm = recorded(ops.addmm), recorded(ops.addmv), recorded(ops
 _baddbmm, _addr = recorded(ops.baddbmm), recorded(ops.addr)
 
 
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
     """beta * input + alpha * mat1 @ mat2, for matrices; `input` broadcasts to the product.
 
     >>> import retrograd as torch
@@ -92,6 +93,8 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     tensor([[2., 1.],
             [1., 2.]])
     """
+    if out is not None:
+        return into(out, addmm, input, mat1, mat2, beta=beta, alpha=alpha)
     x, a, b = array_of("addmm", input), array_of("addmm", mat1, "mat1", 2), array_of("addmm", mat2, "mat2", 3)
     if not (a.ndim == b.ndim == 2 and x.shape == b.shape[1:] and a.shape[1] == b.shape[0]
             and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # anything but a layer with a bias
@@ -99,28 +102,36 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     return _addmm(input, mat1, mat2, beta, alpha)
 
 
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
     """beta * input + alpha * the products of two stacks of matrices; `input` broadcasts to them."""
+    if out is not None:
+        return into(out, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha)
     _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
                    array_of("baddbmm", batch2, "batch2", 3))
     return _baddbmm(input, batch1, batch2, beta, alpha)
 
 
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
     """beta * input + alpha * the sum of the products of two stacks of matrices."""
+    if out is not None:
+        return into(out, addbmm, input, batch1, batch2, beta=beta, alpha=alpha)
     _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
                   array_of("addbmm", batch2, "batch2", 3))
     return _addbmm(input, batch1, batch2, beta, alpha)
 
 
-def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
     """beta * input + alpha * mat @ vec, for a matrix and a vector."""
+    if out is not None:
+        return into(out, addmv, input, mat, vec, beta=beta, alpha=alpha)
     check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
     return _addmv(input, mat, vec, beta, alpha)
 
 
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
     """beta * input + alpha * the outer product of two vectors, in their common type."""
+    if out is not None:
+        return into(out, addr, input, vec1, vec2, beta=beta, alpha=alpha)
     arrays = array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3)
     _check_addr(*arrays)
     if all(array.dtype.kind in "biu" for array in arrays):
@@ -145,6 +156,9 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None]) -> Callable[..
     return function
 
 
+addmv_ = _over_itself(ops.addmv, check_matrix_vector)
+
+
 class AccumulatingMethods:
     """Matrix products added to the tensor, as methods."""
 
@@ -153,4 +167,4 @@ class AccumulatingMethods:
     addmm, addmv, addbmm, baddbmm, addr = addmm, addmv, addbmm, baddbmm, addr
     addmm_, baddbmm_ = _over_itself(ops.addmm, _check_addmm), _over_itself(ops.baddbmm, _check_baddbmm)
     addbmm_, addr_ = _over_itself(ops.addbmm, _check_addbmm), _over_itself(ops.addr, _check_addr)
-    addmv_ = _over_itself(ops.addmv, check_matrix_vector)
+    addmv_ = addmv_

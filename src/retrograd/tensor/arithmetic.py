@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import C_NAMES, F64
+from ..dtypes import C128, F64, dtype as torch_dtype
 from ..ops import arithmetic as ops
 from ..ops.basic import cast
 from .inplace import augmented, inplace, write
+from .into import into
 from .options import check_tensor, number
 from .overwriting import copy_, fill_ as fill_, zero_ as zero_
 from .recording import recorded
@@ -39,8 +40,6 @@ _power, _power_tensor, _number_to_power = recorded(ops.power), recorded(ops.pow_
 _remainder_number, _fmod_number = recorded(ops.remainder_number), recorded(ops.fmod_number)
 _floor_divide, _floor_divide_number = recorded(ops.floor_divide), recorded(ops.floor_divide_number)
 _number_floor_divide, _number_remainder = recorded(ops.number_floor_divide), recorded(ops.number_remainder)
-_lerp, _lerp_number = recorded(ops.lerp), recorded(ops.lerp_number)
-_addcmul, _addcdiv = recorded(ops.addcmul), recorded(ops.addcdiv)
 _cast = recorded(cast)
 
 
@@ -51,20 +50,24 @@ def invalid(name: str, *args: Any) -> TypeError:
                      "or Python numbers")
 
 
-def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def add(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     """`input + alpha * other`, broadcast, in the common type. Raises RuntimeError where alpha is of a higher kind.
 
     >>> import retrograd as torch
     >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
     tensor([21., 22.])
     """
+    if out is not None:
+        return into(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if alpha == 1 and alpha is not True:
         return _add(input, other)  # type: ignore[no-any-return]
     return _add_scaled(input, other, number("add", "alpha", 3, alpha))  # type: ignore[no-any-return]
 
 
-def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def sub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     """`input - alpha * other`, broadcast, in the common type. Raises RuntimeError for bools."""
+    if out is not None:
+        return into(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if alpha == 1 and alpha is not True:
         return _sub(input, other)  # type: ignore[no-any-return]
     return _sub_scaled(input, other, number("sub", "alpha", 3, alpha))  # type: ignore[no-any-return]
@@ -79,7 +82,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return _rsub_scaled(input, other, alpha)  # type: ignore[no-any-return]
 
 
-def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+def div(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
     """`input / other`; with `rounding_mode` "floor" or "trunc" rounded down or towards 0, and then ints stay ints.
 
     Without it, ints give the default float type. Raises RuntimeError for an int divided by 0 with a rounding.
@@ -88,6 +91,8 @@ def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
     >>> torch.div(torch.tensor([-7, 7]), 2, rounding_mode="floor")
     tensor([-4,  3])
     """
+    if out is not None:
+        return into(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
     if rounding_mode is None:
         return _div(input, other)  # type: ignore[no-any-return]
     return _rounding(rounding_mode)(input, other, rounding_mode)  # type: ignore[no-any-return]
@@ -100,8 +105,10 @@ def _rounding(mode: str) -> Callable[..., Any]:
     return call
 
 
-def floor_divide(input: Any, other: Any) -> Tensor:
+def floor_divide(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """The quotient rounded down. It is not differentiable. Raises RuntimeError for an int divided by 0."""
+    if out is not None:
+        return into(out, floor_divide, input, other)  # type: ignore[no-any-return]
     result = _floor_divide_by(input, other) if isinstance(input, State) else __rfloordiv__(other, input)
     if result is NotImplemented:
         raise invalid("floor_divide", input, other)
@@ -115,8 +122,10 @@ def _floor_divide_by(self: Any, other: Any) -> Any:
     return _floor_divide(self, other) if isinstance(other, (State, np.ndarray)) else NotImplemented
 
 
-def remainder(input: Any, other: Any) -> Tensor:
+def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """What a division rounded down leaves, with the sign of `other`. Raises RuntimeError for an int divided by 0."""
+    if out is not None:
+        return into(out, remainder, input, other)  # type: ignore[no-any-return]
     result = _remainder_by(input, other) if isinstance(input, State) else __rmod__(other, input)
     if result is NotImplemented:
         raise invalid("remainder", input, other)
@@ -130,15 +139,17 @@ def _remainder_by(self: Any, other: Any) -> Any:
     return _remainder(self, other) if isinstance(other, (State, np.ndarray)) else NotImplemented
 
 
-def fmod(input: Tensor, other: Any) -> Tensor:
+def fmod(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """What a division rounded towards 0 leaves, with the sign of `input`. Raises RuntimeError for an int and 0."""
+    if out is not None:
+        return into(out, fmod, input, other)  # type: ignore[no-any-return]
     check_tensor("fmod", input)
     if isinstance(other, NUMBER):
         return _fmod_number(input, number("fmod", "other", 2, other))  # type: ignore[no-any-return]
     return _fmod(input, other)  # type: ignore[no-any-return]
 
 
-def pow(input: Any, exponent: Any) -> Tensor:
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """`input ** exponent`, of which one may be a Python number.
 
     Raises RuntimeError for integers to a negative number.
@@ -147,6 +158,8 @@ def pow(input: Any, exponent: Any) -> Tensor:
     >>> torch.pow(2, torch.tensor([1., 3.]))
     tensor([2., 8.])
     """
+    if out is not None:
+        return into(out, pow, input, exponent)  # type: ignore[no-any-return]
     if isinstance(input, State):
         result = _power_of(input, exponent)
         if result is NotImplemented:
@@ -171,17 +184,23 @@ def _power_of(self: Any, exponent: Any) -> Any:
     return _power_tensor(self, exponent) if isinstance(exponent, np.ndarray) else NotImplemented
 
 
-def float_power(input: Any, exponent: Any) -> Tensor:
+def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """`pow` in double precision: float64, or complex128 where one of the two is complex."""
-    def wide(value: Any) -> Any:
-        if not isinstance(value, State):
-            return value
-        return value if value._array.dtype is target else _cast(value, target)
+    if out is not None:
+        return into(out, float_power, input, exponent)  # type: ignore[no-any-return]
+    target = _double_type(input, exponent)
+    return pow(_doubled(input, target), _doubled(exponent, target))
 
-    kinds = [x._array.dtype.kind if isinstance(x, State) else "c" if isinstance(x, complex) else "f"
-             for x in (input, exponent)]
-    target = np.dtype("complex128") if "c" in kinds else F64
-    return pow(wide(input), wide(exponent))
+
+def _doubled(value: Any, target: np.dtype[Any]) -> Any:
+    """A tensor in this type; a number as it is."""
+    return _cast(value, target) if isinstance(value, State) and value._array.dtype != target else value
+
+
+def _double_type(*operands: Any) -> np.dtype[Any]:
+    """float64; complex128 where an operand is complex."""
+    kinds = [x._array.dtype.kind if isinstance(x, State) else "c" if isinstance(x, complex) else "f" for x in operands]
+    return C128 if "c" in kinds else F64
 
 
 def positive(input: Tensor) -> Tensor:
@@ -190,52 +209,6 @@ def positive(input: Tensor) -> Tensor:
     if input._array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
-
-
-def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
-    """`input + weight * (end - input)`. The weight is a number or a tensor. All have one dtype, else RuntimeError.
-
-    >>> import retrograd as torch
-    >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([4., 20.]), 0.25)
-    tensor([ 1.0000, 12.5000])
-    """
-    return (_lerp if _check_lerp(input, end, weight) else _lerp_number)(input, end, weight)  # type: ignore[no-any-return]
-
-
-def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
-    """Whether the weight is a tensor. Raises where the operands are none, or of several types."""
-    for position, name, value in ((1, "input", input), (2, "end", end)):
-        check_tensor("lerp", value, name, position)
-    weighted = isinstance(weight, State)
-    if not weighted and not isinstance(weight, NUMBER):
-        raise invalid("lerp", input, end, weight)
-    dtype = input._array.dtype
-    for name, value in (("end", end), ("weight", weight)):
-        yields = name == "weight" and isinstance(value, State) and not value._array.ndim
-        if isinstance(value, State) and value._array.dtype != dtype and not yields:
-            raise RuntimeError(f"expected dtype {C_NAMES[dtype.name]} for `{name}` but got dtype "
-                               f"{C_NAMES[value._array.dtype.name]}")
-    return weighted
-
-
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
-    """`input + value * tensor1 * tensor2`, broadcast."""
-    _check_addc("addcmul", input, tensor1, tensor2)
-    return _addcmul(input, tensor1, tensor2, number("addcmul", "value", 4, value))  # type: ignore[no-any-return]
-
-
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
-    """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError for a quotient of integers."""
-    _check_addc("addcdiv", input, tensor1, tensor2)
-    return _addcdiv(input, tensor1, tensor2, number("addcdiv", "value", 4, value))  # type: ignore[no-any-return]
-
-
-def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
-    for position, argument, value in ((1, "input", input), (2, "tensor1", tensor1), (3, "tensor2", tensor2)):
-        check_tensor(name, value, argument, position)
-    if name == "addcdiv" and tensor1._array.dtype.kind in "biu" and tensor2._array.dtype.kind in "biu":
-        raise RuntimeError("Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
-                           "will perform a true division of tensor1 and tensor2. Divide with torch.div and add that.")
 
 
 # Operators
@@ -319,24 +292,14 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     return self
 
 
-def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
-    """`lerp`, written over the tensor itself."""
-    write(ops.lerp if _check_lerp(self, end, weight) else ops.lerp_number, self, (end, weight))
-    return self
-
-
-def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
-    """`self += value * tensor1 * tensor2`."""
-    _check_addc("addcmul", self, tensor1, tensor2)
-    write(ops.addcmul, self, (tensor1, tensor2, value))
-    return self
-
-
-def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
-    """`self += value * tensor1 / tensor2`."""
-    _check_addc("addcdiv", self, tensor1, tensor2)
-    write(ops.addcdiv, self, (tensor1, tensor2, value))
-    return self
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """`float_power`, written over the tensor itself. Raises RuntimeError unless it is of the type of the result."""
+    target = _double_type(self, exponent)
+    if self._array.dtype != target:
+        have, want = torch_dtype.of[self._array.dtype].legacy, torch_dtype.of[target].legacy
+        raise RuntimeError(f"the base given to float_power_ has dtype {have} but the operation's result requires dtype "
+                           f"{want}")
+    return pow_(self, _doubled(exponent, target))
 
 
 neg_ = negative_ = inplace(ops.neg)
@@ -366,7 +329,6 @@ class ArithmeticMethods:
     pow, float_power, square = pow, float_power, square
     neg = negative = neg
     positive, reciprocal = positive, reciprocal
-    lerp, addcmul, addcdiv = lerp, addcmul, addcdiv
 
     __iadd__, __isub__, __imul__ = augmented(ops.add), augmented(ops.sub), augmented(ops.mul)
     __itruediv__ = __idiv__ = augmented(ops.div)
@@ -375,8 +337,8 @@ class ArithmeticMethods:
     __imod__, __ipow__ = augmented(remainder_), augmented(pow_)
     add_, sub_, subtract_ = add_, sub_, sub_
     div_ = divide_ = true_divide_ = div_
-    floor_divide_, remainder_, fmod_, pow_ = floor_divide_, remainder_, fmod_, pow_
-    lerp_, addcmul_, addcdiv_ = lerp_, addcmul_, addcdiv_
+    floor_divide_, remainder_, fmod_ = floor_divide_, remainder_, fmod_
+    pow_, float_power_ = pow_, float_power_
     neg_, negative_, square_, reciprocal_ = neg_, neg_, square_, reciprocal_
     fill_, zero_, copy_ = fill_, zero_, copy_
 

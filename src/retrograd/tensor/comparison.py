@@ -14,6 +14,7 @@ from ..ops.framework import Op
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors
 from .inplace import augmented, inplace, write
+from .into import into
 from .operands import scalar
 from .options import check_tensor, number
 from .recording import recorded
@@ -33,7 +34,9 @@ def _comparing(op: Op) -> Callable[[Any, Any], Any]:
     """The recorded comparison as PyTorch's function: of a tensor, with a tensor or a number."""
     call = recorded(op)
 
-    def function(input: Any, other: Any) -> Any:
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
         if not isinstance(input, State) or not isinstance(other, (State, *NUMBER)):
             raise invalid(op.name, input, other)
         return call(input, other)
@@ -56,7 +59,7 @@ isposinf, isneginf, isreal = recorded(ops.isposinf), recorded(ops.isneginf), rec
 signbit = recorded(ops.signbit)
 maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
 fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
-heaviside, copysign = between_tensors(ops.heaviside), recorded(ops.copysign)
+_heaviside, _copysign, _copysign_number = map(recorded, (ops.heaviside, ops.copysign, ops.copysign_number))
 
 
 def __invert__(self: Tensor) -> Any:
@@ -71,6 +74,34 @@ def __rlshift__(self: Tensor, other: Any) -> Any:
 
 def __rrshift__(self: Tensor, other: Any) -> Any:
     return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+
+
+def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
+    """0 where the input is negative, 1 where it is positive, `values` where it is 0. It is not differentiable.
+
+    Raises RuntimeError where the dtypes differ.
+    """
+    _check_heaviside("heaviside", input, values, 2)
+    if out is not None:
+        return into(out, _heaviside, input, values)  # type: ignore[no-any-return]
+    return _heaviside(input, values)  # type: ignore[no-any-return]
+
+
+def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
+    check_tensor(name, input)
+    check_tensor(name, values, "values", position)
+    if "c" in (input._array.dtype.kind, values._array.dtype.kind):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if input._array.dtype != values._array.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
+    """The sizes of the input's elements with the signs of those of `other`, a tensor or a number."""
+    call = _copysign_number if isinstance(other, NUMBER) else _copysign
+    if out is not None:
+        return into(out, call, input, other)  # type: ignore[no-any-return]
+    return call(input, other)  # type: ignore[no-any-return]
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -107,7 +138,7 @@ def _check_close(name: str, input: Any, other: Any, rtol: float, atol: float) ->
             raise RuntimeError(f"{argument} must be greater than or equal to zero, but got {value:g}")
 
 
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
     """The input, but at least `min` and at most `max`: numbers, tensors, or None for no limit.
 
     The gradient passes where the input lies within the limits, and on them; else it goes to a limit that is a tensor.
@@ -117,6 +148,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    if out is not None:
+        return into(out, clamp, input, min, max,  # type: ignore[no-any-return]
+                    rule="clamp_tensor" if isinstance(min, State) or isinstance(max, State) else None)
     if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
         return _clamp_number(input, min, max)  # type: ignore[no-any-return]
     check_tensor("clamp", input)
@@ -140,21 +174,27 @@ def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
     return ops.clamp_number, low, high
 
 
-def clamp_min(input: Tensor, min: Any) -> Tensor:
+def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
     """The input, but at least `min`, a number or a tensor."""
+    if out is not None:
+        return into(out, clamp_min, input, min,  # type: ignore[no-any-return]
+                    rule="clamp_min_tensor" if isinstance(min, State) else None)
     if isinstance(min, State):
         return _clamp_min(input, min)  # type: ignore[no-any-return]
     return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
 
 
-def clamp_max(input: Tensor, max: Any) -> Tensor:
+def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
     """The input, but at most `max`, a number or a tensor."""
+    if out is not None:
+        return into(out, clamp_max, input, max,  # type: ignore[no-any-return]
+                    rule="clamp_max_tensor" if isinstance(max, State) else None)
     if isinstance(max, State):
         return _clamp_max(input, max)  # type: ignore[no-any-return]
     return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
 
 
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """`input` where the condition holds and `other` elsewhere, either a tensor or a number, in their common type.
 
     With the condition alone, the indices of what is not zero, a tensor for each dimension. Raises RuntimeError where
@@ -164,6 +204,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     >>> torch.where(torch.tensor([True, False]), torch.tensor([1., 2.]), 0.)
     tensor([1., 0.])
     """
+    if out is not None:
+        return into(out, where, condition, input, other)
     if isinstance(input, State) and isinstance(other, State) and isinstance(condition, State):
         return _where(condition if condition._array.dtype.kind == "b" else _as_mask(condition), input, other)
     if not isinstance(condition, State):
@@ -237,7 +279,21 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
     return self
 
 
+def heaviside_(self: Tensor, values: Tensor) -> Tensor:
+    """`heaviside`, written over the tensor itself."""
+    _check_heaviside("heaviside_", self, values, 1)
+    write(ops.heaviside_written, self, (values,))
+    return self
+
+
+def copysign_(self: Tensor, other: Any) -> Tensor:
+    """`copysign`, written over the tensor itself."""
+    write(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, self, (other,))
+    return self
+
+
 clip, clip_ = clamp, clamp_
+
 
 def _np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """NumPy's where: arrays may stand where tensors do."""
@@ -286,6 +342,8 @@ class ComparisonMethods:
 
     eq_, ne_, lt_ = _compared(ops.eq), _compared(ops.ne), _compared(ops.lt)
     le_, gt_, ge_ = _compared(ops.le), _compared(ops.gt), _compared(ops.ge)
+    not_equal_, less_, less_equal_, greater_, greater_equal_ = ne_, lt_, le_, gt_, ge_
+    copysign_, heaviside_ = copysign_, heaviside_
     logical_and_, logical_or_ = inplace(ops.logical_and), inplace(ops.logical_or)
     logical_xor_, logical_not_ = inplace(ops.logical_xor), inplace(ops.logical_not)
     __iand__, bitwise_and_ = augmented(ops.bitwise_and), inplace(ops.bitwise_and)

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..ops import shape as shape_ops
+from .arithmetic import mul
 from .dims import array_of, as_int, axis_of
 from .einsum_notation import Equation, parsed, spelled
+from .into import into, receive
 from .matrix import REMEDY, bmm, dot, mm
+from .overwriting import copy_
 from .recording import recorded
 
 _permute, _unsqueeze = recorded(shape_ops.permute), recorded(shape_ops.unsqueeze)
@@ -124,11 +127,20 @@ def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
     return _permute(bmm(x, y).view(shape), tuple([order.index(dim) for dim in range(len(order))]))
 
 
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over two lists of them.
 
-    Raises RuntimeError where those dimensions differ in size (1 fits any), or the operands in dtype.
+    Raises RuntimeError where those dimensions differ in size (1 fits any), or the operands in dtype. What is written to
+    `out` is recorded, as a copy.
     """
+    product = _tensordot(a, b, dims)
+    if out is None:
+        return product
+    receive("tensordot", out, product)
+    return copy_(out, product)
+
+
+def _tensordot(a: Any, b: Any, dims: Any) -> Any:
     x, y = array_of("tensordot", a, "a"), array_of("tensordot", b, "b", 2)
     dims_a, dims_b = _paired(x, y, dims)
     if x.dtype is not y.dtype:
@@ -179,19 +191,21 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
     return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)
 
 
-def inner(input: Any, other: Any) -> Any:
+def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     """The sum of products over the last dimension of each. Raises RuntimeError where those differ."""
     a, b = array_of("inner", input), array_of("inner", other, "other", 2)
     if not a.ndim or not b.ndim:
-        return input * other
+        return mul(input, other, out=out)
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
                            f"{[*a.shape]} and {[*b.shape]}")
-    return tensordot(input, other, ([-1], [-1]))
+    return tensordot(input, other, ([-1], [-1]), out)
 
 
-def chain_matmul(*matrices: Any) -> Any:
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """The product of several matrices, multiplied in the order that takes the fewest multiplications."""
+    if out is not None:
+        return into(out, chain_matmul, *matrices)
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     arrays = [array_of("chain_matmul", matrix, "matrices", i) for i, matrix in enumerate(matrices, 1)]

@@ -15,6 +15,7 @@ from ..kernels import layout as layouts
 from ..modes import local
 from ..ops import creation as ops
 from .data import new_array
+from .into import into
 from .options import (
     check_real_parts,
     check_tensor,
@@ -71,36 +72,48 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device
 
 
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-          pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+          pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Zeros in the shape given, as `zeros(2, 3)` or `zeros((2, 3))`.
 
     >>> zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
+    if out is not None:
+        return into(out, zeros, *sizes, size=size, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     return made(np.zeros(shape_of("zeros", sizes, size), element_type("zeros", dtype)), device, requires_grad)
 
 
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+         pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Ones in the shape given, as `ones(2, 3)` or `ones((2, 3))`."""
+    if out is not None:
+        return into(out, ones, *sizes, size=size, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
           pin_memory: bool = False, requires_grad: bool = False,
-          memory_format: MemoryFormat | None = None) -> Tensor:
+          memory_format: MemoryFormat | None = None, out: Any = None) -> Tensor:
     """Memory in the shape given, with whatever it holds."""
+    if out is not None:
+        return into(out, empty, *sizes, size=size, dtype=dtype, requires_grad=requires_grad,  # type: ignore[no-any-return]
+                    memory_format=memory_format)
     return made(np.empty(shape_of("empty", sizes, size), element_type("empty", dtype)), device, requires_grad)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+         pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """The number `fill_value` all over, in its own type unless `dtype` is given.
 
     >>> full((2,), 3)
     tensor([3, 3])
     """
+    if out is not None:
+        return into(out, full, size, fill_value, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     value = number("full", "fill_value", 2, fill_value)
@@ -109,8 +122,10 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-        pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+        pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Ones on the diagonal of `n` rows and `m` columns (or `n`), zeros elsewhere."""
+    if out is not None:
+        return into(out, eye, n, m, dtype=dtype, requires_grad=requires_grad)  # type: ignore[no-any-return]
     for name, count, position in (("n", n, 1), ("m", n if m is None else m, 2)):
         if isinstance(count, float) or not hasattr(count, "__index__"):
             raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
@@ -215,8 +230,10 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, dev
     return made(np.full(shape_of("new_full", (size,)), value, target), device, requires_grad)
 
 
-def complex(real: Tensor, imag: Tensor) -> Tensor:
+def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """The complex tensor of two real ones, of float32 or float64 both. Raises RuntimeError for other types."""
+    if out is not None:
+        return into(out, complex, real, imag)  # type: ignore[no-any-return]
     check_real_parts("complex", real, imag, ("real", "imag"))
     if real.dtype.itemsize == 2:
         raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")

@@ -10,6 +10,7 @@ import numpy as np
 from ..ops import activation, elementary as ops
 from ..ops.framework import Op
 from .inplace import inplace, write
+from .into import into
 from .options import check_real_parts, check_tensor, refuse_complex_gradient
 from .recording import recorded
 
@@ -45,7 +46,9 @@ def between_tensors(op: Op) -> Callable[[Any, Any], Any]:
     """The recorded op as PyTorch's function of two tensors, which refuses numbers."""
     call = recorded(op)
 
-    def function(input: Any, other: Any) -> Any:
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
         check_tensor(op.name, input)
         check_tensor(op.name, other, "other", 2)
         return call(input, other)
@@ -60,29 +63,35 @@ hypot = between_tensors(ops.hypot)
 logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
 
 
-def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+def round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Tensor:
     """The nearest integers, of two equally near the even one; or so many digits after the point.
 
     >>> import retrograd as torch
     >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))
     tensor([ 0.,  2., -2.])
     """
+    if out is not None:
+        return into(out, round, input, decimals=decimals)  # type: ignore[no-any-return]
     return _round(input) if not decimals else _round_decimals(input, decimals)  # type: ignore[no-any-return]
 
 
-def logit(input: Tensor, eps: float | None = None) -> Tensor:
+def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; with `eps`, of the input moved into [eps, 1 - eps]."""
+    if out is not None:
+        return into(out, logit, input, eps)  # type: ignore[no-any-return]
     return _logit(input, eps)  # type: ignore[no-any-return]
 
 
 def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None,
-               neginf: float | None = None) -> Tensor:
+               neginf: float | None = None, *, out: Any = None) -> Tensor:
     """Numbers in place of nan and the infinities: 0, and the largest and smallest of the dtype, unless given.
 
     >>> import retrograd as torch
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
     tensor([0., 1., 9.])
     """
+    if out is not None:
+        return into(out, nan_to_num, input, nan, posinf, neginf)  # type: ignore[no-any-return]
     refuse_complex_gradient("nan_to_num", input)
     return _nan_to_num(input, nan, posinf, neginf)  # type: ignore[no-any-return]
 
@@ -107,8 +116,10 @@ def conj(input: Tensor) -> Tensor:
     return _conj(input) if input._array.dtype.kind == "c" else input
 
 
-def conj_physical(input: Tensor) -> Tensor:
+def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
     """The complex conjugate; a real tensor itself."""
+    if out is not None:
+        return into(out, conj_physical, input)  # type: ignore[no-any-return]
     check_tensor("conj_physical", input)
     return _conj_physical(input) if input._array.dtype.kind == "c" else input
 
@@ -119,8 +130,10 @@ def resolve_conj(input: Tensor) -> Tensor:
     return input
 
 
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
+def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """The complex numbers of these sizes at these angles. Raises RuntimeError unless both are floats of one type."""
+    if out is not None:
+        return into(out, polar, abs, angle)  # type: ignore[no-any-return]
     check_real_parts("polar", abs, angle, ("abs", "angle"))
     if abs.dtype.itemsize == 2:
         raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'. Convert with .float() first.")

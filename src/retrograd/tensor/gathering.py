@@ -19,6 +19,7 @@ from ..ops import indexing as ops
 from ..ops.framework import Op
 from .dims import array_of, axis_of
 from .inplace import write
+from .into import into
 from .options import filling, number
 from .recording import recorded
 from .shape import broadcast_to, reshape
@@ -91,11 +92,13 @@ def _check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
     """Elements along `dim`: for a matrix and dim 0, `out[i, j] = input[index[i, j], j]`.
 
     `index` has as many dimensions as `input`; the result has its shape.
     """
+    if out is not None:
+        return into(out, gather, input, dim, index, sparse_grad=sparse_grad)
     array = array_of("gather", input)
     dim = axis_of("gather", dim, array.ndim)
     index = _index("gather", index)
@@ -124,9 +127,12 @@ def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any,
     return _SCATTER[place](input, src, index, dim)
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None,
+            out: Any = None) -> Any:
     """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
     `out[index[i, j], j] = src[i, j]`."""
+    if out is not None:
+        return into(out, scatter, input, dim, index, src, value=value, reduce=reduce)
     return _scatter(0, input, dim, index, src, value, reduce)
 
 
@@ -144,9 +150,9 @@ def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
     return _SCATTER_ADD[place](input, src, index, dim)
 
 
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
-    return _scatter_add(0, input, dim, index, src)
+    return _scatter_add(0, input, dim, index, src) if out is None else into(out, scatter_add, input, dim, index, src)
 
 
 def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
@@ -154,7 +160,7 @@ def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
     return _scatter_add(1, input, dim, index, src)
 
 
-def take(input: Any, index: Any) -> Any:
+def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """Elements by their number in row-major order, counted from either end; the result has the shape of `index`."""
     array, numbers = array_of("take", input), array_of("take", index, "index", 2)
     if numbers.dtype != I64:
@@ -162,11 +168,13 @@ def take(input: Any, index: Any) -> Any:
     wrong = kernels.outside(numbers, array.size)
     if wrong is not None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
-    return _take(input, index)
+    return _take(input, index) if out is None else into(out, _take, input, index)
 
 
-def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """`gather` after input and indices are broadcast to one shape apart from `dim`; without a dim, of all elements."""
+    if out is not None:
+        return into(out, take_along_dim, input, indices, dim)
     array, places = array_of("take_along_dim", input), array_of("take_along_dim", indices, "indices", 2)
     if places.dtype != I64:
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
@@ -196,8 +204,10 @@ def _vector(name: str, index: Any, wrong: type[Exception] = IndexError) -> Any:
     return index
 
 
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     """The slices along `dim` that a vector of indices names, in a new tensor. An index may not be negative."""
+    if out is not None:
+        return into(out, index_select, input, dim, index)
     array = array_of("index_select", input)
     axis = axis_of("index_select", dim, array.ndim)
     index = _vector("index_select", index)
@@ -242,8 +252,10 @@ def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha:
     return _INDEX_ADD[place](input, source, index, axis, number("index_add", "alpha", 5, alpha))
 
 
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """A copy with the slices of `source`, times alpha, added to those along `dim` that `index` names."""
+    if out is not None:
+        return into(out, index_add, input, dim, index, source, alpha=alpha)
     return _index_add(0, input, dim, index, source, alpha)
 
 
@@ -257,8 +269,10 @@ def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> An
     return _INDEX_COPY[place](input, source, index, axis)
 
 
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
     """A copy with the slices of `source` in place of those along `dim` that `index` names."""
+    if out is not None:
+        return into(out, index_copy, input, dim, index, source)
     return _index_copy(0, input, dim, index, source)
 
 
@@ -378,13 +392,13 @@ def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
     return _masked_fill(1, input, mask, value)
 
 
-def masked_select(input: Any, mask: Any) -> Any:
+def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
     """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
     array_of("masked_select", input)
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
         raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
     common_shape(mask._array.shape, input._array.shape)
-    return _masked_select(input, mask)
+    return _masked_select(input, mask) if out is None else into(out, _masked_select, input, mask)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {

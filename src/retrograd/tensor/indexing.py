@@ -23,11 +23,12 @@ from ..ops.shape import alias, unsqueeze
 from . import gathering
 from .dims import array_of, as_int, axis_of
 from .gathering import put, static_index
-from .inplace import check_writable, refuse_overlap, unlock, unlocked, write, written
+from .inplace import check_writable, write, written
 from .options import filling
 from .recording import make_view, recorded
 from .shape import broadcast_to, view
 from .state import ORDINARY, State, edge_of, plain, requires
+from .writable import refuse_overlap, unlock, unlocked
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)

@@ -20,7 +20,7 @@ from ..graph.node import OtherNode, plan_of
 from ..graph.packed import look_after_indices
 from ..graph.versions import next_number
 from ..kernels.indexing import overlaps
-from ..kernels.layout import dense, layout_of, one_by_one
+from ..kernels.layout import layout_of, one_by_one
 from ..kernels.shape import common_shape
 from ..modes import local
 from ..ops.basic import clone
@@ -29,6 +29,7 @@ from .operands import common, explained, operand
 from .recording import class_of
 from .refusals import ORDINARY, refusal
 from .state import Results, State, StridedView, edge_of, requires, set_edge, stands_as_leaf
+from .writable import refuse_inference, refuse_overlap, unlock, unlocked
 
 # Writes of one number, which may go to one place several times.
 _COINCIDING = ("fill", "zero")
@@ -47,9 +48,7 @@ def check_writable(x: Any, requires_grad: bool) -> None:
     meta = x._meta
     if meta is None:
         return
-    if meta.inference and not local.here.inference:
-        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed."
-                           "You can make a clone to get a normal tensor before doing inplace update.")
+    refuse_inference(meta)
     if not requires_grad:
         return
     if meta.base is not None:
@@ -183,38 +182,6 @@ def _check_overlaps(op: Op, operands: list[Any]) -> None:
         for other in operands[1:]:
             if other is not None:
                 refuse_overlap(operands[0]._array, other._array)
-
-
-def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], whole: bool = False) -> None:
-    """Refuse to write to memory that is also read, unless it is read exactly as it is written (and not `whole`).
-
-    As in PyTorch, only of dense memory is this found out. Raises RuntimeError.
-    """
-    if (target is not other and not np.may_share_memory(target, other)) or not (dense(target) and dense(other)):
-        return
-    same_start = target.__array_interface__["data"][0] == other.__array_interface__["data"][0]
-    if whole or not same_start or target.shape != other.shape or target.dtype != other.dtype or any([
-            n != 1 and a != b for n, a, b in zip(target.shape, target.strides, other.strides)]):
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
-                           "to a single memory location. Please clone() the tensor before performing the operation.")
-
-
-def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same memory for a write, where it is read-only because a view of it has an element in several places.
-
-    Raises RuntimeError where this view plainly is one of those. (Where windows overlap, PyTorch writes in order.)
-    """
-    if target.size and any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
-    return unlocked(target)
-
-
-def unlocked(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same memory for one write of one number, which may go to a place several times."""
-    writable = target.view()
-    writable.flags.writeable = True
-    return writable
 
 
 def _promoted(op: Op, operands: list[Any]) -> list[Any]:

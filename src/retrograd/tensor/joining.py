@@ -10,6 +10,7 @@ import numpy as np
 from ..ops import joining as ops
 from ..ops.indexing import slice_
 from .dims import array_of, as_int, axis_of
+from .into import into
 from .recording import recorded
 from .shape import flatten, reshape, sizes_of, unsqueeze, view
 from .state import State
@@ -38,7 +39,7 @@ def _arrays(tensors: Any) -> list[Any]:
         raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}") from None
 
 
-def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None) -> Any:
+def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = None) -> Any:
     """Tensors one after another along `dim`, in their common dtype.
 
     All other sizes must be equal; a tensor of shape [0] is passed over. Raises RuntimeError where sizes differ.
@@ -47,6 +48,8 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None) -> Any:
     >>> torch.cat([torch.tensor([1., 2.]), torch.tensor([3.])])
     tensor([1., 2., 3.])
     """
+    if out is not None:
+        return into(out, cat, tensors, dim, axis=axis)
     tensors = _sequence("cat", tensors)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -66,11 +69,13 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None) -> Any:
 concat = concatenate = cat
 
 
-def stack(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None) -> Any:
+def stack(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = None) -> Any:
     """Tensors of one shape along a new dimension `dim`, in their common dtype.
 
     Raises RuntimeError where shapes differ.
     """
+    if out is not None:
+        return into(out, stack, tensors, dim, axis=axis)
     tensors = _sequence("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -240,27 +245,35 @@ def atleast_3d(*tensors: Any) -> Any:
     return _at_least(tensors, _three_dims)
 
 
-def hstack(tensors: Sequence[Any]) -> Any:
+def hstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
     """Tensors side by side: along the second dimension, or vectors along their only one."""
+    if out is not None:
+        return into(out, hstack, tensors)
     parts = [_one_dim(x) for x in _joined("hstack", tensors)]
     return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
 
 
-def vstack(tensors: Sequence[Any]) -> Any:
+def vstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
     """Tensors one below the other: along the first dimension, vectors as rows."""
+    if out is not None:
+        return into(out, vstack, tensors)
     return cat([_two_dims(x) for x in _joined("vstack", tensors)], 0)
 
 
 row_stack = vstack
 
 
-def dstack(tensors: Sequence[Any]) -> Any:
+def dstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
     """Tensors one behind the other, along the third dimension."""
+    if out is not None:
+        return into(out, dstack, tensors)
     return cat([_three_dims(x) for x in _joined("dstack", tensors)], 2)
 
 
-def column_stack(tensors: Sequence[Any]) -> Any:
+def column_stack(tensors: Sequence[Any], *, out: Any = None) -> Any:
     """Tensors side by side, vectors as columns."""
+    if out is not None:
+        return into(out, column_stack, tensors)
     given = _joined("column_stack", tensors)
     return cat([x if array_of("column_stack", x).ndim > 1 else view(x, (x._array.size, 1)) for x in given], 1)
 

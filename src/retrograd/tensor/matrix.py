@@ -16,6 +16,7 @@ from ..dtypes import BOOL_, C_NAMES, dtype as torch_dtype
 from ..kernels.shape import common_shape
 from ..ops import basic, matrix as ops, shape
 from .dims import array_of
+from .into import into
 from .recording import recorded
 from .state import Results, State, plain, requires
 
@@ -47,7 +48,11 @@ def refuse_bool(kernel: str, array: Any) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .long() or .float().")
 
 
-def matmul(input: Any, other: Any) -> Any:
+# As which product matmul writes to `out`, by the dimensions of its operands; bmm for all others.
+_OUT_AS = {(1, 1): "dot", (2, 1): "mv", (2, 2): "mm"}
+
+
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """The matrix product; with a vector the product of matrix and vector, of two vectors their dot product.
 
     Dimensions before the last two are a stack of matrices, and broadcast. Raises RuntimeError where the inner sizes
@@ -57,6 +62,9 @@ def matmul(input: Any, other: Any) -> Any:
     >>> torch.ones(5, 2, 3).matmul(torch.ones(3, 4)).shape
     torch.Size([5, 2, 4])
     """
+    if out is not None:
+        dims = array_of("matmul", input).ndim, array_of("matmul", other, "other", 2).ndim
+        return into(out, matmul, input, other, rule=_OUT_AS.get(dims, "bmm"))
     try:
         a, b = input._array, other._array
     except AttributeError:
@@ -157,8 +165,10 @@ def refuse_matrices(a: Any, b: Any) -> None:
     refuse_bool("addmm_impl_cpu_", a)
 
 
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     """The product of two matrices. Raises RuntimeError unless both are matrices that fit, of one dtype."""
+    if out is not None:
+        return into(out, mm, input, mat2)
     a, b = array_of("mm", input), array_of("mm", mat2, "mat2", 2)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         refuse_matrices(a, b)
@@ -178,8 +188,10 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
         raise RuntimeError(f"expected scalar type {legacy_name(a)} but found {legacy_name(b)}. {REMEDY}")
 
 
-def bmm(input: Any, mat2: Any) -> Any:
+def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     """The products of two stacks of matrices, of shapes (b, n, m) and (b, m, k)."""
+    if out is not None:
+        return into(out, bmm, input, mat2)
     check_stacks(array_of("bmm", input), array_of("bmm", mat2, "mat2", 2))
     return _bmm(input, mat2)
 
@@ -197,8 +209,10 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
     refuse_bool("addmv_impl_cpu", mat)
 
 
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
     """The product of a matrix and a vector."""
+    if out is not None:
+        return into(out, mv, input, vec)
     a, b = array_of("mv", input), array_of("mv", vec, "vec", 2)
     if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         check_matrix_vector(np.empty(a.shape[:1], b.dtype), a, b)
@@ -208,7 +222,9 @@ def mv(input: Any, vec: Any) -> Any:
 def _vector_product(name: str, call: Callable[..., Any], parameter: str) -> Callable[..., Any]:
     """dot or vdot."""
 
-    def function(input: Any, other: Any) -> Any:
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
         a, b = array_of(name, input), array_of(name, other, parameter, 2)
         if a.ndim != 1 or b.ndim != 1:
             raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
@@ -230,8 +246,10 @@ def _vector_product(name: str, call: Callable[..., Any], parameter: str) -> Call
 dot, vdot = _vector_product("dot", _dot, "tensor"), _vector_product("vdot", _vdot, "other")
 
 
-def outer(input: Any, vec2: Any) -> Any:
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
     """The products of each element of one vector with each of another."""
+    if out is not None:
+        return into(out, outer, input, vec2)
     for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")

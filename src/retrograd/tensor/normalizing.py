@@ -9,6 +9,7 @@ from typing import Any
 from ..dtypes import dtype as torch_dtype
 from ..ops import basic, normalizing as ops
 from .dims import Dims, array_of, axes_of, axis_of
+from .into import into
 from .options import element_type
 from .recording import recorded
 from .reductions import flag
@@ -18,7 +19,7 @@ _softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
 
 
 def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
-         dtype: Any = None) -> Any:
+         dtype: Any = None, *, out: Any = None) -> Any:
     """The p-norm over `dim` of the elements as a vector: (sum |x|^p)^(1/p), for "fro" and None with p = 2.
 
     For p = inf and -inf it is the largest and smallest |x|, for p = 0 how many are not zero. Where the norm is 0 its
@@ -28,6 +29,8 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
     >>> torch.tensor([3., 4.]).norm()
     tensor(5.)
     """
+    if out is not None:
+        return into(out, norm, input, p, dim, keepdim, dtype)
     array = array_of("norm", input)
     if p is None or p == "fro":
         p = 2.0
@@ -51,8 +54,10 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
 
 
 def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,
-              keepdims: Any = None) -> Any:
+              keepdims: Any = None, out: Any = None) -> Any:
     """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float type."""
+    if out is not None:
+        return into(out, logsumexp, input, dim, keepdim, axis=axis, keepdims=keepdims)
     dim = dim if axis is None else axis
     if dim is None:
         raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
@@ -63,7 +68,9 @@ def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axi
 def _over_dim(name: str, call: Callable[..., Any], what: str) -> Callable[..., Any]:
     """softmax or log_softmax."""
 
-    def function(input: Any, dim: int, dtype: Any = None) -> Any:
+    def function(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim, dtype)
         array = array_of(name, input)
         if dtype is not None:
             dtype = element_type(name, dtype)

@@ -18,6 +18,7 @@ from ..ops.framework import Op
 from .creation import empty_as
 from .generator import Generator, twister_of
 from .inplace import write
+from .into import into
 from .options import (
     check_tensor,
     element_type,
@@ -43,8 +44,11 @@ _normal_around_wide = recorded(ops.normal_around_wide)
 # New tensors
 
 def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
-         device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+         device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Numbers from [0, 1) in the shape given, as `rand(2, 3)` or `rand((2, 3))`."""
+    if out is not None:
+        return into(out, rand, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     stream = twister_of("rand", generator)
     array = kernels.uniform(stream, shape_of("rand", sizes, size), element_type("rand", dtype))
     return made(array, device, requires_grad)
@@ -52,8 +56,11 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtyp
 
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
           layout: Layout = strided, device: Any = None, pin_memory: bool = False,
-          requires_grad: bool = False) -> Tensor:
+          requires_grad: bool = False, out: Any = None) -> Tensor:
     """Standard normal samples in the shape given, as `randn(2, 3)` or `randn((2, 3))`."""
+    if out is not None:
+        return into(out, randn, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     stream = twister_of("randn", generator)
     array = kernels.normal(stream, shape_of("randn", sizes, size), element_type("randn", dtype))
     return made(array, device, requires_grad)
@@ -61,8 +68,11 @@ def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dty
 
 def randint(*args: Any, low: int | None = None, high: int | None = None, size: Any = None,
             generator: Generator | None = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-            pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+            pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """Integers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless `dtype` is given."""
+    if out is not None:
+        return into(out, randint, *args, low=low, high=high, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     bounds, size = _bounds_and_size(args, low, high, size)
     target = I64 if dtype is None else element_type("randint", dtype)
     shape = shape_of("randint", (size,))
@@ -98,8 +108,11 @@ def _integer(name: str, argument: str, value: Any, position: int = 1) -> int:
 
 
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """A random permutation of 0 … n - 1."""
+    if out is not None:
+        return into(out, randperm, n, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
     return made(sampling.randperm(twister_of("randperm", generator), count, target), device, requires_grad)
@@ -107,8 +120,13 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
            layout: Layout = strided, device: Any = None, pin_memory: bool = False,
-           requires_grad: bool = False) -> Tensor:
+           requires_grad: bool = False, out: Any = None) -> Tensor:
     """Normal samples: of the shape of the tensors `mean` and `std`, or of `size` where both are numbers."""
+    if out is not None:
+        if size is None:
+            return into(out, normal, mean, std, generator=generator)  # type: ignore[no-any-return]
+        return into(out, normal, mean, std, size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad, rule="normal_sized")
     stream = twister_of("normal", generator)
     tensors = isinstance(mean, State), isinstance(std, State)
     if not any(tensors) and size is not None:
@@ -130,8 +148,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     return result
 
 
-def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Ones with the probabilities in `input` (or with probability `p` throughout), else zeros."""
+    if out is not None:
+        return into(out, bernoulli, input, p, generator=generator)  # type: ignore[no-any-return]
     check_tensor("bernoulli", input)
     stream = twister_of("bernoulli", generator)
     result: Tensor = _bernoulli(
@@ -140,8 +160,11 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
 
 
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
-                generator: Generator | None = None) -> Tensor:
+                generator: Generator | None = None, out: Any = None) -> Tensor:
     """`num_samples` indices for the row of weights `input`, or for each row of a matrix, as int64."""
+    if out is not None:
+        return into(out, multinomial, input, num_samples, replacement,  # type: ignore[no-any-return]
+                    generator=generator)
     check_tensor("multinomial", input)
     stream = twister_of("multinomial", generator)
     chosen = sampling.multinomial(stream, input._array, num_samples, replacement)

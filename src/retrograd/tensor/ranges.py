@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import I64, default_complex, default_floating, dtype as torch_dtype
 from ..kernels import ranges as kernels
+from .into import into
 from .options import element_type, layout as Layout, made, number, strided
 from .state import State
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
-           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+           device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """The numbers from `start` (0 if only one bound is given) up to but without `end`, by `step`.
 
     int64 if all three are integers, else the default floating type, unless `dtype` is given. Raises RuntimeError for
@@ -25,6 +26,9 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     >>> arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
+    if out is not None:
+        return into(out, arange, start, end, step, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     positions = 1, 2, 3
     if end is None:
         if start is None:
@@ -76,18 +80,24 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+             pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """`steps` numbers, evenly spaced, the first `start` and the last `end`.
 
     >>> linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
+    if out is not None:
+        return into(out, linspace, start, end, steps, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
 
 
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, layout: Layout = strided,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
     """`base` to the powers of `steps` evenly spaced numbers, from `base ** start` to `base ** end`."""
+    if out is not None:
+        return into(out, logspace, start, end, steps, base, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
     low, high, count, target = _ends("logspace", start, end, steps, dtype)
     return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
 

@@ -10,8 +10,11 @@ import numpy as np
 
 from ..dtypes import I64
 from ..ops import joining, shape as ops
+from ..ops.framework import Op
 from .dims import array_of, as_int, axes_of, axis_of
 from .gathering import index_select
+from .inplace import write
+from .into import into
 from .options import contiguous_format
 from .recording import recorded
 from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
@@ -39,8 +42,11 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return _diagonal(input, as_int("diagonal", offset, "offset"), *axes)
 
 
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """A matrix with a vector on its diagonal; of a matrix, a copy of its diagonal."""
+    if out is not None:
+        return into(out, diag, input, diagonal,
+                    rule="diag_embed" if array_of("diag", input).ndim == 1 else "diagonal")
     ndim = array_of("diag", input).ndim
     if ndim == 1:
         return _diag_embed(input, diagonal, 0, 1)
@@ -60,16 +66,33 @@ def _matrix(name: str, input: Any) -> None:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. It has {input._array.ndim}.")
 
 
-def tril(input: Any, diagonal: int = 0) -> Any:
+def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """The lower triangles of the last two dimensions, up to a diagonal; zeros elsewhere."""
+    if out is not None:
+        return into(out, tril, input, diagonal)
     _matrix("tril", input)
     return _tril(input, diagonal)
 
 
-def triu(input: Any, diagonal: int = 0) -> Any:
+def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """The upper triangles of the last two dimensions, from a diagonal on; zeros elsewhere."""
+    if out is not None:
+        return into(out, triu, input, diagonal)
     _matrix("triu", input)
     return _triu(input, diagonal)
+
+
+def _triangle_over_itself(op: Op) -> Callable[..., Any]:
+    """tril or triu, in place."""
+
+    def function(input: Any, diagonal: int = 0) -> Any:
+        _matrix(op.name, input)
+        write(op, input, (as_int(f"{op.name}_", diagonal, "diagonal"),))
+        return input
+
+    function.__name__ = function.__qualname__ = f"{op.name}_"
+    function.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return function
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
@@ -254,5 +277,6 @@ class RearrangingMethods:
     __slots__ = ()
 
     diagonal, diag, diag_embed, tril, triu, unfold = diagonal, diag, diag_embed, tril, triu, unfold
+    tril_, triu_ = _triangle_over_itself(joining.tril), _triangle_over_itself(joining.triu)
     repeat, tile, repeat_interleave = repeat, tile, repeat_interleave
     flip, fliplr, flipud, roll, rot90 = flip, fliplr, flipud, roll, rot90

@@ -21,6 +21,7 @@ from ..graph.packed import Converted, Packed, look_after_indices
 from ..graph.versions import next_number
 from ..modes import local
 from ..ops.framework import Op, Save
+from .into import into
 from .operands import NUMBERS, common, explained, operand, scalar
 from .refusals import INFERENCE
 from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta_of, plain
@@ -37,10 +38,8 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
     """
     call = _calls.get((op, dunder))
     if call is None:
-        if op.short:
-            make = _unary if op.arity == 1 else _binary
-        else:
-            make = _optioned if op.arity == 1 and not op.variadic and op.outputs == ("out",) else _general
+        single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
+        make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
         call = make(op, NotImplemented if dunder else None)
         call.__name__ = call.__qualname__ = op.name
         call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
@@ -67,7 +66,9 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     keep_x, keep_out = _kept(op, 1) or (False, False)
     saves = keep_x or keep_out
 
-    def call(input: Any) -> Any:
+    def call(input: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, call, input)
         tensor = Results.tensor
         if type(input) is not tensor:
             input = operand(op, 0, input, None, otherwise)
@@ -117,7 +118,9 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
     promoting = _general(op, otherwise)
 
-    def call(input: Any, other: Any) -> Any:
+    def call(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, call, input, other)
         tensor = Results.tensor
         if type(input) is not tensor:
             input = operand(op, 0, input, other, otherwise)
@@ -236,14 +239,12 @@ def _saved_of_one(kept: list[Save], array: Any, out: Any, options: tuple[Any, ..
     for kind, index in kept:
         if kind == "static":
             saved.append(options[index - 1])
-        elif kind == "shape":
-            saved.append(array.shape)
         elif kind == "input":
             saved.append(array)
         elif kind == "out":
             saved.append(out)
-        else:
-            saved.append(array.dtype if kind == "dtype" else None)
+        else:                                                # its shape, its dtype, or nothing
+            saved.append(getattr(array, kind, None))
     return tuple(saved)
 
 

@@ -16,6 +16,7 @@ from ..dtypes import dtype as torch_dtype
 from ..kernels.reductions import count, nonempty
 from ..ops import reductions as ops, scans
 from .dims import Dims, array_of, as_int, axes_of, axis_of
+from .into import into
 from .options import element_type
 from .recording import recorded
 from .return_types import aminmax as _MinMax
@@ -54,13 +55,15 @@ def optional_type(name: str, dtype: Any) -> np.dtype[Any] | None:
 
 
 def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-        keepdims: Any = None) -> Any:
+        keepdims: Any = None, out: Any = None) -> Any:
     """The sum of all elements, or over `dim`. Bools and ints are summed in int64.
 
     >>> import retrograd as torch
     >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
     tensor([4., 6.])
     """
+    if out is not None:
+        return into(out, sum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
     if dim is _ALL:
         if axis is None and keepdim is False and keepdims is None:
             return _sum_all(input, None if dtype is None else element_type("sum", dtype))
@@ -70,15 +73,22 @@ def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: An
 
 
 def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-           keepdims: Any = None) -> Any:
+           keepdims: Any = None, out: Any = None) -> Any:
     """The sum, with nan counted as 0. Its gradient is 0 there."""
+    if out is not None:
+        floating = array_of("nansum", input).dtype.kind in "fc"
+        return into(out, nansum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims,
+                    rule="nansum_floating" if floating else None)
     axes = axes_of("nansum", dim if axis is None else axis, array_of("nansum", input).ndim)
     return _nansum(input, axes, flag("nansum", keepdim, keepdims), optional_type("nansum", dtype))
 
 
 def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-         keepdims: Any = None) -> Any:
+         keepdims: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or over `dim`; nan of none. Raises RuntimeError for ints, unless `dtype` says float."""
+    if out is not None:
+        return into(out, mean, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims,
+                    rule="mean_all" if dim is _ALL and axis is None else None)
     if dim is _ALL:
         if axis is None and keepdim is False and keepdims is None:
             return _mean_all(input, None if dtype is None else element_type("mean", dtype))
@@ -88,8 +98,10 @@ def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: A
 
 
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-         keepdims: Any = None) -> Any:
+         keepdims: Any = None, out: Any = None) -> Any:
     """The product of all elements, or along one `dim`. Bools and ints are multiplied in int64."""
+    if out is not None:
+        return into(out, prod, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
     dim = dim if axis is None else axis
     if dim is None:
         if keepdim or keepdims:
@@ -104,7 +116,10 @@ def _spread(name: str) -> Callable[..., Any]:
     call = _spreads[name]
 
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-                 correction: float | None = None, axis: Any = None, keepdims: Any = None) -> Any:
+                 correction: float | None = None, axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim, unbiased, keepdim, correction=correction, axis=axis,
+                        keepdims=keepdims)
         array = array_of(name, input)
         if type(dim) is bool:                                 # var(x, False): the overload without a dim
             dim, unbiased = None, dim
@@ -144,21 +159,29 @@ def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
     return axes_of(name, dim, array.ndim)
 
 
-def amax(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None) -> Any:
+def amax(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+         out: Any = None) -> Any:
     """The largest elements over `dim`. Those that tie share the gradient evenly."""
+    if out is not None:
+        return into(out, amax, input, dim, keepdim, axis=axis, keepdims=keepdims)
     axes = _reducible("amax", input, dim if axis is None else axis)
     return _amax(input, axes, flag("amax", keepdim, keepdims), True)
 
 
-def amin(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None) -> Any:
+def amin(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+         out: Any = None) -> Any:
     """The smallest elements over `dim`. Those that tie share the gradient evenly."""
+    if out is not None:
+        return into(out, amin, input, dim, keepdim, axis=axis, keepdims=keepdims)
     axes = _reducible("amin", input, dim if axis is None else axis)
     return _amin(input, axes, flag("amin", keepdim, keepdims), False)
 
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, axis: Any = None,
-            keepdims: Any = None) -> Any:
+            keepdims: Any = None, out: Any = None) -> Any:
     """The smallest and the largest elements of all, or along one `dim`, as `(min, max)`."""
+    if out is not None:
+        return into(out, aminmax, input, dim=dim, keepdim=keepdim, axis=axis, keepdims=keepdims)
     array = array_of("aminmax", input)
     dim = dim if axis is None else axis
     if dim is None:
@@ -176,7 +199,9 @@ def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..
     """argmax or argmin."""
 
     def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
-                 keepdims: Any = None) -> Any:
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
         array = array_of(name, input)
         dim = dim if axis is None else axis
         if dim is not None:
@@ -205,7 +230,9 @@ def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., 
     """any or all. Over an empty tuple of dims each element is asked for itself."""
 
     def function(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,
-                 keepdims: Any = None) -> Any:
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
         dim = dim if axis is None else axis
         ndim = array_of(name, input).ndim
         axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(name, dim, ndim)

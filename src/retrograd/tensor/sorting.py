@@ -15,6 +15,7 @@ from ..ops import reductions, scans, sorting as ops
 from . import return_types
 from .dims import array_of, as_int, axis_of
 from .inplace import write
+from .into import into
 from .options import element_type
 from .recording import recorded
 from .reductions import flag
@@ -31,7 +32,12 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
     of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
 
     def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None,
-                 keepdims: Any = None) -> Any:
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            if isinstance(dim, State) or other is not None:
+                return into(out, pairwise, input, dim if other is None else other)
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims,
+                        rule=f"{name}_all" if dim is None and axis is None else f"{name}_dim")
         array = array_of(name, input)
         if isinstance(dim, State) or other is not None:
             return pairwise(input, dim if other is None else other)
@@ -66,7 +72,9 @@ def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool)
     along, named = recorded(along), getattr(return_types, name)
 
     def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
-                 keepdims: Any = None) -> Any:
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
         array = array_of(name, input)
         dim = dim if axis is None else axis
         if dim is None:
@@ -84,17 +92,21 @@ median = _middle("median", _median, ops.median_dim, False)
 nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
 
 
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
+    if out is not None:
+        return into(out, mode, input, dim, keepdim)
     axis = axis_of("mode", dim, array_of("mode", input).ndim)
     return return_types.mode(_mode(input, axis, flag("mode", keepdim)))
 
 
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k, and IndexError where there are none.
     """
+    if out is not None:
+        return into(out, kthvalue, input, k, dim, keepdim)
     array = array_of("kthvalue", input)
     k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim, array.ndim)
     nonempty("kthvalue()", array.shape, (axis,))
@@ -103,33 +115,41 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim)))
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Any:
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None) -> Any:
     """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
 
     >>> import retrograd as torch
     >>> torch.tensor([3., 1., 2.]).sort().indices
     tensor([1, 2, 0])
     """
+    if out is not None:
+        return into(out, sort, input, dim, descending, stable)
     axis = axis_of("sort", dim, array_of("sort", input).ndim)
     call = _sort if stable is None else _stable_sort
     return return_types.sort(call(input, axis, flag("sort", descending, argument="descending")))
 
 
-def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, out: Any = None) -> Any:
     """The indices that sort the tensor along `dim`."""
+    if out is not None:
+        return into(out, argsort, input, dim, descending, stable)
     return sort(input, dim, descending)[1]
 
 
-def msort(input: Any) -> Any:
+def msort(input: Any, *, out: Any = None) -> Any:
     """The elements in order along the first dimension."""
+    if out is not None:
+        return into(out, msort, input)
     return sort(input, 0)[0]
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
     """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k.
     """
+    if out is not None:
+        return into(out, topk, input, k, dim, largest, sorted)
     array = array_of("topk", input)
     k, axis = as_int("topk", k, "k"), axis_of("topk", dim, array.ndim)
     if not 0 <= k <= (array.shape[axis] if array.ndim else 1):
@@ -137,14 +157,18 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
+    if out is not None:
+        return into(out, cumsum, input, dim, dtype=dtype)
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
     return _cumsum(input, axis, None if dtype is None else element_type("cumsum", dtype))
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     """The products of the elements so far along `dim`. Bools and ints are multiplied in int64."""
+    if out is not None:
+        return into(out, cumprod, input, dim, dtype=dtype)
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
     return _cumprod(input, axis, None if dtype is None else element_type("cumprod", dtype))
 
@@ -165,7 +189,9 @@ def _over_itself(op: Any) -> Callable[..., Any]:
 def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
     call, named = recorded(op), getattr(return_types, name)
 
-    def function(input: Any, dim: int) -> Any:
+    def function(input: Any, dim: int, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim)
         ndim = array_of(name, input).ndim
         if ndim == 0 and as_int(name, dim, "dim") not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
@@ -180,8 +206,10 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
 cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scans.cummin, False)
 
 
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
+    if out is not None:
+        return into(out, nonzero, input, as_tuple=as_tuple)
     array_of("nonzero", input)
     found = _nonzero(input)
     if not as_tuple:

@@ -5,7 +5,6 @@ A memory is the array that owns it; a storage is a view of that in bytes. Must n
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -327,34 +326,6 @@ def put_behind(tensor: Any, array: Array) -> None:
     tensor._array = lineage
 
 
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Give the tensor another shape, row by row from its first element, with more memory where it needs more.
-
-    What lies beyond the old memory is undefined; other tensors on the old memory stay there. Raises RuntimeError
-    where the tensor requires grad.
-    """
-    if edge_of(self) is not None:
-        raise RuntimeError("cannot resize variables that require grad. Make a new tensor, or detach() this one.")
-    shape, array = sizes_of("resize_", sizes), self._array
-    owner = owner_of(array)
-    low, high = np.lib.array_utils.byte_bounds(owner) if owner.size else (0, 0)
-    room, needed = (high - max(address(array), low)) // array.itemsize, math.prod(shape)
-    if needed and needed > room:
-        memory = np.empty(needed, array.dtype)
-        if room > 0:
-            memory[:room] = strided(array, (room,), (1,))
-        put_behind(self, memory.reshape(shape))
-    elif shape != array.shape:
-        self._array = strided(array, shape, row_by_row(shape))
-    written(self)
-    return self
-
-
-def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
-    """Give the tensor the shape of another, as `resize_` does."""
-    return resize_(self, *array_of("resize_as_", the_template, "the_template").shape)
-
-
 def data(self: Tensor) -> Tensor:
     """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
     tensor: Tensor = plain(new_lineage(self._array))
@@ -386,4 +357,3 @@ class StorageMethods:
 
     data = property(data, set_data)
     untyped_storage, storage, is_set_to, set_ = untyped_storage, storage, is_set_to, set_
-    resize_, resize_as_ = resize_, resize_as_

@@ -17,6 +17,7 @@ from ..graph.versions import count
 from ..modes import local
 from .accumulating import AccumulatingMethods
 from .arithmetic import ArithmeticMethods
+from .blending import BlendingMethods
 from .comparison import ComparisonMethods
 from .contraction import ContractionMethods
 from .conversion import ConversionMethods
@@ -38,6 +39,7 @@ from .numpy_protocol import NumpyProtocol
 from .random import RandomMethods
 from .rearranging import RearrangingMethods
 from .reductions import ReductionMethods
+from .resizing import ResizingMethods
 from .shape import ShapeMethods
 from .size import Size
 from .sorting import SortingMethods
@@ -48,10 +50,11 @@ from .subclassing import SubclassMethods
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 
-class Tensor(ArithmeticMethods, ElementaryMethods, ComparisonMethods, ReductionMethods, NormalizingMethods,
-             SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods, JoiningMethods,
-             RearrangingMethods, InsertingMethods, GeometryMethods, IndexingMethods, LayoutMethods, StorageMethods,
-             InteropMethods, ConversionMethods, CreationMethods, RandomMethods, NumpyProtocol, CopyingMethods,
+class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMethods, ReductionMethods,
+             NormalizingMethods, SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods,
+             ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods, GeometryMethods, IndexingMethods,
+             LayoutMethods, StorageMethods, InteropMethods, ConversionMethods, CreationMethods, RandomMethods,
+             NumpyProtocol, CopyingMethods,
              SubclassMethods, State):
     """An array that remembers how it was made.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...names import missing
 from .activation import (
     celu,
+    celu_,
     elu,
     elu_,
     gelu,
@@ -21,6 +22,7 @@ from .activation import (
     relu6,
     relu_,
     selu,
+    selu_,
     sigmoid,
     silu,
     softmax,
@@ -48,9 +50,9 @@ __all__ = [
     # affine maps
     "bilinear", "linear",
     # activations
-    "celu", "elu", "elu_", "gelu", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid",
-    "mish", "relu", "relu6", "relu_", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softsign", "tanh",
-    "tanhshrink",
+    "celu", "celu_", "elu", "elu_", "gelu", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax",
+    "logsigmoid", "mish", "relu", "relu6", "relu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin",
+    "softplus", "softsign", "tanh", "tanhshrink",
     # losses
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss", "kl_div", "l1_loss",
     "mse_loss", "nll_loss", "smooth_l1_loss",

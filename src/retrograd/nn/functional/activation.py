@@ -10,12 +10,14 @@ from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
 from ...tensor import normalizing
 from ...tensor.inplace import inplace as written_over
+from ...tensor.into import into
 from ...tensor.options import refuse_complex_gradient
 from ...tensor.recording import recorded
 from ...tensor.state import State
 
 __all__ = [
     "celu",
+    "celu_",
     "elu",
     "elu_",
     "gelu",
@@ -30,6 +32,7 @@ __all__ = [
     "relu6",
     "relu_",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "softmax",
@@ -57,8 +60,19 @@ _silu, _silu_ = _pair(ops.silu)
 _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)
 _softplus, _gelu, _gelu_tanh = recorded(ops.softplus), recorded(ops.gelu), recorded(ops.gelu_tanh)
-logsigmoid = recorded(ops.log_sigmoid)
-sigmoid = recorded(elementary.sigmoid)
+_log_sigmoid = recorded(ops.log_sigmoid)
+
+
+def sigmoid(input: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+    return input.sigmoid()
+
+
+def logsigmoid(input: Any, *, out: Any = None) -> Any:
+    """log(sigmoid(x)), without overflow."""
+    if out is not None:
+        return into(out, _log_sigmoid, input)
+    return _log_sigmoid(input)
 
 
 def tanh(input: Any) -> Any:
@@ -130,11 +144,21 @@ def selu(input: Any, inplace: bool = False) -> Any:
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
+def selu_(input: Any) -> Any:
+    """`selu`, written over the tensor."""
+    return selu(input, True)
+
+
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x, and alpha * (exp(x / alpha) - 1) where x is not positive. Raises RuntimeError for an alpha of 0."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
+
+
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """`celu`, written over the tensor."""
+    return celu(input, alpha, True)
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
@@ -148,11 +172,13 @@ def mish(input: Any, inplace: bool = False) -> Any:
     return (_mish_ if inplace else _mish)(input)
 
 
-def gelu(input: Any, *, approximate: str = "none") -> Any:
+def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
     """x times the probability that a standard normal number is less than x; with "tanh" a quicker approximation.
 
     Raises RuntimeError for another word.
     """
+    if out is not None:
+        return into(out, gelu, input, approximate=approximate)
     if approximate == "none":
         return _gelu(input)
     if approximate == "tanh":
@@ -160,8 +186,10 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
 
 
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
     """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+    if out is not None:
+        return into(out, softplus, input, beta, threshold)
     return _softplus(input, beta, threshold)
 
 

@@ -9,6 +9,7 @@ from ...graph.versions import next_number
 from ...modes import local
 from ...ops import matrix as matrix_ops, shape as shape_ops
 from ...tensor import accumulating, matrix
+from ...tensor.into import into
 from ...tensor.recording import class_of, recorded
 from ...tensor.state import edge_of, plain
 
@@ -21,7 +22,7 @@ _affine = matrix_ops.addmm.kernel
 _saved_names = [matrix_ops.addmm.arguments[place] for _, place in matrix_ops.addmm.saves]
 
 
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
 
     >>> import retrograd as torch
@@ -30,6 +31,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
     Raises RuntimeError where the sizes or the dtypes do not fit.
     """
+    if out is not None:
+        return into(out, linear, input, weight, bias)
     x, w = input._array, weight._array
     if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
         if bias is None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensor.into import into
+
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
 
 
-def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
+def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, *, out: Any = None) -> Any:
     """`input`, divided by its p-norm along `dim`; by eps where that is less."""
+    if out is not None:
+        return into(out, normalize, input, p, dim, eps)
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 

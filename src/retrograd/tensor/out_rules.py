@@ -1,0 +1,160 @@
+"""Which functions take `out=`, and what each asks of it: the dtype, the memory, the graph, the shape.
+
+Declarations only, read by `into`. The names are those of the functions that compute; what PyTorch composes of other
+functions is refused in their words. Must not know tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+# What is said of a dtype that does not do: {result} and {out} are PyTorch's names of the types, {c_result} and {c_out}
+# those of C++.
+_UNCASTABLE = "result type {result} can't be cast to the desired output type {out}"
+_UNJOINABLE = "torch.cat(): input types can't be cast to the desired output type {out}"
+_EXACT = "Expected out tensor to have dtype {c_result}, but got {c_out} instead"
+_FOUND = "Found dtype {out} but expected {result}"
+_SCALAR = "{name}(): self and result must have the same scalar type"
+_RESIZED = ("An output with one or more elements was resized since it had shape {had}, which does not match the "
+            "required output shape {shape}. This behavior is deprecated, and in a future PyTorch release outputs will "
+            "not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+            "inplace, to zero elements with t.resize_(0).")
+
+# What may share memory with `out`: operands that are read just as it is written; nothing; anything. Of several operands
+# the first word is for the first, the last for all others.
+_ALIGNED, _APART, _FREE = ("aligned",), ("apart",), ("free",)
+_ADDEND, _TARGET = ("aligned", "free"), ("aligned", "apart")
+
+# What becomes of gradients: refused; recorded as a function without a derivative; operands are constant, but an `out`
+# that requires grad is refused; the same, even where nothing is recorded; nobody asks.
+REFUSED, UNDERIVED, CONSTANT, RESIZED, UNASKED = range(5)
+
+
+class Rule(NamedTuple):
+    """What a function asks of `out`."""
+
+    uncastable: str = _UNCASTABLE   # said where the result cannot be cast to its dtype; "" where nothing is
+    exact: tuple[str, ...] = ("",)  # said where its dtype is another, for each output or for all; "" where nothing is
+    bytes_too: bool = False         # takes uint8 for bool
+    error: type[Exception] = RuntimeError
+    kernel: tuple[str, str] = ("", "biufc")     # what is not implemented but for these kinds of dtypes
+    overlap: tuple[str, ...] = _ALIGNED
+    gradient: int = REFUSED
+    blame: str = ""                 # the function that PyTorch names where it refuses gradients, if another
+    typed: bool = False             # takes a `dtype`, and computes in that of `out` where none is given
+    widened: bool = False           # computes in the dtype of `out`, if of the same kind
+    repeated: bool = False          # may write to one place several times
+    notice: str = _RESIZED          # warns of when it resizes; "" for never
+    any_shape: bool = False         # takes a shape of as many elements
+    in_memory_order: bool = False   # writes what it draws in the order of the memory
+
+
+RULES: dict[str, Rule] = {}
+
+
+def _of(names: str, **facts: Any) -> None:
+    """Declare functions that ask the same. What must be of one dtype needs no other word on casts."""
+    if isinstance(facts.get("exact"), str):
+        facts["exact"] = (facts["exact"],)
+    if "exact" in facts or facts.get("typed"):
+        facts.setdefault("uncastable", "")
+    RULES.update(dict.fromkeys(names.split(), Rule(**facts)))
+
+
+_of("acos acosh add addcdiv addcmul addr angle asin asinh atan atan2 atanh copysign cos cosh deg2rad div erf erfc "
+    "erfinv exp exp2 expm1 fmax fmin fmod hypot log log10 log1p log2 logaddexp logaddexp2 logit maximum minimum mul "
+    "pow rad2deg reciprocal remainder rsqrt sigmoid sin sinc sinh sqrt sub tan tanh xlogy clamp_tensor lerp "
+    "clamp_min_tensor clamp_max_tensor")
+_of("square", blame="pow")
+_of("outer", blame="mul")
+_of("normalize", blame="div")
+_of("eq ne lt le gt ge logical_and logical_or logical_xor logical_not", gradient=UNASKED)
+_of("bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift", gradient=CONSTANT)
+_of("bitwise_not", exact=_FOUND, gradient=CONSTANT)
+_of("floor_divide", gradient=UNDERIVED)
+_of("heaviside", exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED)
+_of("abs ceil clamp clamp_min clamp_max floor frac neg round sgn sign trunc lerp_tensor gelu softplus", exact=_FOUND)
+_of("conj_physical", exact=_FOUND, gradient=UNDERIVED)
+_of("isposinf isneginf signbit", exact="{name} does not support non-boolean outputs.", gradient=UNASKED)
+_of("complex polar", exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'")
+_of("float_power", blame="pow", exact="the output given to float_power has dtype {out} but the operation's result "
+                                      "requires dtype {result}")
+_of("nan_to_num", exact="nan_to_num: dtype of out: {out} should be same as input: {result}")
+_of("where", exact="Expected out type to be {result} but got {out}")
+
+_of("all any", exact="{name} only supports bool tensor for result, got: {out}", bytes_too=True, overlap=_FREE,
+    gradient=UNASKED, repeated=True)
+_of("amax amin", exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} "
+                       "for out's dtype.", overlap=_FREE, repeated=True)
+_of("argmax argmin", exact=_EXACT, overlap=_FREE, gradient=UNASKED, repeated=True)
+_of("sum prod nansum", overlap=_FREE, typed=True, repeated=True)
+_of("nansum_floating", overlap=_FREE, typed=True, repeated=True, kernel=("nansum_cpu", "f"))
+_of("mean", overlap=_FREE, widened=True)
+_of("mean_all", overlap=_FREE, widened=True, repeated=True,
+    uncastable="mean.dtype_out(): input types can't be cast to the desired output type {out}")
+_of("std var", overlap=_FREE, widened=True, repeated=True)
+_of("logsumexp", uncastable="logsumexp(): Expected floating point type for result tensor, but got: {out}",
+    overlap=_FREE, widened=True)
+_of("norm", exact=_EXACT, overlap=_FREE, blame="linalg_vector_norm", repeated=True)
+_of("max_all min_all", uncastable="Expected canCast( typeMetaToScalarType(self.dtype()), "
+                                  "typeMetaToScalarType(out.dtype())) to be true, but got false", overlap=_FREE,
+    repeated=True)
+_of("cumsum cumprod", typed=True, kernel=("{name}_out_cpu", "iufc"))
+_of("softmax log_softmax", exact=_EXACT, overlap=_FREE, gradient=UNDERIVED)
+_of("log_sigmoid", exact="expected scalar type {result} but found {out}", overlap=_FREE, blame="log_sigmoid_forward",
+    notice="")
+
+_of("mm linear", exact=_EXACT, overlap=_FREE)
+_of("bmm", exact=_EXACT, overlap=_FREE, repeated=True)
+_of("mv", exact="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}", overlap=_FREE,
+    repeated=True)
+_of("dot vdot", exact="result dtype {out} does not match input dtype {result}", overlap=_FREE, repeated=True)
+_of("chain_matmul", exact="multi_dot(): expected out tensor to have dtype {c_result} but got {c_out}", overlap=_FREE,
+    blame="mm")
+_of("tensordot", exact="tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with "
+                       "dtype {out}", overlap=_FREE, gradient=UNASKED)
+_of("addmm addmv baddbmm", exact=_EXACT, overlap=_ADDEND)
+_of("addbmm", exact="self and mat2 must have the same dtype, but got {out} and {result}", overlap=_ADDEND, notice="")
+
+_of("cat stack", uncastable=_UNJOINABLE, error=TypeError, overlap=_APART)
+_of("hstack vstack dstack column_stack", uncastable=_UNJOINABLE, error=TypeError, overlap=_APART, blame="cat")
+_of("diag_embed", uncastable="diag: result type {result} can't be cast to the desired out= type {out}", exact=_EXACT,
+    overlap=_FREE, gradient=UNDERIVED, blame="diag_embed")
+_of("diagonal", exact=_EXACT, overlap=_FREE, gradient=UNDERIVED, blame="diagonal_copy")
+_of("tril triu", exact=_EXACT, overlap=_FREE, repeated=True)
+_of("gather", exact=_EXACT, overlap=_APART)
+_of("take_along_dim", exact=_EXACT, overlap=_APART, blame="gather")
+_of("index_select masked_select", exact=_SCALAR, overlap=_APART)
+_of("take", exact="take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = "
+                  "{out}", overlap=_APART)
+_of("index_add index_copy scatter scatter_add", exact=_EXACT, overlap=_TARGET)
+
+_of("max_dim min_dim sort topk", exact=_EXACT)
+_of("aminmax", exact=_EXACT, overlap=_FREE)
+_of("cummax cummin", exact="expected scalar_type {result} but found {out}", overlap=_FREE, repeated=True)
+_of("median nanmedian", overlap=_APART, exact=(
+    "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{out}Tensor "
+    "does not equal torch.{result}Tensor (while checking arguments for median)",
+    "Expected tensor for argument #1 'indices' to have scalar type {result}; but got torch.{out}Tensor instead (while "
+    "checking arguments for median)"))
+_of("mode", overlap=_APART, exact=("expected scalar type '{result}' but got '{out}' for values output",
+                                   "expected scalar type '{result}' but got '{out}' for indices output"))
+_of("kthvalue", overlap=_APART, exact=("output values must be of same type as input",
+                                       "output indices must be of scalar type {result}"))
+_of("msort argsort", exact=_EXACT, blame="sort")
+_of("nonzero", exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}",
+    overlap=_APART, gradient=UNASKED)
+
+_of("zeros ones full eye randperm", gradient=CONSTANT, typed=True, repeated=True, notice="")
+_of("empty", gradient=RESIZED, typed=True, repeated=True, notice="")
+_of("linspace logspace", gradient=CONSTANT, typed=True, notice="")
+_of("arange", gradient=CONSTANT, typed=True, any_shape=True,
+    notice="The number of elements in the out tensor of shape {had} is {had_count} which does not match the computed "
+           "number of elements {count}. Note that this may occur as a result of rounding error. The out tensor will be "
+           "resized to a tensor of shape ({count},).")
+_of("rand randint", gradient=CONSTANT, typed=True, notice="", in_memory_order=True)
+_of("randn", gradient=RESIZED, typed=True, notice="", in_memory_order=True)
+_of("normal_sized", gradient=CONSTANT, typed=True, notice="", in_memory_order=True)
+_of("normal", uncastable="", widened=True, kernel=("normal_kernel_cpu", "f"))
+_of("bernoulli", uncastable="", notice="", kernel=("bernoulli_tensor_cpu_self_", "biuf"))
+_of("multinomial", exact="multinomial expects Long tensor out, got: {out}", gradient=UNASKED, notice="")
