@@ -6,6 +6,7 @@ operation, the argument, the line and the remedy. This module must not know tens
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from types import CodeType, FrameType
@@ -29,6 +30,15 @@ class Site(NamedTuple):
             if start <= self.offset < end and line is not None:
                 return line
         return self.code.co_firstlineno
+
+    @property
+    def text(self) -> str:
+        """The source of the line without indentation; '' where it cannot be read."""
+        return linecache.getline(self.code.co_filename, self.line).strip()
+
+    def frame_text(self) -> str:
+        """The place as a traceback shows it, with the source below."""
+        return f"  {self}\n" + (f"    {self.text}\n" if self.text else "")
 
 
 def user_site(depth: int = 1) -> Site | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,11 +23,13 @@ class Here:
     observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off.
     Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with raw arrays.
     `passes` counts the backward passes that run inside each other.
+    Where anomalies are looked for, `anomalies` keeps what was seen of them.
     """
 
-    __slots__ = ("grad", "inference", "observer", "passes", "quiet", "run", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "quiet", "run", "watchers")
 
     def __init__(self) -> None:
+        self.anomalies: Any = None
         self.grad = True
         self.inference = False
         self.observer: Any = None
@@ -35,6 +38,20 @@ class Here:
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")
         self.run: Callable[..., Any] = self.quiet.run
+
+    def on_bad_numbers(self, note: Callable[[str, int], Any] | None) -> None:
+        """Have `note(what, flags)` called inside a kernel that divides by zero, overflows or computes a NaN.
+
+        The context is replaced, not changed, since a kernel of the thread may be running in it.
+        """
+        quiet = contextvars.Context()
+        quiet.run(np.seterr, all="ignore")
+        if note is not None:
+            quiet.run(np.seterr, divide="call", over="call", invalid="call")
+            quiet.run(np.seterrcall, note)
+        self.quiet = quiet
+        if self.observer is None:
+            self.run = quiet.run
 
     def tell(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Tell the watchers of a node that is complete. Called only where there are any."""
@@ -47,6 +64,21 @@ class _Local(threading.local):
 
     def __init__(self) -> None:
         self.here = Here()
+        with _arriving:
+            _everyone.add(self.here)
+            for arrange in _arrangements:
+                arrange(self.here)
 
 
+_arriving = threading.Lock()
+_everyone: weakref.WeakSet[Here] = weakref.WeakSet()
+_arrangements: list[Callable[[Here], None]] = []
 local = _Local()
+
+
+def in_all_threads(arrange: Callable[[Here], None]) -> None:
+    """Switch something in every thread, and in those to come; the few modes that PyTorch has once for a process."""
+    with _arriving:
+        _arrangements[:] = [arrange]
+        for here in [*_everyone]:
+            arrange(here)

@@ -1,6 +1,7 @@
 """torch.autograd: gradients, Functions, grad modes, Jacobians, checks."""
 
-from . import function, functional, grad_mode, graph, profiler, variable
+from . import anomaly_mode, function, functional, grad_mode, graph, profiler, variable
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
 from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
@@ -10,7 +11,9 @@ from .variable import Variable
 __all__ = [
     "Function",
     "Variable",
+    "anomaly_mode",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "function",
     "functional",
@@ -22,6 +25,7 @@ __all__ = [
     "inference_mode",
     "no_grad",
     "profiler",
+    "set_detect_anomaly",
     "set_grad_enabled",
     "variable",
 ]

@@ -27,9 +27,8 @@ from .profiler_report import EventList, FunctionEvent
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
 _WRITES: tuple[CodeType, ...] = (inplace.write.__code__, inplace._write_unrecorded.__code__)
-# Where PyTorch's profiler shows an operator or a node under another name than its own.
-_SHOWN = {"to": "_to_copy", "AccumulateGrad": _ACCUMULATION, "CopySlices": "torch::autograd::CopySlices",
-          "Error": "torch::autograd::Error"}
+# Where PyTorch's profiler shows an operator under another name than its own.
+_SHOWN = {"to": "_to_copy"}
 
 
 class Event:
@@ -53,7 +52,6 @@ class Recording:
         """Begin to watch this thread. A profile that is open in it already sees nothing until this one is closed."""
         here = self.here
         self.outer: Recording | None = here.observer
-        self.plain: Callable[..., Any] = here.run if self.outer is None else self.outer.plain
         watch()
         here.observer, here.run = self, self.run
 
@@ -67,7 +65,7 @@ class Recording:
             while inner.outer is not self:
                 inner = inner.outer
             inner.outer = self.outer
-        here.run = self.plain if here.observer is None else here.observer.run
+        here.run = here.quiet.run if here.observer is None else here.observer.run
         unwatch()
         while self.open:
             self.leave(self.open[-1])
@@ -102,13 +100,13 @@ class Recording:
         caller = sys._getframe(1)
         op = caller.f_locals.get("op") or Op.by_kernel.get(kernel)
         if type(op) is not Op:
-            return self.plain(kernel, *args, **kwargs)
+            return self.here.quiet.run(kernel, *args, **kwargs)
         name = _SHOWN.get(op.name, op.name)
         if caller.f_code in _WRITES and not name.endswith("_"):
             name += "_"
         event = self.enter(f"aten::{name}", self.shapes_of(args))
         try:
-            return self.plain(kernel, *args, **kwargs)
+            return self.here.quiet.run(kernel, *args, **kwargs)
         except StrideError:
             self.events.pop()                           # `reshape` tries whether a view is possible
             raise
@@ -117,7 +115,7 @@ class Recording:
 
     def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
         """Take a step of a backward pass: run a node, and add up what it gives."""
-        event = self.enter(_ENGINE + _node_name(node))
+        event = self.enter(_ENGINE + node.name())
         try:
             step(node, cotangent)
         finally:
@@ -127,7 +125,7 @@ class Recording:
 
     def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
         """Run a node of a backward pass."""
-        event = self.enter(_node_name(node))
+        event = self.enter(node.name())
         try:
             return gradients(node, cotangent)
         finally:
@@ -172,7 +170,3 @@ def _is_parent_again(event: FunctionEvent) -> bool:
         child.cpu_parent = parent
     return True
 
-
-def _node_name(node: Any) -> str:
-    name: str = node.name()
-    return _SHOWN.get(name, name)

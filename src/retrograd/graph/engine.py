@@ -8,7 +8,7 @@ This module must not know Tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Protocol
@@ -36,6 +36,9 @@ class Recorder(Protocol):
     def dtype(self, value: Any) -> np.dtype[Any]:
         """The NumPy dtype of a value."""
 
+    def array(self, value: Any) -> np.ndarray[Any, Any]:
+        """The numbers of a value."""
+
     def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A gradient of zeros."""
 
@@ -44,8 +47,11 @@ class Pass:
     """One backward pass over a graph.
 
     `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at, None for every leaf; where `capture` is
-    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass.
+    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass. `look` is
+    shown what the rules give, where there is somebody to look.
     """
+
+    look: Callable[[Any, int, Any, Any, Any], None] | None = None
 
     def __init__(self, roots: Iterable[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> None:
@@ -144,15 +150,19 @@ class Pass:
             return self.captured
         pop = self.buffers.pop
         step = self._full_step if observer is None else partial(observer.step, self._full_step)
-        for node in self.order:
+        for node in self._nodes():
             step(node, pop(node, None))
             self._delivered(node.edges)
         return self.captured
 
+    def _nodes(self) -> Iterator[Any]:
+        """The nodes to walk down."""
+        return iter(self.order)
+
     def _run_plainly(self) -> None:
         """The walk with raw arrays, nobody watching: the hot path, so written out."""
-        buffers, run, wanted, capture = self.buffers, local.here.run, self.wanted, self.capture
-        for node in self.order:
+        buffers, run, wanted, capture, look = self.buffers, local.here.run, self.wanted, self.capture, self.look
+        for node in self._nodes():
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
             if (cotangent is None or plan is None or node.hooks is not None or node in capture
@@ -175,11 +185,13 @@ class Pass:
                         result = run(rule, cotangent, saved[i], saved[j])
                     else:
                         result = run(rule, cotangent, *[saved[k] for k in positions])
+                    if result.shape != edge.shape or result.dtype is not edge.dtype:
+                        result = run(fit, result, result.dtype, edge.shape, edge.dtype)
                 except Exception as error:
                     faults.in_rule(error, node, index)
                     raise
-                if result.shape != edge.shape or result.dtype is not edge.dtype:
-                    result = run(fit, result, result.dtype, edge.shape, edge.dtype)
+                if look is not None:
+                    look(node, index, cotangent, saved, result)
                 if edge in buffers:
                     self.give(edge, result)
                 else:
@@ -224,6 +236,10 @@ class Pass:
         results = self._results(node, cotangents)
         if hooks is not None and hooks.post:
             results = hooks.after(results, cotangents, self.recorder)
+        self._hand_on(node, cotangents, results)
+
+    def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+        """Give what a node made of the gradients of its outputs to its edges."""
         for edge, result in zip(node.edges, results, strict=True):
             if edge is not None and result is not None:
                 self.give(edge, self.fitted(result, edge.shape, edge.dtype))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtypes import dtype as torch_dtype
-from .node import AccumulateGrad
+from .node import AccumulateGrad, site_of
 from .versions import writes_to, written_since
 
 SECOND = ("Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -69,12 +69,17 @@ def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
     writes = writes_to(array)
     assert writes is not None
     where = f" It was last modified at {writes.site}." if writes.site is not None else ""
+    site = site_of(node)
+    if site is None:
+        hint = ("enable anomaly detection to find the operation that failed to compute its gradient, with "
+                f"torch.autograd.set_detect_anomaly(True, check_nan=False). The value was saved by {node.name()}.")
+    else:
+        hint = f"the value was saved by {node.name()}, recorded at {site}, and was changed there or anywhere later."
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_text(array)} {list(array.shape)}]{made_by} is at version {writes.count}; expected version "
-        f"{writes.seen_by(node.number)} instead. Hint: enable anomaly detection to find the operation that failed to "
-        "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False). The value was saved by "
-        f"{node.name()}.{where} Write to a clone, or use the operation that returns a new tensor.")
+        f"{writes.seen_by(node.number)} instead. Hint: {hint}{where} Write to a clone, or use the operation that "
+        "returns a new tensor.")
 
 
 def in_rule(error: Exception, node: Any, index: int) -> None:

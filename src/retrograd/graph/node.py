@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..errors import Site
 from ..ops.framework import Op, Save, Step
 from .hooks import HookMakers, Hooks, RemovableHandle, register
 from .versions import next_number
@@ -48,10 +49,10 @@ class Node:
 
     `number` is the order of creation, and so a topological order. `shape` and `dtype` are the result's (tuples of
     them where there are several outputs). `saved` are the values its rules use, in the order of `saves`, None where
-    no rule of a needed gradient uses one.
+    no rule of a needed gradient uses one. `origin` is set only where anomalies are looked for; see `origin_of`.
     """
 
-    __slots__ = ("dtype", "edges", "hooks", "number", "plan", "saved", "shape")
+    __slots__ = ("dtype", "edges", "hooks", "number", "origin", "plan", "saved", "shape")
     number: int
     edges: tuple[Any, ...]
     saved: Any
@@ -59,6 +60,7 @@ class Node:
     dtype: Any
     hooks: Any
     plan: Plan | None                      # None sends the engine the long way
+    origin: tuple[Any, ...]
 
     # A node of the op table is run by its steps; a node that has none defines `apply`.
     steps: ClassVar[tuple[Step, ...] | None] = None
@@ -66,6 +68,7 @@ class Node:
     holomorphic: ClassVar[bool] = True
     runs_always: ClassVar[bool] = False    # also where no gradient reached it: what a user wrote does
     outputs: Any = 1                       # their number; nodes of several have a slot for it
+    namespace: ClassVar[str] = ""          # what stands before the name of a node that PyTorch's engine defines
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         """Gradients in the order of `edges` (None where there is none), of a node without steps, in the pass `walk`."""
@@ -73,7 +76,7 @@ class Node:
 
     def name(self) -> str:
         """PyTorch's name of the operation, such as 'MulBackward0'."""
-        return type(self).__name__
+        return self.namespace + type(self).__name__
 
     @property
     def links(self) -> tuple[tuple[Node | None, int], ...]:
@@ -92,8 +95,18 @@ class Node:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dictionary for the user's own notes about this node."""
-        return hooks_of(self).metadata
+        """A dictionary for the user's own notes about this node.
+
+        Where anomaly mode was on when the node was recorded, 'traceback_' holds the line that recorded it, and
+        'parent_' the node in whose backward it was recorded, if it was in one.
+        """
+        notes = hooks_of(self).metadata
+        origin = origin_of(self)
+        if origin is not None:
+            notes.setdefault("traceback_", [] if origin.site is None else [origin.site.frame_text()])
+            if origin.parent is not None:
+                notes.setdefault("parent_", origin.parent)
+        return notes
 
     def register_prehook(self, fn: Any) -> RemovableHandle:
         """Call `fn(grad_outputs)` before the node runs; the tuple that it returns, unless None, stands in for them.
@@ -131,7 +144,41 @@ class Node:
                         "detach(), or run the computation again.")
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class Origin(NamedTuple):
+    """Where a node was recorded: code object and offset of the line, which are cheap to note.
+
+    `parent` is the node in whose backward it was, None outside of one. `bad` describes values that are not finite and
+    that it made of finite ones.
+    """
+
+    code: Any
+    offset: int
+    parent: Any
+    bad: Any
+
+    @property
+    def site(self) -> Site | None:
+        return None if self.code is None else Site(self.code, self.offset)
+
+
+_origin: Any = Node.__dict__["origin"]      # the slot itself: nodes of Functions answer for names that they do not have
+
+
+def origin_of(node: Node) -> Origin | None:
+    """Where a node was recorded; None where nobody looked."""
+    try:
+        return Origin._make(_origin.__get__(node))
+    except AttributeError:
+        return None
+
+
+def site_of(node: Node) -> Site | None:
+    """The line that recorded a node, where it is known."""
+    origin = origin_of(node)
+    return None if origin is None else origin.site
 
 
 class OpNode(Node):
@@ -214,6 +261,7 @@ class AccumulateGrad(OtherNode):
     """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly."""
 
     __slots__ = ("variable",)
+    namespace = "torch::autograd::"
 
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         super().__init__((), shape, dtype)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import C_NAMES, dtype as torch_dtype
+from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
 from ..graph.node import GradientEdge, Output, edge_at
 from ..graph.stack import NESTED, on_a_fresh_stack
@@ -50,6 +51,11 @@ class TensorRecorder:
         dtype: np.dtype[Any] = value._array.dtype
         return dtype
 
+    def array(self, value: Any) -> np.ndarray[Any, Any]:
+        """The array of a tensor."""
+        array: np.ndarray[Any, Any] = value._array
+        return array
+
     def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A constant tensor of zeros."""
         return plain(np.zeros(shape, dtype))
@@ -85,7 +91,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: bool | None, cr
     grad, here.grad = here.grad, create_graph
     here.passes += 1
     try:
-        walk = Pass(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
+        kind = Pass if here.anomalies is None else CheckedPass
+        walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
         found = walk.run() if here.passes % NESTED else on_a_fresh_stack(walk.run)
     finally:
         here.grad = grad

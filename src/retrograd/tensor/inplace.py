@@ -16,7 +16,7 @@ from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype, r
 from ..errors import at, user_site
 from ..graph import versions
 from ..graph.faults import second_pass
-from ..graph.node import OtherNode, plan_of
+from ..graph.node import OtherNode, origin_of, plan_of
 from ..graph.packed import look_after_indices
 from ..graph.versions import next_number
 from ..kernels.indexing import overlaps
@@ -252,6 +252,7 @@ class CopySlices(OtherNode):
     """The history of a base that was written to through a view: `inner` made the slice, the rest is as it was."""
 
     __slots__ = ("inner", "inputs", "layout", "replay")
+    namespace = "torch::autograd::"
 
     def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
         before = edge_of(base)
@@ -262,6 +263,9 @@ class CopySlices(OtherNode):
             inner.edges = (sliced, *inner.edges[1:])
         self.replay, self.inner, self.inputs = replay, inner, inner._inputs()
         self.layout = layout_of(base._array)
+        origin = origin_of(inner)
+        if origin is not None:
+            self.origin = origin
 
     @property
     def links(self) -> tuple[tuple[Any, int], ...]:

@@ -138,7 +138,10 @@ def renew(view: Any) -> None:
         return                                           # still to be looked at, should the base require grad later
     if meta.creation != ORDINARY:
         raise refusal(meta.creation, view._edge, of_base=True)
-    set_edge(view, StridedView(base, meta.replay, view._array, edge_of(base)))
+    node = StridedView(base, meta.replay, view._array, edge_of(base))
+    set_edge(view, node)
+    if local.here.watchers:
+        local.here.tell(node, (view._array,), (base._array,))
     meta.seen = next_number()
 
 

@@ -1,0 +1,100 @@
+"""torch.autograd.anomaly_mode: where bad numbers come from, and which line of the forward pass an error belongs to.
+
+The mode is one for the whole process, as in PyTorch. What is seen, and what is said of it, is in `graph.anomaly`.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from types import TracebackType
+from typing import Any
+
+from ..graph.anomaly import Watch
+from ..modes import Here, in_all_threads
+
+__all__ = ["detect_anomaly", "set_detect_anomaly"]
+
+_switching = threading.Lock()
+_now = (False, True)
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on."""
+    return _now[0]
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether backward passes look for NaN while anomaly mode is on."""
+    return _now[1]
+
+
+def _set(mode: Any, check_nan: Any) -> None:
+    """Switch the mode in all threads. Raises TypeError for what is no bool."""
+    for position, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
+                            f"{type(value).__name__}")
+    global _now
+    with _switching:
+        _now = mode, check_nan
+        in_all_threads(_arrange)
+
+
+def _arrange(here: Here) -> None:
+    """Bring the switches of one thread in line with the mode."""
+    mode, check_nan = _now
+    watch = here.anomalies
+    if watch is not None:
+        watch.check_nan = check_nan
+    if mode and watch is None:
+        here.anomalies = watch = Watch(check_nan)
+        here.watchers = (*here.watchers, watch.on_node)
+        here.on_bad_numbers(watch.on_bad_numbers)
+    elif not mode and watch is not None:
+        here.anomalies = None
+        here.watchers = tuple([watcher for watcher in here.watchers if watcher != watch.on_node])
+        here.on_bad_numbers(None)
+
+
+class set_detect_anomaly:
+    """Switch anomaly mode on or off: at once when called, until the end of the block as a context manager.
+
+    While it is on, each node notes the line that recorded it. An error in a backward pass then names the line of the
+    node it was at; with `check_nan` a gradient with NaN raises RuntimeError, which says how many elements of how many
+    are bad, what they were computed from, and where the first bad value of the graph came up. Raises TypeError for
+    what is no bool.
+
+    >>> import retrograd as torch
+    >>> x = torch.tensor([0., 4.], requires_grad=True)
+    >>> with torch.autograd.set_detect_anomaly(True):
+    ...     (x.sqrt() * 0).sum().backward()                                                # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    The gradient of Sqrt for x has 1 nan among 2 elements, nan at [0], where grad = 0.0, out = 0.0.
+    ...
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.prev, self.prev_check_nan = _now
+        _set(mode, check_nan)
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        _set(self.prev, self.prev_check_nan)
+
+
+class detect_anomaly(set_detect_anomaly):
+    """Anomaly mode for a block; see `set_detect_anomaly`. Warns that it is on, as PyTorch does, whose mode is slow."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.prev, self.prev_check_nan = _now
+        self.check_nan = check_nan
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+                      "enabled for debugging.", UserWarning, stacklevel=2)
+
+    def __enter__(self) -> None:
+        _set(True, self.check_nan)

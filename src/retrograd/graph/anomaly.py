@@ -1,0 +1,262 @@
+"""Anomalies: where nodes were recorded, which of them made values that are not finite, and a pass that looks for NaN.
+
+A `Watch` is told of each node of its thread, and by NumPy of each kernel that divides by zero, overflows or computes a
+NaN; so results are looked at only where something happened. A `CheckedPass` looks at each gradient. What is said in
+the end is in `anomaly_report`. Must not know Tensor.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from math import nan
+from operator import length_hint
+from sys import _getframe
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import PACKAGE, Site, user_site
+from ..modes import local
+from ..ops.framework import Op
+from . import faults
+from .anomaly_report import Found, explain, is_pointwise, nan_error, operand_names, tell
+from .bad_values import LARGE, BadValues, has_nan, made
+from .engine import Pass
+
+_REMEMBERED = 8
+_users: set[str] = set()        # the files of the program, those that a recorded line was in: looked up more quickly
+
+
+class Raised(NamedTuple):
+    """A kernel said that it computed something bad: what, in which operator, called on which line."""
+
+    what: str
+    op: str | None
+    site: Site | None
+
+    def __str__(self) -> str:
+        return f"{self.what} in {self.op or 'a kernel'}" + ("" if self.site is None else f" at {self.site}")
+
+
+class Watch:
+    """What is seen of anomalies in one thread.
+
+    `raised` is what kernels said since somebody looked, `outside` what they said outside of any graph. `parent` is the
+    node that a pass is running, None outside of one.
+    """
+
+    __slots__ = ("check_nan", "outside", "parent", "raised")
+
+    def __init__(self, check_nan: bool) -> None:
+        self.check_nan = check_nan
+        self.parent: Any = None
+        self.raised: list[Raised] = []
+        self.outside: deque[Raised] = deque(maxlen=_REMEMBERED)
+
+    def on_node(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+        """Note where a node was recorded, and what it made of finite values."""
+        frame = _getframe(3)
+        code = frame.f_code
+        if code.co_filename in _users:
+            node.origin = (code, frame.f_lasti, self.parent, None)
+        else:
+            site = user_site(4)
+            node.origin = (*(site or (None, 0)), self.parent, None)
+            if site is not None:
+                _users.add(site.code.co_filename)
+        if self.raised:
+            self._examine(node, results, operands)
+
+    def on_bad_numbers(self, what: str, flags: int) -> None:
+        """Note what a kernel said; NumPy calls this inside of it."""
+        frame: FrameType | None = _getframe(1)
+        while frame is not None and not frame.f_code.co_filename.startswith(PACKAGE):
+            frame = frame.f_back
+        op = None
+        while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+            op = op or frame.f_locals.get("op")
+            frame = frame.f_back
+        if len(self.raised) < _REMEMBERED:
+            self.raised.append(Raised(what, op.name if type(op) is Op else None,
+                                      None if frame is None else Site(frame.f_code, frame.f_lasti)))
+
+    def _examine(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+        """Something was raised since the last node: by this one, inside of it, or outside of the graph."""
+        raised = [*self.raised]
+        self.raised.clear()
+        op = getattr(type(node), "op", None)
+        named = [(name, x) for name, x in zip(operand_names(node, len(operands)), operands) if x is not None]
+        for result in results:
+            bad = made(f"the result of {faults.forward_name(node)}", result, named, is_pointwise(node))
+            if bad is not None:
+                node.origin = (*node.origin[:3], (bad, None if op is not None else raised[0]))
+                return
+        for one in raised:
+            if op is None or one.op not in (None, op.name):
+                self.leave(one)
+
+    def leave(self, raised: Raised) -> None:
+        """Remember what was raised outside of the graph."""
+        if raised not in self.outside:
+            self.outside.append(raised)
+
+
+class NanFound(Exception):
+    """A gradient with a NaN. Never leaves the pass."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__()
+        self.found = found
+
+
+class CheckedPass(Pass):
+    """A pass that looks for NaN in what each node gives, and tells of each error where its node was recorded."""
+
+    def __init__(self, roots: Any, **options: Any) -> None:
+        self.watch: Watch = local.here.anomalies
+        for raised in self.watch.raised:
+            self.watch.leave(raised)
+        self.watch.raised.clear()
+        self.first: tuple[Any, BadValues] | None = None
+        super().__init__(roots, **options)
+        self.walk = iter(self.order)                    # which knows how far it is, at no cost
+        self.arriving: Any = None
+        self.sound = not any([has_nan(self._array(g)) for g in self.buffers.values()])
+        self.given: Any = None
+        self.saved: Any = None
+        if self.watch.check_nan:
+            self.look = self._looking()
+
+    def _current(self) -> Any:
+        """The node that the pass is at."""
+        return self.arriving or self.order[len(self.order) - length_hint(self.walk) - 1]
+
+    def _nodes(self) -> Iterator[Any]:
+        return self.walk
+
+    def _array(self, value: Any) -> Any:
+        return value if self.recorder is None else self.recorder.array(value)
+
+    def run(self) -> dict[Any, Any]:
+        try:
+            return super().run()
+        except NanFound as nan:
+            found = nan.found
+        except Exception as error:
+            node = self._current()
+            explain(error, node)
+            tell(node)
+            raise
+        tell(found.node)
+        raise nan_error(found, self.order, self.first, self.watch.outside)
+
+    def _looking(self) -> Callable[..., None]:
+        """Look at a gradient of the short way; not at one made of nothing but a gradient that was looked at."""
+        raised, sound = self.watch.raised, self.sound
+
+        def look(node: Any, index: int, cotangent: Any, saved: Any, gradient: Any) -> None:
+            if raised:
+                self._note_first(node, index, cotangent, saved, gradient)
+            elif saved is None and sound:
+                return
+            size = gradient.size
+            if size == 1:
+                value = gradient.item()
+            elif 0 < size <= LARGE:                     # has_nan, written out
+                value = gradient.item(gradient.argmax())
+            else:
+                value = nan if has_nan(gradient) else 0
+            if value != value:
+                culprit = "" if self.sound else _ROOT
+                raise NanFound(_found(node, index, gradient, _operands(node, index, [cotangent], saved), culprit))
+
+        return look
+
+    def _note_first(self, node: Any, index: int, cotangent: Any, saved: Any, gradient: Any) -> None:
+        """A rule of the short way raised a flag: note whether it is the first to make a bad value of finite ones."""
+        self.watch.raised.clear()
+        if self.first is None:
+            bad = _found(node, index, gradient, _operands(node, index, [cotangent], saved), "").made()
+            self.first = None if bad is None else (node, bad)
+
+    def _full_step(self, node: Any, cotangent: Any) -> None:
+        watch = self.watch
+        outer, watch.parent = watch.parent, node
+        self.saved = node.saved
+        self.given = cotangent
+        try:
+            super()._full_step(node, cotangent)
+        finally:
+            watch.parent, self.saved, self.given = outer, None, None
+
+    def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+        self.computed = super()._results(node, cotangents)
+        return self.computed
+
+    def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+        """Look at all gradients before any is given, as PyTorch does."""
+        gradients = [g if g is None or edge is None else self.fitted(g, edge.shape, edge.dtype)
+                     for edge, g in zip(node.edges, results, strict=True)]
+        if self.watch.check_nan:
+            for index, g in enumerate(gradients):
+                if g is not None:
+                    self._look_at(node, index, self._array(g), cotangents, results)
+        self.watch.raised.clear()
+        super()._hand_on(node, cotangents, gradients)
+
+    def _look_at(self, node: Any, index: int, gradient: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+        """One gradient of the long way: a NaN is refused, the first other bad value noted."""
+        nan = has_nan(gradient)
+        if not nan and (not self.watch.raised or self.first is not None):
+            return
+        given = [None if g is None else self._array(g) for g in cotangents]
+        operands = _operands(node, index, given, self.saved)
+        if nan:
+            raise NanFound(_found(node, index, gradient, operands, self._culprit(given, index, results)))
+        bad = _found(node, index, gradient, operands, "").made()
+        self.first = None if bad is None else (node, bad)
+
+    def _culprit(self, given: list[Any], index: int, results: Sequence[Any]) -> str:
+        """Who brought the NaN into this step, where it was a hook or whoever started the pass."""
+        before = self.given
+        if self.computed is not results and not has_nan(self._array(self.computed[index])):
+            return "A hook on the node, run after it, returned the nan."
+        if any([g is not None and has_nan(g) for g in given]):
+            if before is not None and not has_nan(self._array(before)):
+                return "A hook on the gradient returned the nan."
+            if not self.sound:
+                return _ROOT
+        return ""
+
+    def _arrive(self, leaf: Any) -> None:
+        self.arriving = leaf
+        super()._arrive(leaf)
+        self.arriving = None
+
+
+_ROOT = "The gradient that the pass was started with has nan."
+
+
+def _found(node: Any, index: int, gradient: Any, operands: Sequence[tuple[str, Any]], culprit: str) -> Found:
+    (name,) = operand_names(node, index + 1)[index:]
+    return Found(node, index, f"the gradient of {faults.forward_name(node)} for {name}", gradient, operands, culprit)
+
+
+def _operands(node: Any, index: int, cotangents: list[Any], saved: Any) -> list[tuple[str, Any]]:
+    """What a gradient was computed from, by name, as far as that is known."""
+    if len(cotangents) == 1:
+        operands = [("grad", np.asarray(cotangents[0]))]
+    else:
+        operands = [(f"grad[{i}]", np.asarray(g)) for i, g in enumerate(cotangents) if g is not None]
+    if type(saved) is tuple and node.steps is not None:
+        places = next((at for i, _, at in node.steps if i == index), ())
+        operands += [(_save_name(node, place), saved[place]) for place in places]
+    return operands
+
+
+def _save_name(node: Any, place: int) -> str:
+    kind, number = node.saves[place]
+    name: str = node.op.outputs[number] if kind == "out" else node.op.arguments[number]
+    return f"{name}_{kind}" if kind in ("shape", "dtype") else name

@@ -1,0 +1,201 @@
+"""What anomaly mode says: of a NaN in a backward pass where the first bad value comes from, of any error its node.
+
+PyTorch's sentence comes first. Then the gradient, with numbers; the line that recorded the node; and the first value
+of the graph, forward or backward, that is not finite. Must not know Tensor.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import PACKAGE
+from .bad_values import BadValues, described, has_nan, made
+from .node import AccumulateGrad, origin_of
+
+_NO_SITE = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+
+
+class Found(NamedTuple):
+    """A NaN in the gradient of `node` along its edge `place`; who is to blame, where that is known."""
+
+    node: Any
+    place: int
+    what: str
+    gradient: Any
+    operands: Sequence[tuple[str, Any]]
+    culprit: str
+
+    def made(self) -> BadValues | None:
+        """What of the gradient was made bad here, from finite values."""
+        return made(self.what, self.gradient, self.operands, is_pointwise(self.node))
+
+
+def is_pointwise(node: Any) -> bool:
+    """Whether results and gradients of a node belong to the elements of its operands in the same place."""
+    return node.steps is not None and node.op.kind == "pointwise"
+
+
+def operand_names(node: Any, count: int) -> list[str]:
+    """What a report calls the first operands of a node."""
+    op = getattr(type(node), "op", None)
+    if op is None:
+        return [f"its input {i}" for i in range(count)]
+    if op.variadic:
+        return [f"{op.arguments[0]}[{i}]" for i in range(count)]
+    return [*op.arguments, *[f"its input {i}" for i in range(len(op.arguments), count)]][:count]
+
+
+def recorded_at(node: Any) -> str:
+    """'X was recorded at File ..., line ...', with the source of the line, and so for the nodes it was recorded in."""
+    origin = origin_of(node)
+    if origin is None or origin.site is None:
+        return f"Where {node.name()} was recorded is not known: anomaly mode was off then, or it is no operation."
+    text = f"{node.name()} was recorded at\n{origin.site.frame_text().rstrip()}"
+    if origin.parent is not None:
+        text += f"\nin the backward of {origin.parent.name()}. {recorded_at(origin.parent)}"
+    return text
+
+
+def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] | None,
+              outside: Iterable[Any]) -> RuntimeError:
+    """The error for a NaN in a backward pass over `order`. `first` is the first bad gradient in it that was noted."""
+    node = found.node
+    inputs = node._inputs()
+    number = found.place if inputs is None else inputs.index(found.place)
+    lines = [f"Function '{node.name()}' returned nan values in its {number}th output."]
+    bad = described(found.what, found.gradient, found.operands, is_pointwise(node))
+    assert bad is not None
+    lines += [_sentence(bad), recorded_at(node)]
+    if found.culprit:
+        lines.append(found.culprit)
+    else:
+        lines += _earlier(found, [*order], first, outside) or [
+            "All that led to it in the graph is finite; what else it was computed from is not known."]
+    return RuntimeError("\n".join(lines))
+
+
+def _sentence(bad: BadValues) -> str:
+    text = str(bad)
+    return text[0].upper() + text[1:]
+
+
+def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None, outside: Iterable[Any]) -> list[str]:
+    """Where the NaN was before it came to the node: in the backward pass, in the forward pass, or in the data."""
+    lines: list[str] = []
+    if any([name.startswith("grad") and has_nan(value) for name, value in found.operands]):
+        lines.append("The gradients that came to it have no nan, but their sum: inf and -inf were added.")
+    oldest_first = order[::-1]
+    for node in oldest_first:
+        origin = origin_of(node)
+        if origin is not None and origin.bad is not None:
+            bad, inside = origin.bad
+            where = "" if node is found.node else f" {recorded_at(node)}"
+            lines.append(f"The first bad value of the forward pass: {bad}{where}")
+            if inside is not None:
+                lines.append(f"Inside of it: {inside}.")
+            break
+    if first is not None and (first[0], first[1].what) != (found.node, found.what):
+        node, bad = first
+        lines.append(f"The first bad value of the backward pass: {bad} {recorded_at(node)}")
+    if not lines and found.node.steps is not None and found.made() is not None:
+        return ["It is the first bad value of the graph: all that it was computed from is finite."]
+    if not lines:
+        lines = _infinite(found, order)
+    if not lines:
+        lines = _in_data(found, [node for node in oldest_first if node.number <= found.node.number])
+        lines += [f"Outside of the graph: {raised}." for raised in outside]
+    return lines
+
+
+def _infinite(found: Found, order: list[Any]) -> list[str]:
+    """The node that the gradient came from, where it came infinite and nobody was seen to make it so."""
+    if all([np.isfinite(value).all() for name, value in found.operands if name.startswith("grad")]):
+        return []
+    giver = next((node for node in order if any([e is not None and e.node is found.node for e in node.edges])), None)
+    if giver is None:
+        return ["The gradient that the pass was started with is not finite."]
+    return ["The gradient came to it infinite, and no node was seen to make it so of finite values; so it was "
+            f"multiplied by an infinite constant, in {giver.name()} or before. {recorded_at(giver)}"]
+
+
+def _in_data(found: Found, nodes: list[Any]) -> list[str]:
+    """The leaf or the constant that was bad from the start, or else the first node that is known to be given such."""
+    leaves: set[Any] = set()
+    for node in nodes:
+        for edge in node.edges:
+            if isinstance(edge, AccumulateGrad) and edge not in leaves:
+                leaves.add(edge)
+                bad = described(f"a leaf of shape {list(edge.shape)}", edge.variable._array)
+                if bad is not None:
+                    return [f"It was in the data: {bad} It is used by {node.name()}. {recorded_at(node)}"]
+    for node in nodes:
+        saved = dict(found.operands) if node is found.node else _inputs_of(node)
+        for name, array in saved.items():
+            if name == "grad" or not isinstance(array, np.ndarray):
+                continue
+            bad = described(name, array)
+            if bad is None:
+                continue
+            edge = _edge_of(node, name)
+            if edge is None:
+                return [f"It was in the data: {bad} It is a constant to {node.name()}. {recorded_at(node)}"]
+            return [f"It was there in the forward pass: {bad} It came from {edge.node.name()}, and none of the leaves "
+                    "that this one was computed from has it, nor was it seen to be made of finite values; so it came "
+                    f"in by a constant, such as data or a target. {recorded_at(edge.node)}"]
+    return []
+
+
+def _inputs_of(node: Any) -> dict[str, Any]:
+    """The inputs that a node of the op table has saved and still keeps, by name."""
+    if type(node.saved) is not tuple or node.steps is None or node.op.variadic:
+        return {}
+    return {node.op.arguments[place]: value for (kind, place), value in zip(node.saves, node.saved)
+            if kind == "input"}
+
+
+def _edge_of(node: Any, name: str) -> Any:
+    """The edge to what made the operand of this name; of a result, the node itself."""
+    op = getattr(type(node), "op", None)
+    if op is None or name not in op.arguments:
+        return node
+    place = op.arguments.index(name)
+    return node.edges[place] if place < len(node.edges) else None
+
+
+def explain(error: Exception, node: Any) -> None:
+    """Note on an error that ended a pass which node it was at, and where that was recorded."""
+    if node is not None:
+        error.add_note(f"in the backward pass, at {node.name()}. {recorded_at(node)}")
+
+
+def tell(node: Any) -> None:
+    """Warn, as PyTorch does before the error comes, of the node that failed and of those it was recorded in."""
+    induced = False
+    while node is not None:
+        origin = origin_of(node)
+        site = None if origin is None else origin.site
+        if site is None:
+            _warn(f"Error detected in {node.name()}. {_NO_SITE}")
+        elif induced:
+            _warn(f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call that induced the "
+                  f"previous calculation:\n{site.frame_text()}")
+        else:
+            _warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
+                  f"{site.frame_text()}")
+        node, induced = None if origin is None else origin.parent, True
+
+
+def _warn(text: str) -> None:
+    """Warn of the line that asked for the pass."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    try:
+        warnings.warn(text, UserWarning, stacklevel=level)
+    except UserWarning:     # warnings are errors here; the error that is on its way says the same
+        return

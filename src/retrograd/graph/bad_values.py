@@ -1,0 +1,107 @@
+"""What is said of values that are not finite: how many of how many, where the first is, and what it was computed from.
+
+Must not know nodes, passes or Tensor: it handles arrays, and names for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# From this size on, an array that is not row-major is looked at in the order of its memory.
+LARGE = 4096
+
+Named = Sequence[tuple[str, Any]]
+
+
+class BadValues(NamedTuple):
+    """`nans` and `infs` of the `size` elements of `what`; at `place` it is `value`, from the `operands` there."""
+
+    what: str
+    nans: int
+    infs: int
+    size: int
+    place: tuple[int, ...]
+    value: str
+    operands: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        counts = " and ".join([f"{n} {kind}" for n, kind in ((self.nans, "nan"), (self.infs, "inf")) if n])
+        place = f", {self.value} at {list(self.place)}" if self.place else ""
+        text = f"{self.what} has {counts} among {self.size} element{'s' * (self.size != 1)}{place}"
+        if self.operands:
+            text += ", where " + ", ".join([f"{name} = {value}" for name, value in self.operands])
+        return text + "."
+
+
+def has_nan(array: Any) -> bool:
+    """Whether there is a NaN; to NumPy it is the greatest of all values, whatever the dtype."""
+    size = array.size
+    if size > LARGE:
+        array = array.ravel("K")
+    if not size:
+        return False
+    value = array.item(array.argmax())
+    return bool(value != value)
+
+
+def described(what: str, array: Any, operands: Named = (), pointwise: bool = False) -> BadValues | None:
+    """What is bad in an array; None where nothing is. See `made`."""
+    if array.dtype.kind not in "fc":
+        return None
+    return _described(what, array, ~np.isfinite(array), operands, pointwise)
+
+
+def made(what: str, array: Any, operands: Named, pointwise: bool) -> BadValues | None:
+    """What is bad in an array and was made so from `operands`, that is, of finite values; None where nothing is.
+
+    Where the array is computed point by point, an operand of a shape that fits is looked at in the same places; of any
+    other all must be finite. One that was written over by the array is not looked at.
+    """
+    if array.dtype.kind not in "fc":
+        return None
+    operands = [(name, x) for name, x in operands if not (isinstance(x, np.ndarray) and np.may_share_memory(x, array))]
+    bad = ~np.isfinite(array)
+    for _, operand in operands:
+        if not isinstance(operand, np.ndarray) or operand.dtype.kind not in "fc":
+            continue
+        finite = np.isfinite(operand)
+        if not finite.all():
+            if not pointwise or not _reaches(operand.shape, array.shape):
+                return None
+            bad &= finite
+    return _described(what, array, bad, operands, pointwise)
+
+
+def _described(what: str, array: Any, bad: Any, operands: Named, pointwise: bool) -> BadValues | None:
+    """What is bad in an array at the places of a mask."""
+    if not bad.any():
+        return None
+    nan = np.isnan(array) & bad
+    first = int((nan if nan.any() else bad).argmax())
+    index = tuple([int(i) for i in np.unravel_index(first, array.shape)])
+    nans = int(np.count_nonzero(nan))
+    return BadValues(what, nans, int(np.count_nonzero(bad)) - nans, array.size, index, str(array[index]),
+                     tuple([(name, _value_at(x, array.shape, index, pointwise)) for name, x in operands]))
+
+
+def _reaches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether `shape` broadcasts to `target`."""
+    return len(shape) <= len(target) and all([n in (1, m) for n, m in zip(reversed(shape), reversed(target))])
+
+
+def _value_at(operand: Any, shape: tuple[int, ...], index: tuple[int, ...], pointwise: bool) -> str:
+    """The value of an operand that belongs to an index of the result; or, where none does, its range."""
+    if not isinstance(operand, np.ndarray):
+        return str(operand)
+    if not operand.shape or (pointwise and _reaches(operand.shape, shape)):
+        return str(np.broadcast_to(operand, shape)[index])
+    if operand.dtype.kind not in "fc" or not operand.size:
+        return f"a tensor of shape {list(operand.shape)}"
+    if not np.isfinite(operand).all():
+        return f"a tensor of shape {list(operand.shape)} that is not all finite"
+    if operand.dtype.kind == "c":
+        return f"a finite tensor of shape {list(operand.shape)}"
+    return f"a tensor of shape {list(operand.shape)} from {operand.min()} to {operand.max()}"
