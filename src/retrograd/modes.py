@@ -20,13 +20,19 @@ class Here:
 
     `run` calls a kernel with NumPy's floating-point warnings silent, as PyTorch is on log(0) or 0/0. It enters a
     private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it. An
-    observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off.
+    observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off; `plain`
+    is what `run` is without one.
     Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with raw arrays.
     `passes` counts the backward passes that run inside each other.
     Where anomalies are looked for, `anomalies` keeps what was seen of them.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "quiet", "run", "watchers")
+    `passes` counts the backward passes that run inside each other.
+    Where anomalies are looked for, `anomalies` keeps what was seen of them.
+    """
+
+    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "plain", "quiet", "run",
+                 "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
@@ -37,7 +43,8 @@ class Here:
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")
-        self.run: Callable[..., Any] = self.quiet.run
+        self.plain: Callable[..., Any] = self.quiet.run
+        self.run: Callable[..., Any] = self.plain
 
     def on_bad_numbers(self, note: Callable[[str, int], Any] | None) -> None:
         """Have `note(what, flags)` called inside a kernel that divides by zero, overflows or computes a NaN.
@@ -49,9 +56,9 @@ class Here:
         if note is not None:
             quiet.run(np.seterr, divide="call", over="call", invalid="call")
             quiet.run(np.seterrcall, note)
-        self.quiet = quiet
+        self.quiet, self.plain = quiet, quiet.run
         if self.observer is None:
-            self.run = quiet.run
+            self.run = self.plain
 
     def tell(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Tell the watchers of a node that is complete. Called only where there are any."""

@@ -14,8 +14,9 @@ from ..graph.hooks import RemovableHandle
 from ..graph.node import GradientEdge
 from ..tensor.state import edge_of
 from .context import BackwardCFunction
+from .memory import memory_held
 
-__all__ = ["Node", "GradientEdge", "get_gradient_edge"]
+__all__ = ["Node", "GradientEdge", "get_gradient_edge", "memory_held"]
 
 
 class Node(ABC):

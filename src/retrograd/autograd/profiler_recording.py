@@ -65,7 +65,7 @@ class Recording:
             while inner.outer is not self:
                 inner = inner.outer
             inner.outer = self.outer
-        here.run = here.quiet.run if here.observer is None else here.observer.run
+        here.run = here.plain if here.observer is None else here.observer.run
         unwatch()
         while self.open:
             self.leave(self.open[-1])
@@ -100,13 +100,13 @@ class Recording:
         caller = sys._getframe(1)
         op = caller.f_locals.get("op") or Op.by_kernel.get(kernel)
         if type(op) is not Op:
-            return self.here.quiet.run(kernel, *args, **kwargs)
+            return self.here.plain(kernel, *args, **kwargs)
         name = _SHOWN.get(op.name, op.name)
         if caller.f_code in _WRITES and not name.endswith("_"):
             name += "_"
         event = self.enter(f"aten::{name}", self.shapes_of(args))
         try:
-            return self.here.quiet.run(kernel, *args, **kwargs)
+            return self.here.plain(kernel, *args, **kwargs)
         except StrideError:
             self.events.pop()                           # `reshape` tries whether a view is possible
             raise

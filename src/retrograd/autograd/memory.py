@@ -1,0 +1,187 @@
+"""What a tensor keeps alive: the memory of each node behind it, in bytes, with the line that recorded the node.
+
+It reads tensors, nodes and contexts, and must not change any of them.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dtypes import dtype as torch_dtype
+from ..errors import Site
+from ..graph.node import AccumulateGrad, Node, site_of
+from ..graph.packed import Parcel
+from ..graph.versions import owner_of
+from ..tensor.inplace import CopySlices
+from ..tensor.state import State
+from .function_node import FunctionNode
+
+_SHOWN = 20
+Array = np.ndarray[Any, Any]
+
+
+class Held(NamedTuple):
+    """What one node, leaf or tensor holds: `arrays` of them, described by `contents`, and `bytes` of memory.
+
+    Memory that several hold is in the bytes of the first of them. `site` is the line that recorded a node, where known.
+    """
+
+    name: str
+    arrays: int
+    bytes: int
+    contents: tuple[str, ...]
+    site: Site | None
+
+
+class MemoryHeld:
+    """What `memory_held` found: `rows`, the greatest first, and `total`, in bytes. As text, a table."""
+
+    def __init__(self, rows: Iterable[Held]) -> None:
+        self.rows = sorted(rows, key=lambda row: row.bytes, reverse=True)
+        self.total = sum([row.bytes for row in self.rows])
+
+    def __repr__(self) -> str:
+        return f"<memory held: {self.total:,} bytes by {len(self.rows)}>"
+
+    def __str__(self) -> str:
+        lines = [("bytes", "held by", "what", "recorded at")]
+        lines += [(f"{row.bytes:,}", row.name, ", ".join(row.contents), "" if row.site is None else str(row.site))
+                  for row in self.rows[:_SHOWN]]
+        widths = [max([len(line[column]) for line in [*lines, (f"{self.total:,}", "", "")]]) for column in range(3)]
+        text = [f"{a:>{widths[0]}}  {b:<{widths[1]}}  {c:<{widths[2]}}  {d}".rstrip() for a, b, c, d in lines]
+        if len(self.rows) > _SHOWN:
+            text.append(f"and {len(self.rows) - _SHOWN} more")
+        text.append(f"{self.total:>{widths[0]},}  in all")
+        if not any([row.site for row in self.rows]):
+            text.append("The lines are known of what is recorded after "
+                        "torch.autograd.set_detect_anomaly(True, check_nan=False).")
+        return "\n".join(text)
+
+
+def memory_held(tensor: Any) -> MemoryHeld:
+    """What a tensor keeps alive: its own memory, and all that its graph holds.
+
+    That is what nodes saved, what contexts of Functions keep as attributes, and the leaves with their gradients.
+    Memory that is shared counts once, and a view as the whole memory that it keeps alive.
+    What hooks keep is not known. Raises TypeError for what is no tensor.
+
+    >>> import retrograd as torch
+    >>> x = torch.ones(1000, requires_grad=True)
+    >>> y = x.exp()
+    >>> print(torch.autograd.graph.memory_held(y))
+    bytes  held by       what           recorded at
+    4,000  the tensor    float32[1000]
+    4,000  a leaf        float32[1000]
+        0  ExpBackward0  float32[1000]
+    8,000  in all
+    The lines are known of what is recorded after torch.autograd.set_detect_anomaly(True, check_nan=False).
+    """
+    if not isinstance(tensor, State):
+        raise TypeError(f"memory_held(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")
+    search = _Search()
+    search.rows.append(search.held("the tensor", [tensor._array], None))
+    search.meet(tensor)
+    while search.tensors or search.nodes:
+        if search.tensors:
+            search.enter(search.tensors.pop())
+        else:
+            search.open(search.nodes.pop())
+    return MemoryHeld(search.rows)
+
+
+class _Search:
+    """A walk over all that a tensor holds. `tensors` and `nodes` were met and are still to be looked at."""
+
+    def __init__(self) -> None:
+        self.rows: list[Held] = []
+        self.tensors: list[Any] = []
+        self.nodes: list[Node] = []
+        self.seen: set[int] = set()
+        self.counted: set[int] = set()
+
+    def meet(self, thing: Any) -> None:
+        """Put a tensor or a node on the list, the first time."""
+        if thing is not None and id(thing) not in self.seen:
+            self.seen.add(id(thing))
+            (self.tensors if isinstance(thing, State) else self.nodes).append(thing)
+
+    def enter(self, tensor: Any) -> None:
+        """What a tensor leads to: its history, its base, its gradient."""
+        meta = tensor._meta
+        if tensor._edge is not None:
+            self.meet(tensor._edge.node)
+        if meta is not None:
+            self.meet(meta.base)
+            if meta.grad is not None:
+                self.rows.append(self.held("a gradient", [meta.grad._array], None))
+                self.meet(meta.grad)
+
+    def open(self, node: Node) -> None:
+        """What a node holds, and what it leads to."""
+        if isinstance(node, AccumulateGrad):
+            self.rows.append(self.held("a leaf", [node.variable._array], None))
+            self.meet(node.variable)
+            return
+        found = [*_held_by(node)]
+        for thing in found:
+            if isinstance(thing, State):
+                self.meet(thing)
+        arrays = [thing._array if isinstance(thing, State) else thing for thing in found]
+        if arrays:
+            self.rows.append(self.held(node.name(), arrays, site_of(node)))
+        for edge in node.edges:
+            if edge is not None:
+                self.meet(edge.node)
+
+    def held(self, name: str, arrays: list[Array], site: Site | None) -> Held:
+        """A row for arrays; memory that was counted before adds nothing."""
+        size = 0
+        for array in arrays:
+            owner = _owner(array)
+            if id(owner) not in self.counted:
+                self.counted.add(id(owner))
+                size += owner.nbytes
+        return Held(name, len(arrays), size, tuple([_described(array) for array in arrays]), site)
+
+
+def _held_by(node: Node) -> Iterator[Any]:
+    """The arrays and tensors that a node itself holds."""
+    yield from _inside(node.saved)
+    if isinstance(node, CopySlices):
+        yield from _held_by(node.inner)
+    if isinstance(node, FunctionNode):
+        for value in node.attributes.values():
+            yield from _inside(value)
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """The arrays and tensors in a value: itself, or in the containers and packed values that Python has."""
+    if isinstance(value, (np.ndarray, State)):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _inside(inner)
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        for inner in value:
+            yield from _inside(inner)
+    elif isinstance(value, Parcel):
+        for inner in gc.get_referents(value):
+            yield from _inside(inner)
+
+
+def _owner(array: Array) -> Array:
+    """The array that owns the memory, also where it is that of another lineage, as after `.data`."""
+    owner = owner_of(array)
+    while isinstance(owner.base, memoryview) and isinstance(owner.base.obj, np.ndarray):
+        owner = owner_of(owner.base.obj)
+    found: Array = owner
+    return found
+
+
+def _described(array: Array) -> str:
+    """'float32[2, 3]'."""
+    return f"{str(torch_dtype.of[array.dtype]).removeprefix('torch.')}{[*array.shape]}"
