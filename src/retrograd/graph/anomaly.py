@@ -24,6 +24,7 @@ from . import faults
 from .anomaly_report import Found, explain, is_pointwise, nan_error, operand_names, tell
 from .bad_values import LARGE, BadValues, has_nan, made
 from .engine import Pass
+from .node import site_of
 
 _REMEMBERED = 8
 _users: set[str] = set()        # the files of the program, those that a recorded line was in: looked up more quickly
@@ -94,7 +95,7 @@ class Watch:
                 node.origin = (*node.origin[:3], (bad, None if op is not None else raised[0]))
                 return
         for one in raised:
-            if op is None or one.op not in (None, op.name):
+            if op is None or one.op not in (None, op.name) or one.site != site_of(node):
                 self.leave(one)
 
     def leave(self, raised: Raised) -> None:
@@ -126,8 +127,6 @@ class CheckedPass(Pass):
         self.sound = not any([has_nan(self._array(g)) for g in self.buffers.values()])
         self.given: Any = None
         self.saved: Any = None
-        if self.watch.check_nan:
-            self.look = self._looking()
 
     def _current(self) -> Any:
         """The node that the pass is at."""
@@ -152,8 +151,10 @@ class CheckedPass(Pass):
         tell(found.node)
         raise nan_error(found, self.order, self.first, self.watch.outside)
 
-    def _looking(self) -> Callable[..., None]:
+    def _looking(self) -> Callable[[Any, int, Any, Any, Any], None] | None:
         """Look at a gradient of the short way; not at one made of nothing but a gradient that was looked at."""
+        if not self.watch.check_nan:
+            return None
         raised, sound = self.watch.raised, self.sound
 
         def look(node: Any, index: int, cotangent: Any, saved: Any, gradient: Any) -> None:

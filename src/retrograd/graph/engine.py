@@ -47,11 +47,8 @@ class Pass:
     """One backward pass over a graph.
 
     `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at, None for every leaf; where `capture` is
-    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass. `look` is
-    shown what the rules give, where there is somebody to look.
+    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass.
     """
-
-    look: Callable[[Any, int, Any, Any, Any], None] | None = None
 
     def __init__(self, roots: Iterable[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> None:
@@ -159,9 +156,13 @@ class Pass:
         """The nodes to walk down."""
         return iter(self.order)
 
+    def _looking(self) -> Callable[[Any, int, Any, Any, Any], None] | None:
+        """What is to be shown each gradient of the short way: the node, the argument, what it was made of, itself."""
+        return None
+
     def _run_plainly(self) -> None:
         """The walk with raw arrays, nobody watching: the hot path, so written out."""
-        buffers, run, wanted, capture, look = self.buffers, local.here.run, self.wanted, self.capture, self.look
+        buffers, run, wanted, capture, look = self.buffers, local.here.run, self.wanted, self.capture, self._looking()
         for node in self._nodes():
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
