@@ -25,7 +25,8 @@ def told(library: Any, program: Program, recorded: bool = True, check_nan: bool 
                 program(library)
             found = "no error"
         except Exception as error:
-            found = f"{type(error).__name__}: {error}".partition("\n")[0].partition(" Hint: ")[0].partition(" Saved ")[0]
+            first_line = f"{type(error).__name__}: {error}".partition("\n")[0]
+            found = first_line.partition(" Hint: ")[0].partition(" Saved ")[0]
     assert not library.is_anomaly_enabled()
     texts = [str(warning.message).partition("(Triggered")[0].strip() for warning in caught]
     assert {warning.category for warning in caught} == {UserWarning}

@@ -33,7 +33,7 @@ def _off_again() -> Iterator[None]:
 
 def report(program: Callable[[], Any], check_nan: bool = True) -> str:
     """The message that a program ends with in anomaly mode, and its notes; spaces and line breaks as one space."""
-    with pytest.raises(Exception) as caught, set_detect_anomaly(True, check_nan):
+    with pytest.raises((RuntimeError, ValueError)) as caught, set_detect_anomaly(True, check_nan):
         program()
     return " ".join("\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])]).split())
 
