@@ -73,7 +73,7 @@ def test_a_base_that_was_written_to_through_a_view() -> None:
     y = leaf() * 1
     y[:10].mul_(leaf()[:10])
     found = rows(y)
-    assert found["torch::autograd::CopySlices"] == 40 + SIZE    # a copy of what was there, and what it was multiplied by
+    assert found["torch::autograd::CopySlices"] == 40 + SIZE     # a copy of what was there, and the factor
     assert memory_held(y[5:6]).total == memory_held(y).total
 
 

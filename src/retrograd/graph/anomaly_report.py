@@ -79,6 +79,11 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
     return RuntimeError("\n".join(lines))
 
 
+def _where(node: Any, found: Found) -> str:
+    """Where a node was recorded, as a sentence to go on with; nothing for the node that the report has named."""
+    return "" if node is found.node else f" {recorded_at(node)}"
+
+
 def _sentence(bad: BadValues) -> str:
     text = str(bad)
     return text[0].upper() + text[1:]
@@ -94,14 +99,13 @@ def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None
         origin = origin_of(node)
         if origin is not None and origin.bad is not None:
             bad, inside = origin.bad
-            where = "" if node is found.node else f" {recorded_at(node)}"
-            lines.append(f"The first bad value of the forward pass: {bad}{where}")
+            lines.append(f"The first bad value of the forward pass: {bad}{_where(node, found)}")
             if inside is not None:
                 lines.append(f"Inside of it: {inside}.")
             break
     if first is not None and (first[0], first[1].what) != (found.node, found.what):
         node, bad = first
-        lines.append(f"The first bad value of the backward pass: {bad} {recorded_at(node)}")
+        lines.append(f"The first bad value of the backward pass: {bad}{_where(node, found)}")
     if not lines and found.node.steps is not None and found.made() is not None:
         return ["It is the first bad value of the graph: all that it was computed from is finite."]
     if not lines:
@@ -120,7 +124,7 @@ def _infinite(found: Found, order: list[Any]) -> list[str]:
     if giver is None:
         return ["The gradient that the pass was started with is not finite."]
     return ["The gradient came to it infinite, and no node was seen to make it so of finite values; so it was "
-            f"multiplied by an infinite constant, in {giver.name()} or before. {recorded_at(giver)}"]
+            f"multiplied by an infinite constant, in {giver.name()} or before.{_where(giver, found)}"]
 
 
 def _in_data(found: Found, nodes: list[Any]) -> list[str]:
@@ -132,7 +136,7 @@ def _in_data(found: Found, nodes: list[Any]) -> list[str]:
                 leaves.add(edge)
                 bad = described(f"a leaf of shape {list(edge.shape)}", edge.variable._array)
                 if bad is not None:
-                    return [f"It was in the data: {bad} It is used by {node.name()}. {recorded_at(node)}"]
+                    return [f"It was in the data: {bad} It is used by {node.name()}.{_where(node, found)}"]
     for node in nodes:
         saved = dict(found.operands) if node is found.node else _inputs_of(node)
         for name, array in saved.items():
@@ -143,10 +147,10 @@ def _in_data(found: Found, nodes: list[Any]) -> list[str]:
                 continue
             edge = _edge_of(node, name)
             if edge is None:
-                return [f"It was in the data: {bad} It is a constant to {node.name()}. {recorded_at(node)}"]
+                return [f"It was in the data: {bad} It is a constant to {node.name()}.{_where(node, found)}"]
             return [f"It was there in the forward pass: {bad} It came from {edge.node.name()}, and none of the leaves "
                     "that this one was computed from has it, nor was it seen to be made of finite values; so it came "
-                    f"in by a constant, such as data or a target. {recorded_at(edge.node)}"]
+                    f"in by a constant, such as data or a target.{_where(edge.node, found)}"]
     return []
 
 
