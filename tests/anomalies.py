@@ -183,6 +183,21 @@ def hook_that_raises(torch: Any) -> None:
     y.sum().backward()
 
 
+@says("h")
+def hook_on_a_leaf_that_raises(torch: Any) -> None:
+    x = leaf(torch, 1.)
+    y = x * 2
+    x.register_hook(_raise)
+    (y * x).sum().backward()
+
+
+@says("h")
+def hook_on_nothing_but_a_leaf(torch: Any) -> None:
+    x = leaf(torch, 1.)
+    x.register_hook(_raise)
+    x.backward()
+
+
 def _raise(g: Any) -> None:
     raise ValueError("h")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import linecache
 import re
 import sys
 import textwrap
@@ -93,6 +94,7 @@ def of(page: Path) -> list[Program]:
 def run(source: str, names: dict[str, Any]) -> Said:
     """What a block prints, and the error that ends it. A warning is an error."""
     printed, failure = io.StringIO(), None
+    linecache.cache[FILE] = len(source), None, source.splitlines(keepends=True), FILE   # for what quotes its lines
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

@@ -24,7 +24,7 @@ from . import faults
 from .anomaly_report import Found, explain, is_pointwise, nan_error, operand_names, tell
 from .bad_values import LARGE, BadValues, has_nan, made
 from .engine import Pass
-from .node import site_of
+from .node import origin_of, site_of
 
 _REMEMBERED = 8
 _users: set[str] = set()        # the files of the program, those that a recorded line was in: looked up more quickly
@@ -129,8 +129,15 @@ class CheckedPass(Pass):
         self.saved: Any = None
 
     def _current(self) -> Any:
-        """The node that the pass is at."""
-        return self.arriving or self.order[len(self.order) - length_hint(self.walk) - 1]
+        """The node that the pass is at. A leaf is said to be recorded where it was first used, be it by this pass."""
+        leaf = self.arriving
+        if leaf is None:
+            return self.order[len(self.order) - length_hint(self.walk) - 1] if self.order else None
+        users = [node for node in self.order if leaf in node.edges]
+        origin = origin_of(users[-1]) if users else (*(user_site() or (None, 0)), None, None)
+        if origin is not None:
+            leaf.origin = origin
+        return leaf
 
     def _nodes(self) -> Iterator[Any]:
         return self.walk
@@ -145,8 +152,9 @@ class CheckedPass(Pass):
             found = nan.found
         except Exception as error:
             node = self._current()
-            explain(error, node)
-            tell(node)
+            if node is not None:
+                explain(error, node)
+                tell(node)
             raise
         tell(found.node)
         raise nan_error(found, self.order, self.first, self.watch.outside)

@@ -173,8 +173,7 @@ def _edge_of(node: Any, name: str) -> Any:
 
 def explain(error: Exception, node: Any) -> None:
     """Note on an error that ended a pass which node it was at, and where that was recorded."""
-    if node is not None:
-        error.add_note(f"in the backward pass, at {node.name()}. {recorded_at(node)}")
+    error.add_note(f"in the backward pass, at {node.name()}. {recorded_at(node)}")
 
 
 def tell(node: Any) -> None:
