@@ -27,10 +27,6 @@ class Here:
     Where anomalies are looked for, `anomalies` keeps what was seen of them.
     """
 
-    `passes` counts the backward passes that run inside each other.
-    Where anomalies are looked for, `anomalies` keeps what was seen of them.
-    """
-
     __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "plain", "quiet", "run",
                  "watchers")
 

@@ -171,9 +171,9 @@ class FunctionNode(Node):
             else:
                 raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
         for i, (edge, result) in enumerate(zip(self.edges, gradients)):
-            if edge is not None and result is not None:
+            if result is not None:
                 array = result._array
-                if array.shape != edge.shape or array.dtype is not edge.dtype:
+                if edge is not None and (array.shape != edge.shape or array.dtype is not edge.dtype):
                     self._check_fit(i, array, edge)
                 if walk.recorder is None:
                     gradients[i] = array

@@ -15,7 +15,6 @@ from ..dtypes import dtype as torch_dtype
 from ..errors import Site
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
-from ..graph.versions import owner_of
 from ..tensor.inplace import CopySlices
 from ..tensor.state import State
 from .function_node import FunctionNode
@@ -174,12 +173,13 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _owner(array: Array) -> Array:
-    """The array that owns the memory, also where it is that of another lineage, as after `.data`."""
-    owner = owner_of(array)
-    while isinstance(owner.base, memoryview) and isinstance(owner.base.obj, np.ndarray):
-        owner = owner_of(owner.base.obj)
-    found: Array = owner
-    return found
+    """The array that owns the memory, whatever stands between: views, another lineage, stride tricks."""
+    below: Any = array.base
+    while below is not None:
+        if isinstance(below, np.ndarray):
+            array = below
+        below = below.obj if isinstance(below, memoryview) else getattr(below, "base", None)
+    return array
 
 
 def _described(array: Array) -> str:

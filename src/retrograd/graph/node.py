@@ -105,7 +105,7 @@ class Node:
         if origin is not None:
             notes.setdefault("traceback_", [] if origin.site is None else [origin.site.frame_text()])
             if origin.parent is not None:
-                notes.setdefault("parent_", origin.parent)
+                notes.setdefault("parent_", origin.parent.public)
         return notes
 
     def register_prehook(self, fn: Any) -> RemovableHandle:
@@ -164,13 +164,10 @@ class Origin(NamedTuple):
         return None if self.code is None else Site(self.code, self.offset)
 
 
-_origin: Any = Node.__dict__["origin"]      # the slot itself: nodes of Functions answer for names that they do not have
-
-
 def origin_of(node: Node) -> Origin | None:
     """Where a node was recorded; None where nobody looked."""
     try:
-        return Origin._make(_origin.__get__(node))
+        return Origin._make(node.origin)
     except AttributeError:
         return None
 
