@@ -1,4 +1,4 @@
-"""torch.autograd.graph: nodes of the graph and edges to them, as users hold them.
+"""The edge that a tensor's gradient goes along, as users hold it.
 
 What a node is and does stands in `retrograd.graph`; this module only gives it PyTorch's names.
 """
@@ -9,13 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from ..graph import node
-from ..graph.hooks import RemovableHandle
-from ..graph.node import GradientEdge
-from ..tensor.state import edge_of
-from .context import BackwardCFunction
-
-__all__ = ["Node", "GradientEdge", "get_gradient_edge"]
+from ...graph import node
+from ...graph.hooks import RemovableHandle
+from ...graph.node import GradientEdge as GradientEdge
+from ...tensor.state import edge_of
+from ..context import BackwardCFunction
 
 
 class Node(ABC):
