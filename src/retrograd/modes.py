@@ -24,13 +24,14 @@ class Here:
     `passes` counts the backward passes that run inside each other.
     """
 
-    __slots__ = ("grad", "inference", "observer", "passes", "quiet", "run", "watchers")
+    __slots__ = ("grad", "inference", "observer", "passes", "quiet", "run", "walk", "watchers")
 
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
         self.observer: Any = None
         self.passes = 0
+        self.walk: Any = None                              # the backward pass that is under way, the innermost
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")

@@ -27,9 +27,8 @@ from .profiler_report import EventList, FunctionEvent
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
 _WRITES: tuple[CodeType, ...] = (inplace.write.__code__, inplace._write_unrecorded.__code__)
-# Where PyTorch's profiler shows an operator or a node under another name than its own.
-_SHOWN = {"to": "_to_copy", "AccumulateGrad": _ACCUMULATION, "CopySlices": "torch::autograd::CopySlices",
-          "Error": "torch::autograd::Error"}
+# Where PyTorch's profiler shows an operator under another name than its own.
+_SHOWN = {"to": "_to_copy"}
 
 
 class Event:
@@ -117,7 +116,7 @@ class Recording:
 
     def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
         """Take a step of a backward pass: run a node, and add up what it gives."""
-        event = self.enter(_ENGINE + _node_name(node))
+        event = self.enter(_ENGINE + node.name())
         try:
             step(node, cotangent)
         finally:
@@ -127,7 +126,7 @@ class Recording:
 
     def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
         """Run a node of a backward pass."""
-        event = self.enter(_node_name(node))
+        event = self.enter(node.name())
         try:
             return gradients(node, cotangent)
         finally:
@@ -171,8 +170,3 @@ def _is_parent_again(event: FunctionEvent) -> bool:
     for child in event.cpu_children:
         child.cpu_parent = parent
     return True
-
-
-def _node_name(node: Any) -> str:
-    name: str = node.name()
-    return _SHOWN.get(name, name)

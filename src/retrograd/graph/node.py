@@ -12,8 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..devices import CPU
+from ..dtypes import dtype as torch_dtype
 from ..ops.framework import Op, Save, Step
-from .hooks import HookMakers, Hooks, RemovableHandle, register
+from .hooks import Hooks, RemovableHandle, Users, register
 from .versions import next_number
 
 
@@ -66,6 +68,7 @@ class Node:
     holomorphic: ClassVar[bool] = True
     runs_always: ClassVar[bool] = False    # also where no gradient reached it: what a user wrote does
     outputs: Any = 1                       # their number; nodes of several have a slot for it
+    namespace: ClassVar[str] = ""          # what PyTorch's name has before that of the class
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         """Gradients in the order of `edges` (None where there is none), of a node without steps, in the pass `walk`."""
@@ -73,12 +76,14 @@ class Node:
 
     def name(self) -> str:
         """PyTorch's name of the operation, such as 'MulBackward0'."""
-        return type(self).__name__
+        return f"{self.namespace}{type(self).__name__}"
 
     @property
     def links(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input, the node that made it and which of its outputs it is; (None, 0) for a constant."""
-        return tuple((None, 0) if e is None else (e.node, e.index) for e in self.edges)
+        places = self.inputs_shown()
+        edges = self.edges if places is None else [self.edges[i] for i in places]
+        return tuple([(None, 0) if e is None else (e.node, e.index) for e in edges])
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -100,15 +105,27 @@ class Node:
 
         The tuple holds the gradient of each output, None where there is none.
         """
-        return register(hooks_of(self).pre, HookMakers.before_node(fn))
+        return register(hooks_of(self).pre, fn)
 
     def register_hook(self, fn: Any) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node ran; the tuple that it returns, unless None, stands in
         for `grad_inputs`, which are the gradients that go along `next_functions`.
         """
-        return register(hooks_of(self).post, HookMakers.after_node(fn, self._inputs()))
+        return register(hooks_of(self).post, fn)
 
-    def _inputs(self) -> tuple[int, ...] | None:
+    def _register_hook_dict(self, tensor: Any) -> None:
+        hooks_of(self).tensor.append((tensor.output_nr, tensor._backward_hooks))
+
+    def _sequence_nr(self) -> int:
+        return self.number
+
+    @property
+    def _input_metadata(self) -> list[InputMetadata]:
+        if not self.several:
+            return [InputMetadata(self.shape, self.dtype)]
+        return [InputMetadata(s, d) for s, d in zip(self.shape, self.dtype, strict=True) if s is not None]
+
+    def inputs_shown(self) -> tuple[int, ...] | None:
         """Which of the edges users see; None for all."""
         return None
 
@@ -131,7 +148,19 @@ class Node:
                         "detach(), or run the computation again.")
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class InputMetadata:
+    """What the gradients are like that come to a node from one of its outputs."""
+
+    __slots__ = ("dtype", "shape")
+    device = CPU
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape: list[int] = [*shape]
+        self.dtype = torch_dtype.of[dtype]
 
 
 class OpNode(Node):
@@ -140,13 +169,10 @@ class OpNode(Node):
     __slots__ = ()
     op: ClassVar[Op]
 
-    @property
-    def links(self) -> tuple[tuple[Node | None, int], ...]:
-        """As of any node, but without the arguments that have no derivative, such as an index."""
-        links, inputs = super().links, self._inputs()
-        return links if inputs is None else tuple([links[index] for index in inputs])
+    def __call__(self, *cotangents: Any) -> Any:
+        return Users.node(self, cotangents)
 
-    def _inputs(self) -> tuple[int, ...] | None:
+    def inputs_shown(self) -> tuple[int, ...] | None:
         return None if self.op.variadic else tuple([index for index, *_ in self.op.steps])
 
 
@@ -214,10 +240,17 @@ class AccumulateGrad(OtherNode):
     """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly."""
 
     __slots__ = ("variable",)
+    namespace = "torch::autograd::"
 
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         super().__init__((), shape, dtype)
         self.variable = variable
+
+    def _sequence_nr(self) -> int:
+        return 2 ** 64 - 1                     # it comes before all others, as soon as it is due
+
+    def __call__(self, *cotangents: Any) -> Any:
+        return Users.node(self, cotangents)
 
 
 def hooks_of(node: Node) -> Hooks:

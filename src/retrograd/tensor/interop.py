@@ -154,7 +154,7 @@ def text_of(self: Tensor) -> str:
         name = "Invalid"
     else:
         if node is not None:
-            name = node.name()
+            name = type(node).__name__
     kind = type(self).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
     text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix)
