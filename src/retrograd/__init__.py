@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-from . import _C as _C, autograd, cuda, nn, optim, overrides, viz
+from . import _C as _C, autograd, cuda, nn, optim, overrides, utils, viz
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
@@ -46,6 +46,7 @@ from .dtypes import (
     short,
     uint8,
 )
+from .errors import is_warn_always_enabled, set_warn_always
 from .names import missing
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .serialization import load, save
@@ -456,29 +457,30 @@ __all__ = [
     "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "inf", "inference_mode",
     "initial_seed", "inner", "int", "int16", "int32", "int64", "int8", "IntTensor", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_complex", "is_conj", "is_floating_point", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "isclose",
-    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kthvalue", "layout", "le", "lerp", "less",
-    "less_equal", "linspace", "load", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
-    "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
-    "logit_", "logspace", "logsumexp", "long", "LongTensor", "lt", "manual_seed", "masked_fill", "masked_select",
-    "matmul", "max", "maximum", "mean", "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode",
-    "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "nan", "nan_to_num", "nan_to_num_",
-    "nanmedian", "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_", "nn", "no_grad", "nonzero",
-    "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim", "outer", "overrides", "permute", "pi",
-    "polar", "positive", "pow", "preserve_format", "printoptions", "prod", "promote_types", "rad2deg", "rad2deg_",
-    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "ravel", "real",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape", "resize_as_",
-    "resolve_conj", "result_type", "return_types", "roll", "rot90", "round", "round_", "row_stack", "rsqrt",
-    "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add", "seed", "select", "select_scatter", "selu",
-    "selu_", "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "sgn", "short",
-    "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
-    "Size", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_",
-    "squeeze", "stack", "std", "std_mean", "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take",
-    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile",
-    "topk", "trace", "transpose", "tril", "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
-    "TypedStorage", "uint8", "unbind", "unflatten", "unique", "unique_consecutive", "unsqueeze", "UntypedStorage",
-    "var", "var_mean", "vdot", "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy",
-    "xlogy_", "zero_", "zeros", "zeros_like",
+    "is_inference_mode_enabled", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor",
+    "is_warn_always_enabled", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kthvalue",
+    "layout", "le", "lerp", "less", "less_equal", "linspace", "load", "log", "log10", "log10_", "log1p", "log1p_",
+    "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "LongTensor", "lt", "manual_seed",
+    "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median", "memory_format", "meshgrid",
+    "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "nan",
+    "nan_to_num", "nan_to_num_", "nanmedian", "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_",
+    "nn", "no_grad", "nonzero", "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim", "outer",
+    "overrides", "permute", "pi", "polar", "positive", "pow", "preserve_format", "printoptions", "prod",
+    "promote_types", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
+    "random", "randperm", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
+    "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "result_type", "return_types", "roll", "rot90",
+    "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add",
+    "seed", "select", "select_scatter", "selu", "selu_", "set_default_dtype", "set_grad_enabled",
+    "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_",
+    "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_scatter", "softmax", "sort",
+    "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean",
+    "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan", "tan_",
+    "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose", "tril",
+    "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind",
+    "unflatten", "unique", "unique_consecutive", "unsqueeze", "UntypedStorage", "utils", "var", "var_mean", "vdot",
+    "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
+    "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one

@@ -1,7 +1,8 @@
 """Where in the user's program something happened, and how a message says so.
 
 A message starts with PyTorch's own sentence, so that people and programs recognise it; what follows names the
-operation, the argument, the line and the remedy. This module must not know tensors or nodes.
+operation, the argument, the line and the remedy. What is said once only is kept here too. This module must not know
+tensors or nodes.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import warnings
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -47,6 +49,33 @@ def user_site(depth: int = 1) -> Site | None:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return None if frame is None else Site(frame.f_code, frame.f_lasti)
+
+
+class Said:
+    """What was said that is said once a process, and whether it is to be said every time all the same."""
+
+    messages: ClassVar[set[str]] = set()
+    always: ClassVar[bool] = False
+
+
+def warn_once(message: str, stacklevel: int) -> None:
+    """Warn, unless that was done before."""
+    if Said.always or message not in Said.messages:
+        if not Said.always:
+            Said.messages.add(message)
+        warnings.warn(message, UserWarning, stacklevel=stacklevel)
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Whether warnings that are given once a process are given every time. Raises RuntimeError for what is no bool."""
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    Said.always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether warnings that are given once a process are given every time. See `set_warn_always`."""
+    return Said.always
 
 
 def at(site: Site | None) -> str:

@@ -27,7 +27,7 @@ class Here:
     Where anomalies are looked for, `anomalies` keeps what was seen of them.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "plain", "quiet", "run",
+    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "plain", "quiet", "run", "walk",
                  "watchers")
 
     def __init__(self) -> None:
@@ -36,6 +36,7 @@ class Here:
         self.inference = False
         self.observer: Any = None
         self.passes = 0
+        self.walk: Any = None                              # the backward pass that is under way, the innermost
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")

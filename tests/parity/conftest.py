@@ -9,3 +9,4 @@ if torch.__version__.partition("+")[0] != EXPECTED:
 
 # Results must not depend on how many processors share the sums.
 torch.set_num_threads(1)
+torch.set_warn_always(True)

@@ -111,3 +111,35 @@ def test_reading_the_gradient_of_what_is_no_leaf_warns() -> None:
     y = leaf(1, 2) * 2
     with pytest.warns(UserWarning, match="^The .grad attribute of a Tensor that is not a leaf Tensor is being accesse"):
         assert y.grad is None
+
+
+def test_a_leaf_may_be_stepped_in_its_hook_without_harm_to_the_other_gradients_of_the_node() -> None:
+    x, w = leaf(1, 2), leaf(3, 4)
+
+    def step(p: Any) -> None:
+        with torch.no_grad():
+            p -= p.grad
+        p.grad = None
+
+    x.register_post_accumulate_grad_hook(step)
+    w.register_post_accumulate_grad_hook(step)
+    (x * w).sum().backward()
+    assert numbers(x) == [-2, -2]
+    assert numbers(w) == [2, 2]
+
+
+def test_a_function_may_hook_its_own_node_while_it_runs() -> None:
+    seen: list[Any] = []
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            ctx.register_hook(lambda grads, gs: seen.append(numbers(grads[0])))
+            return g * 2
+
+    Twice.apply(leaf(1, 2)).sum().backward()
+    assert seen == [[2, 2]]

@@ -236,8 +236,8 @@ def test_linear_leaves_the_nodes_of_pytorch() -> None:
     out = F.linear(torch.ones(2, 3), torch.ones(4, 3, requires_grad=True), torch.ones(4, requires_grad=True))
     assert out.grad_fn is not None
     assert out.grad_fn.name() == "AddmmBackward0"
-    assert [f and f.name() for f, _ in out.grad_fn.next_functions] == [
-        "torch::autograd::AccumulateGrad", None, "TBackward0"]
+    names = [f and type(f).__name__ for f, _ in out.grad_fn.next_functions]
+    assert names == ["AccumulateGrad", None, "TBackward0"]
 
 
 def test_a_weight_that_was_written_to_is_refused_in_backward() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import GradientEdge
-from ..tensor.gradients import input_edge, root_value, run_backward, starting
+from ..tensor.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
 from ..tensor.hooks import accumulating_edges, warn_of_cycle
 from ..tensor.state import State, plain
 
@@ -42,20 +42,22 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
                                "`backward()`. Please only use `grad_tensors`.")
         grad_tensors = grad_variables
-    if create_graph:
-        warn_of_cycle()
     roots = _sequence(tensors)
     starts = starting(roots, _cotangents(grad_tensors, len(roots)))
-    edges = None if inputs is None else accumulating_edges(_sequence(inputs))
-    run_backward(starts, retain_graph=retain_graph, create_graph=create_graph,
-                 inputs=edges)
+    try:
+        run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=accumulating_edges(inputs))
+    finally:
+        if create_graph:
+            warn_of_cycle()
 
 
 def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: TensorOrTensors | None = None,
          retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
          allow_unused: bool | None = None, is_grads_batched: bool = False,
-         materialize_grads: bool = False) -> tuple[Any, ...]:
+         materialize_grads: bool = False) -> Any:
     """The gradients of the sum of `outputs` (weighted by `grad_outputs`) with respect to `inputs`, as a tuple.
+
+    Where `inputs` is a dict of tensors, a dict of their gradients.
 
     Nothing is accumulated. With `create_graph` the gradients can be differentiated again. An input that the outputs
     do not depend on raises RuntimeError; its gradient is None with `allow_unused`, zeros with `materialize_grads`.
@@ -73,19 +75,26 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")
-    roots, targets = _sequence(outputs), _sequence(inputs)
-    if not targets:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    roots, targets = _sequence(outputs), inputs_of(inputs, "grad()")
     cotangents = _cotangents(grad_outputs, len(roots))
-    if is_grads_batched:
-        return _batched(roots, targets, cotangents, retain_graph=retain_graph, create_graph=create_graph,
-                        allow_unused=allow_unused, materialize_grads=materialize_grads)
+    gradients = (_batched if is_grads_batched else _single)(
+        roots, targets, cotangents, retain_graph=retain_graph, create_graph=create_graph, allow_unused=allow_unused,
+        materialize_grads=materialize_grads)
+    return dict(zip(inputs, gradients)) if type(inputs) is dict else gradients
+
+
+def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None,
+            create_graph: bool, allow_unused: bool | None, materialize_grads: bool) -> tuple[Any, ...]:
+    """One pass, and what is made of absent gradients."""
     starts = starting(roots, cotangents)
     edges = [input_edge(t) for t in targets]
     found = run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges,
                          capture=True)
     gradients = [found.get(edge) for edge in edges]
     if materialize_grads:
+        if any(g is None and isinstance(target, GradientEdge) for g, target in zip(gradients, targets)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge. Give the "
+                               "tensor.")
         return tuple([plain(np.zeros(edge.shape, edge.dtype)) if g is None else g for g, edge in zip(gradients, edges)])
     if not allow_unused and any(g is None for g in gradients):
         raise RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used "
@@ -96,16 +105,28 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
 def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None,
              **options: Any) -> tuple[Any, ...]:
     """One pass for each entry of the batch dimension, stacked."""
-    count, materialize = 0, options.pop("materialize_grads")
+    materialize = options.pop("materialize_grads")
     options["allow_unused"] = options["allow_unused"] or materialize
+    sizes: list[int] = []
     for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
+        value = root_value(root, i)
         if cotangent is None:
-            raise RuntimeError(f"With is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None.")
-        count = _batch_size(cotangent.shape, root_value(root, i).shape, i)
+            implicit(value, None, i)
+            raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
+                             "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. With "
+                             f"is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None.")
+        if isinstance(root, GradientEdge) and cotangent.shape[1:] != value.shape:
+            raise RuntimeError("Batched grads are not supported with GradientEdge. Give the tensor.")
+        sizes.append(_batch_size(cotangent.shape, value.shape, i))
+    if len({*sizes}) > 1:
+        raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                         f"{sizes} for the mapped dimension")
+    count = sizes[0] if sizes else 0
     rows = []
     for i in range(count):
         keep = retain_graph if i + 1 == count else True
-        rows.append(grad(roots, targets, [c[i] for c in cotangents], retain_graph=keep, **options))
+        rows.append(_single(roots, targets, [c[i] for c in cotangents], retain_graph=keep,
+                            materialize_grads=False, **options))
     edges = [input_edge(t) for t in targets]
     if not rows:
         return tuple([plain(np.zeros((0, *edge.shape), edge.dtype)) for edge in edges])

@@ -22,6 +22,7 @@ class UndefinedGrad(OtherNode):
     """An identity that lets no gradient through: what is before it sees an absent one."""
 
     __slots__ = ()
+    namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         return [None]

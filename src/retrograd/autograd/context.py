@@ -102,6 +102,13 @@ class _FunctionBase:
     def _sequence_nr(self) -> int:
         return self._node.number
 
+    def _register_hook_dict(self, tensor: Any) -> None:
+        self._node._register_hook_dict(tensor)
+
+    @property
+    def _input_metadata(self) -> Any:
+        return self._node._input_metadata
+
     def register_hook(self, fn: Any) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node ran, as on any node."""
         return self._node.register_hook(fn)

@@ -171,6 +171,7 @@ class Error(OtherNode):
     """Stands behind the results of a once-differentiable backward, to refuse a second derivative."""
 
     __slots__ = ("outputs",)
+    namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")

@@ -169,4 +169,3 @@ def _is_parent_again(event: FunctionEvent) -> bool:
     for child in event.cpu_children:
         child.cpu_parent = parent
     return True
-

@@ -206,14 +206,12 @@ class CheckedPass(Pass):
 
     def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
         """Look at all gradients before any is given, as PyTorch does."""
-        gradients = [g if g is None or edge is None else self.fitted(g, edge.shape, edge.dtype)
-                     for edge, g in zip(node.edges, results, strict=True)]
         if self.watch.check_nan:
-            for index, g in enumerate(gradients):
+            for index, g in enumerate(results):
                 if g is not None:
                     self._look_at(node, index, self._array(g), cotangents, results)
         self.watch.raised.clear()
-        super()._hand_on(node, cotangents, gradients)
+        super()._hand_on(node, cotangents, results)
 
     def _look_at(self, node: Any, index: int, gradient: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
         """One gradient of the long way: a NaN is refused, the first other bad value noted."""

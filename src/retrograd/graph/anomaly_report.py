@@ -65,7 +65,7 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
               outside: Iterable[Any]) -> RuntimeError:
     """The error for a NaN in a backward pass over `order`. `first` is the first bad gradient in it that was noted."""
     node = found.node
-    inputs = node._inputs()
+    inputs = node.inputs_shown()
     number = found.place if inputs is None else inputs.index(found.place)
     lines = [f"Function '{node.name()}' returned nan values in its {number}th output."]
     bad = described(found.what, found.gradient, found.operands, is_pointwise(node))

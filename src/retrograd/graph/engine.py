@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from ..dtypes import F32, F64
 from ..modes import local
 from . import faults
 from .fit import fit
+from .hooks import Users
 from .node import RELEASED, AccumulateGrad, Output
 from .ownership import held_alone
 from .packed import Packed
@@ -50,7 +52,7 @@ class Pass:
     set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass.
     """
 
-    def __init__(self, roots: Iterable[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
+    def __init__(self, roots: Sequence[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> None:
         self.recorder, self.keep = recorder, keep
         self.buffers: dict[Any, Any] = {}
@@ -65,13 +67,14 @@ class Pass:
         self.due: dict[AccumulateGrad, int] = {}
         for edge, cotangent in roots:
             self.give(edge, cotangent)
+        self.start = roots[0][0] if len(roots) == 1 else None
+        self.grad = local.here.grad                 # the mode that every hook starts in, whatever one before it set
+        self.numbers: set[int] | None = None        # of the nodes that it comes to, once `runs` is asked
         self.order = self._collect()
         self.wanted: set[Any] | None = None
         if inputs is not None:
             self.wanted = wanted = self._leading_to([edge.node for edge in inputs])
-            # Of the others only the hooks on roots are run.
-            roots = {edge.node for edge in self.buffers}
-            self.order = [node for node in self.order if node in wanted or (node in roots and node.hooks is not None)]
+            self.order = [node for node in self.order if node in wanted]
             if capture:
                 for edge in inputs:
                     self.capture.setdefault(edge.node, []).append(edge)
@@ -139,6 +142,8 @@ class Pass:
 
     def run(self) -> dict[Any, Any]:
         """Walk the graph; the captured gradients by edge."""
+        if self.start is not None and self.wanted is not None and self.start.node not in self.wanted:
+            self._look(self.start)
         for leaf in [leaf for leaf, due in self.due.items() if not due]:
             self._arrive(leaf)
         observer = local.here.observer
@@ -160,6 +165,23 @@ class Pass:
         """What is to be shown each gradient of the short way: the node, the argument, what it was made of, itself."""
         return None
 
+    def _look(self, start: Any) -> None:
+        """Show the gradient of a single root that leads to no input to its hooks, as PyTorch does."""
+        node, shown = start.node, Users.shown([self.buffers[start]])
+        if type(node) is AccumulateGrad:
+            Users.call(node.variable._backward_hooks or {}, *shown)
+        elif node.hooks is not None:
+            absent = [None] * (node.outputs if node.several else 1)
+            node.hooks.arrived([*absent[:start.index], *shown, *absent[start.index + 1:]])
+
+    def runs(self, number: int) -> bool:
+        """Whether this pass comes to the node of that number, leaves included, and has something to do there."""
+        if self.numbers is None:
+            wanted = self.wanted
+            leaves = (leaf for leaf in self.due if wanted is None or leaf in wanted)
+            self.numbers = {node.number for node in chain(self.order, leaves)}
+        return number in self.numbers
+
     def _run_plainly(self) -> None:
         """The walk with raw arrays, nobody watching: the hot path, so written out."""
         buffers, run, wanted, capture, look = self.buffers, local.here.run, self.wanted, self.capture, self._looking()
@@ -174,7 +196,7 @@ class Pass:
             saved = node.saved
             if saved is not None:
                 self._use(node, saved, plan.arrays)
-            edges = node.edges
+            edges, to_leaf = node.edges, False
             for index, rule, count, i, j, positions in plan.steps:
                 edge = edges[index]
                 if edge is None or (wanted is not None and edge not in wanted):
@@ -198,8 +220,10 @@ class Pass:
                 else:
                     buffers[edge] = result
                 if type(edge) is AccumulateGrad:
-                    result = None                   # so that the leaf may be the only one to hold it
-                    self._delivered((edge,))
+                    to_leaf = True
+            if to_leaf:                             # not before: a leaf's hooks may write to what a rule still reads
+                result = None                       # so that the leaf may be the only one to hold it
+                self._delivered(edges)
 
     def _use(self, node: Any, saved: Any, arrays: tuple[int, ...]) -> None:
         """Refuse saved values that an earlier pass let go, or that somebody wrote to; let them go, unless kept."""
@@ -217,33 +241,37 @@ class Pass:
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
         """Any node, with several outputs, hooks, an observer, a recorder or a choice of inputs, reached or not."""
+        local.here.grad = self.grad
         cotangents = self._gathered(node) if node.several else [cotangent]
         hooks = node.hooks
-        if self.wanted is not None and node not in self.wanted:
-            if hooks is not None:
-                hooks.arrived(cotangents, self.recorder)
-            return
         captured = node in self.capture
         if captured and node in self.leading:
             self._capture(node, cotangents)         # what leads on is captured before its hooks, as in PyTorch
             captured = False
+        shown: list[Any] = []
         if hooks is not None:
-            hooks.arrived(cotangents, self.recorder)
+            shown = Users.shown(cotangents)
+            hooks.arrived(shown)
+            cotangents = Users.carried(shown, self.recorder)
         if captured:
             self._capture(node, cotangents)
             return
-        if hooks is not None:
-            cotangents = hooks.before(cotangents, self.recorder)
-        results = self._results(node, cotangents)
+        if hooks is not None and hooks.pre:
+            shown = hooks.before(shown)
+            cotangents = Users.carried(shown, self.recorder)
+        edges = node.edges
+        results = [result if edge is None or result is None else self.fitted(result, edge.shape, edge.dtype)
+                   for edge, result in zip(edges, self._results(node, cotangents), strict=True)]
+        hooks = node.hooks                          # the node itself may have added one
         if hooks is not None and hooks.post:
-            results = hooks.after(results, cotangents, self.recorder)
+            results = hooks.after(results, node.inputs_shown(), shown or Users.shown(cotangents), self.recorder)
         self._hand_on(node, cotangents, results)
 
     def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
         """Give what a node made of the gradients of its outputs to its edges."""
         for edge, result in zip(node.edges, results, strict=True):
             if edge is not None and result is not None:
-                self.give(edge, self.fitted(result, edge.shape, edge.dtype))
+                self.give(edge, result)
 
     def _gathered(self, node: Any) -> list[Any]:
         """The gradients of the outputs of a node of several; None for those without."""
@@ -337,26 +365,29 @@ class Pass:
     def _arrive(self, leaf: AccumulateGrad) -> None:
         """All gradients of a leaf are here: run its hooks, then capture or accumulate the sum."""
         cotangent = self.buffers.pop(leaf, None)
-        unwanted = self.wanted is not None and leaf not in self.wanted
-        if unwanted and cotangent is None:
+        if self.wanted is not None and leaf not in self.wanted:
             return
+        local.here.grad = self.grad
         variable = leaf.variable
-        cotangent = variable._before_accumulation(cotangent, self.recorder)
-        if unwanted:
-            return
+        if variable._backward_hooks:
+            (cotangent,) = self._called(lambda shown: [Users.call(variable._backward_hooks, shown[0])], cotangent)
         if leaf in self.capture:
             self._capture(leaf, [cotangent])
         elif not self.capture:
             hooks, observer = leaf.hooks, local.here.observer
-            if hooks is not None:
-                (cotangent,) = hooks.before([cotangent], self.recorder)
+            if hooks is not None and hooks.pre:
+                (cotangent,) = self._called(hooks.before, cotangent)
             if observer is None:
                 own = self.recorder is None and held_alone(cotangent)
                 variable._accumulate(cotangent, self.recorder, own)
             else:
                 observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, False))
             if hooks is not None and hooks.post:
-                hooks.after([], [cotangent], self.recorder)
+                hooks.after([], None, Users.shown([cotangent]), self.recorder)
+
+    def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
+        """What hooks made of gradients that were shown to them."""
+        return Users.carried(hooks(Users.shown(cotangents)), self.recorder)
 
 
 def _call(rule: Any, *args: Any) -> Any:

@@ -24,7 +24,8 @@ def second_pass(node: Any) -> RuntimeError:
 
 def type_text(array: Any) -> str:
     """PyTorch's old-style name of an array's type, such as 'torch.FloatTensor'."""
-    return f"torch.{torch_dtype.of[array.dtype].legacy}Tensor"
+    name = torch_dtype.of[array.dtype].legacy
+    return f"CPU{name}Type" if array.dtype.kind == "c" else f"torch.{name}Tensor"
 
 
 def forward_name(node: Any) -> str:

@@ -1,17 +1,30 @@
 """Hooks on nodes, kept in PyTorch's order: tensor hooks, retain_grad, node pre-hooks; after the node, post-hooks.
 
-Hooks see what the engine carries: a raw array, or what the recorder made of it. Must not know Tensor: whoever
-registers a hook wraps the user's function.
+They are kept as users wrote them, in the dictionaries that `RemovableHandle` takes them out of again. How a gradient
+is shown to a hook, and what may be made of its answer, is known to the layer of tensors: it fills in `Users`.
+Must not know Tensor.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from typing import Any
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
-Hook = Callable[..., Any]
-_next_id = itertools.count().__next__
+HookDict = OrderedDict[int, Callable[..., Any]]
+
+
+class Users:
+    """How users' hooks are called. Named once, by the layer that users see."""
+
+    # The gradients that the engine carries as users see them, and back again for a pass with this recorder.
+    shown: Callable[[Sequence[Any]], list[Any]]
+    carried: Callable[[Sequence[Any], Any], list[Any]]
+    # Call hooks in order with a value and further arguments; what they made of the value.
+    call: Callable[..., Any]
+    # Run a node, called as a function, on what users gave it.
+    node: Callable[[Any, tuple[Any, ...]], Any]
 
 
 class Hooks:
@@ -20,49 +33,73 @@ class Hooks:
     __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
-        # On one gradient: which output it is of, and the hook.
-        self.tensor: dict[int, tuple[int, Hook]] = {}
-        self.retain: dict[int, tuple[int, Hook]] = {}
-        self.pre: dict[int, Hook] = {}
-        self.post: dict[int, Hook] = {}
+        # The hooks on tensors that it made: which output one is, and its hooks.
+        self.tensor: list[tuple[int, HookDict]] = []
+        self.retain: dict[int, tuple[int, Callable[[Any], None]]] = {}
+        self.pre: HookDict = OrderedDict()
+        self.post: HookDict = OrderedDict()
         self.metadata: dict[Any, Any] = {}
 
-    def arrived(self, cotangents: list[Any], recorder: Any) -> None:
+    def arrived(self, shown: list[Any]) -> None:
         """Let the hooks on tensors see, and replace, the gradients of the node's outputs; None is an absent one."""
-        for hooks in (self.tensor, self.retain):
-            for position, hook in [*hooks.values()]:
-                cotangents[position] = hook(cotangents[position], recorder)
+        for position, hooks in [*self.tensor]:
+            shown[position] = Users.call(hooks, shown[position])
+        for position, keep in [*self.retain.values()]:
+            keep(shown[position])
 
-    def before(self, cotangents: list[Any], recorder: Any) -> list[Any]:
+    def before(self, shown: list[Any]) -> list[Any]:
         """Run the pre-hooks, now that the node is to run; what they make of the gradients of its outputs."""
-        for hook in [*self.pre.values()]:
-            cotangents = hook(cotangents, recorder)
-        return cotangents
+        return [*Users.call(self.pre, tuple(shown))]
 
-    def after(self, results: Any, cotangents: list[Any], recorder: Any) -> Any:
-        """Run the post-hooks on the gradients that the node computed."""
-        for hook in [*self.post.values()]:
-            results = hook(results, cotangents, recorder)
-        return results
-
-
-class HookMakers:
-    """Make of a hook on a node, as users write it, one for the engine. Named once, by the layer that users see."""
-
-    before_node: Callable[[Any], Hook]
-    after_node: Callable[[Any, tuple[int, ...] | None], Hook]
+    def after(self, results: Any, places: Sequence[int] | None, shown: list[Any], recorder: Any) -> list[Any]:
+        """Run the post-hooks on the gradients that the node computed, of which users see those at `places`, or all."""
+        replaced = [*results]
+        places = range(len(replaced)) if places is None else places
+        before = tuple(Users.shown([replaced[i] for i in places]))
+        after = Users.call(self.post, before, tuple(shown))
+        if after is not before:
+            for i, g in zip(places, Users.carried(after, recorder), strict=True):
+                replaced[i] = g
+        return replaced
 
 
 class RemovableHandle:
-    """Takes a hook away again: `handle.remove()`, or at the end of a `with` block. Removing twice does no harm."""
+    """Takes a hook away again: `handle.remove()`, or at the end of a `with` block. Removing twice does no harm.
 
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self.id = _next_id()
-        self._hooks = hooks
+    It keeps neither the hook nor the dictionary alive. `extra_dict`, one or a list, are dictionaries that lose the
+    entry of the same `id` with it.
+    """
+
+    __module__ = "retrograd.utils.hooks"
+    next_id: ClassVar[int] = 0
+    id: int
+    hooks_dict_ref: Callable[[], Any]
+    extra_dict_ref: tuple[Callable[[], Any], ...]
+
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        extra = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else (extra_dict,)
+        self.extra_dict_ref = tuple([weakref.ref(entries) for entries in extra])
 
     def remove(self) -> None:
         """Take the hook away."""
-        self._hooks.pop(self.id, None)
+        for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
+            entries = reference()
+            if entries is not None:
+                entries.pop(self.id, None)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.hooks_dict_ref(), self.id, tuple([reference() for reference in self.extra_dict_ref])
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        hooks_dict = OrderedDict() if state[0] is None else state[0]         # None: a reference that is dead at once
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = state[1]
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+        extra = state[2] if len(state) > 2 and state[2] is not None else ()
+        self.extra_dict_ref = tuple([weakref.ref(entries) for entries in extra])
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -71,8 +108,8 @@ class RemovableHandle:
         self.remove()
 
 
-def register(hooks: dict[int, Any], hook: Any) -> RemovableHandle:
-    """Add a hook and give the handle that removes it."""
-    handle = RemovableHandle(hooks)
+def register(hooks: Any, hook: Any, *extra: Any) -> RemovableHandle:
+    """Add a hook and give the handle that removes it, also from the dictionaries `extra`."""
+    handle = RemovableHandle(hooks, extra_dict=[*extra])
     hooks[handle.id] = hook
     return handle

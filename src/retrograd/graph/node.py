@@ -12,9 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..devices import CPU
+from ..dtypes import dtype as torch_dtype
 from ..errors import Site
 from ..ops.framework import Op, Save, Step
-from .hooks import HookMakers, Hooks, RemovableHandle, register
+from .hooks import Hooks, RemovableHandle, Users, register
 from .versions import next_number
 
 
@@ -76,12 +78,14 @@ class Node:
 
     def name(self) -> str:
         """PyTorch's name of the operation, such as 'MulBackward0'."""
-        return self.namespace + type(self).__name__
+        return f"{self.namespace}{type(self).__name__}"
 
     @property
     def links(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input, the node that made it and which of its outputs it is; (None, 0) for a constant."""
-        return tuple((None, 0) if e is None else (e.node, e.index) for e in self.edges)
+        places = self.inputs_shown()
+        edges = self.edges if places is None else [self.edges[i] for i in places]
+        return tuple([(None, 0) if e is None else (e.node, e.index) for e in edges])
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -113,15 +117,27 @@ class Node:
 
         The tuple holds the gradient of each output, None where there is none.
         """
-        return register(hooks_of(self).pre, HookMakers.before_node(fn))
+        return register(hooks_of(self).pre, fn)
 
     def register_hook(self, fn: Any) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node ran; the tuple that it returns, unless None, stands in
         for `grad_inputs`, which are the gradients that go along `next_functions`.
         """
-        return register(hooks_of(self).post, HookMakers.after_node(fn, self._inputs()))
+        return register(hooks_of(self).post, fn)
 
-    def _inputs(self) -> tuple[int, ...] | None:
+    def _register_hook_dict(self, tensor: Any) -> None:
+        hooks_of(self).tensor.append((tensor.output_nr, tensor._backward_hooks))
+
+    def _sequence_nr(self) -> int:
+        return self.number
+
+    @property
+    def _input_metadata(self) -> list[InputMetadata]:
+        if not self.several:
+            return [InputMetadata(self.shape, self.dtype)]
+        return [InputMetadata(s, d) for s, d in zip(self.shape, self.dtype, strict=True) if s is not None]
+
+    def inputs_shown(self) -> tuple[int, ...] | None:
         """Which of the edges users see; None for all."""
         return None
 
@@ -178,19 +194,28 @@ def site_of(node: Node) -> Site | None:
     return None if origin is None else origin.site
 
 
+class InputMetadata:
+    """What the gradients are like that come to a node from one of its outputs."""
+
+    __slots__ = ("dtype", "shape")
+    device = CPU
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape: list[int] = [*shape]
+        self.dtype = torch_dtype.of[dtype]
+
+
 class OpNode(Node):
     """A node of the op table. Each op has a subclass of its own, named as PyTorch names it; recording fills it in."""
 
     __slots__ = ()
     op: ClassVar[Op]
 
-    @property
-    def links(self) -> tuple[tuple[Node | None, int], ...]:
-        """As of any node, but without the arguments that have no derivative, such as an index."""
-        links, inputs = super().links, self._inputs()
-        return links if inputs is None else tuple([links[index] for index in inputs])
+    def __call__(self, *cotangents: Any) -> Any:
+        return Users.node(self, cotangents)
 
-    def _inputs(self) -> tuple[int, ...] | None:
+    def inputs_shown(self) -> tuple[int, ...] | None:
         return None if self.op.variadic else tuple([index for index, *_ in self.op.steps])
 
 
@@ -263,6 +288,12 @@ class AccumulateGrad(OtherNode):
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         super().__init__((), shape, dtype)
         self.variable = variable
+
+    def _sequence_nr(self) -> int:
+        return 2 ** 64 - 1                     # it comes before all others, as soon as it is due
+
+    def __call__(self, *cotangents: Any) -> Any:
+        return Users.node(self, cotangents)
 
 
 def hooks_of(node: Node) -> Hooks:

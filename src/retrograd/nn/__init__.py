@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..names import missing
-from . import functional, init, utils
+from . import functional, init, modules, utils
 from .activation import (
     CELU,
     ELU,
@@ -58,7 +58,7 @@ __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "NLLLoss",
     "SmoothL1Loss",
     # modules
-    "functional", "init", "utils",
+    "functional", "init", "modules", "utils",
 ]
 
 if not TYPE_CHECKING:

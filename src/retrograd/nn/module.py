@@ -5,6 +5,7 @@ It must not know any layer.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from ..devices import checked, device as torch_device
 from ..dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
 from ..tensor.tensor import Tensor
 from .members import Members
-from .module_hooks import ModuleHooks
+from .module_hooks import ModuleHooks, everywhere
 from .state_dict import StateDict
 
 __all__ = ["Module"]
@@ -53,14 +54,17 @@ class Module(Members, ModuleHooks, StateDict):
     def __init__(self) -> None:
         # Straight into the instance: assignment looks for names among the members, and there are none yet.
         self.__dict__.update(
-            training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set(), _backward_pre_hooks={},
-            _backward_hooks={}, _forward_hooks={}, _forward_hooks_with_kwargs=set(), _forward_hooks_always_called=set(),
-            _forward_pre_hooks={}, _forward_pre_hooks_with_kwargs=set(), _modules={})
+            training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set(),
+            _backward_pre_hooks=OrderedDict(), _backward_hooks=OrderedDict(), _is_full_backward_hook=None,
+            _forward_hooks=OrderedDict(), _forward_hooks_with_kwargs=OrderedDict(),
+            _forward_hooks_always_called=OrderedDict(), _forward_pre_hooks=OrderedDict(),
+            _forward_pre_hooks_with_kwargs=OrderedDict(), _modules={})
 
     forward: Callable[..., Any] = _forward_unimplemented
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or self._backward_pre_hooks:
+        if (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or self._backward_pre_hooks
+                or everywhere.present):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
 from typing import Any
 
 from ..autograd.grad_mode import enable_grad
-from ..graph.hooks import RemovableHandle, register
+from ..graph.hooks import HookDict, RemovableHandle, register
 from ..nn.module import clear_grad
 from ..tensor.state import State, plain
 
@@ -78,8 +78,8 @@ class Optimizer:
         if isinstance(params, State):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             f"{params.type()}: pass [tensor]")          # type: ignore[attr-defined]
-        self._step_pre_hooks: dict[int, Hook] = {}
-        self._step_post_hooks: dict[int, Hook] = {}
+        self._step_pre_hooks: HookDict = OrderedDict()
+        self._step_post_hooks: HookDict = OrderedDict()
         self.defaults = defaults
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
@@ -195,7 +195,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._step_pre_hooks, self._step_post_hooks = {}, {}
+        self._step_pre_hooks, self._step_post_hooks = OrderedDict(), OrderedDict()
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import index as as_int
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,15 @@ import numpy as np
 from ..dtypes import C_NAMES, dtype as torch_dtype
 from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
+from ..graph.hooks import Users
 from ..graph.node import GradientEdge, Output, edge_at
 from ..graph.stack import NESTED, on_a_fresh_stack
 from ..graph.versions import written
-from ..kernels.layout import dense, empty_strided, steps
+from ..kernels.layout import dense, steps
 from ..modes import local
+from ..ops.arithmetic import add
 from ..ops.basic import cast, copy
+from .inplace import check_writable, write
 from .recording import recorded
 from .size import Size
 from .state import State, edge_of, plain, requires, with_edge
@@ -82,27 +86,39 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: bool | None, create_graph: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
     """One pass from what `starting` gave. Returns the gradients, as tensors, of the edges `inputs` with `capture`."""
-    keep = create_graph if retain_graph is None else retain_graph
+    keep = bool(as_int(create_graph if retain_graph is None else retain_graph))
+    create_graph = bool(create_graph)
     here = local.here
     # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
     recorder = RECORDER if create_graph or here.observer is not None else None
+    faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
     if recorder is None:
         starts = [(edge, tensor._array) for edge, tensor in starts]
-    grad, here.grad = here.grad, create_graph
+    grad, outer = here.grad, here.walk
+    here.grad = create_graph
     here.passes += 1
     try:
         kind = Pass if here.anomalies is None else CheckedPass
-        walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
+        here.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
         found = walk.run() if here.passes % NESTED else on_a_fresh_stack(walk.run)
     finally:
-        here.grad = grad
+        here.grad, here.walk = grad, outer
         here.passes -= 1
-    return {edge: as_tensor(g) for edge, g in found.items()}
+    return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
 
-def as_tensor(g: Any) -> Any:
-    """A gradient as a tensor; a raw array, or a NumPy scalar that a rule made, is wrapped."""
-    return g if isinstance(g, State) else plain(np.asarray(g))
+def as_tensor(g: Any, faces: dict[int, Any] | None = None) -> Any:
+    """A gradient as a tensor; a raw array, or a NumPy scalar that a rule made, is wrapped.
+
+    `faces` are the tensors over arrays that have one already, by the identity of the array.
+    """
+    if isinstance(g, State):
+        return g
+    if faces is None:
+        return plain(np.asarray(g))
+    if id(g) not in faces:
+        faces[id(g)] = plain(np.asarray(g))
+    return faces[id(g)]
 
 
 def root_value(root: Any, i: int) -> Any:
@@ -179,25 +195,35 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
         with _accumulation:
             held = meta.grad
             if recorder is not None:
-                meta.grad = _copy(g, "C") if held is None else held + g
+                meta.grad = _copy(g, _order(leaf._array)) if held is None else held + g
             elif held is None:
-                meta.grad = plain(g if own and leaf._array.flags.c_contiguous else _copied(g, leaf._array))
+                meta.grad = plain(g if own and leaf._array.flags.c_contiguous else copy.kernel(g, _order(leaf._array)))
             else:
-                np.add(held._array, g, out=held._array, casting="unsafe")
-                written(held._array, None)
-    if meta.post_accumulate:
-        for hook in [*meta.post_accumulate.values()]:
-            if hook(leaf) is not None:
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+                _add(held, g)
+    if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-def _copied(g: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy of the gradient, with its axes in memory in the order of those of the leaf's array."""
-    if like.flags.c_contiguous or not dense(like):
-        return np.array(g, order="C")
-    copied = empty_strided(like.shape, steps(like), like.dtype)
-    np.copyto(copied, g)
-    return copied
+def _order(like: np.ndarray[Any, Any]) -> Any:
+    """How a copy of a leaf's gradient is laid out: as the leaf's array, or row by row where that is not dense."""
+    return "C" if like.flags.c_contiguous or not dense(like) else steps(like)
+
+
+def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
+    """Add to a gradient in place. Raises RuntimeError where it cannot be written to."""
+    if held._meta is None:
+        try:
+            np.add(held._array, g, out=held._array, casting="unsafe")
+            written(held._array, None)
+            return
+        except ValueError:                              # nothing was written; below are PyTorch's words for it
+            pass
+    check_writable(held, False)
+    grad, local.here.grad = local.here.grad, False
+    try:
+        write(add, held, (plain(g),))
+    finally:
+        local.here.grad = grad
 
 
 def check_grad(tensor: Any, grad: Any) -> None:
@@ -225,3 +251,21 @@ def input_edge(tensor: Any) -> Any:
         raise RuntimeError("One of the differentiated Tensors does not require grad. Set requires_grad=True before the "
                            "computation.")
     return edge
+
+
+def inputs_of(inputs: Any, asking: str) -> tuple[Any, ...]:
+    """The tensors or edges that gradients are asked for, given as one, as several or as the values of a dict.
+
+    Raises RuntimeError where there are none, TypeError for another mapping.
+    """
+    if isinstance(inputs, (State, GradientEdge)):
+        return (inputs,)
+    if isinstance(inputs, Mapping):
+        if type(inputs) is not dict:
+            raise TypeError(f"`inputs` argument to `{asking}` must be a dict, not {type(inputs).__name__}. Other "
+                            "Mapping types are not supported.")
+        inputs = inputs.values()
+    found = tuple(inputs)
+    if not found:
+        raise RuntimeError(f"`inputs` argument to `{asking}` cannot be empty.")
+    return found

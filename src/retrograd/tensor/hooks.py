@@ -1,4 +1,4 @@
-"""Hooks as users write them, on tensors and on nodes, made into those that the engine calls.
+"""Hooks as users write them, on tensors and on nodes: how the engine calls them.
 
 A user's hook sees tensors, and what it returns is checked with PyTorch's words; the engine carries raw arrays, or
 tensors where the pass is recorded. This module must not know when a hook is called.
@@ -6,62 +6,86 @@ tensors where the pass is recorded. This module must not know when a hook is cal
 
 from __future__ import annotations
 
-import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..errors import warn_once
+from ..graph.engine import Pass
 from ..graph.faults import type_text
-from ..graph.hooks import Hook, HookMakers, register
-from ..graph.node import hooks_of
+from ..graph.hooks import RemovableHandle, Users, register
+from ..graph.node import AccumulateGrad, hooks_of
+from ..graph.versions import next_number
 from ..ops.basic import clone
-from .gradients import as_tensor, input_edge
+from .gradients import RECORDER, accumulate, as_tensor, input_edge, inputs_of
 from .recording import recorded
 from .state import State, edge_of, meta_of, stands_as_leaf
 
 _clone = recorded(clone)
 
 
-def on_tensor(hook: Callable[[Any], Any]) -> Hook:
-    """`hook(grad)`; what it returns, unless None, stands in for the gradient."""
+def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:
+    """Call hooks, in order, with a gradient, or a tuple of them. What one returns, unless None, replaces it.
 
-    def call(g: Any, recorder: Any) -> Any:
-        before = _seen(g)
-        after = hook(before)
-        return g if after is None else _carried(_fitting(hook, before, after), recorder)
-
-    return call
-
-
-def before_node(hook: Callable[[tuple[Any, ...]], Any]) -> Hook:
-    """`hook(grad_outputs)`, with a tuple; the tuple it returns, unless None, stands in for it."""
-
-    def call(cotangents: list[Any], recorder: Any) -> list[Any]:
-        seen = tuple([_seen(g) for g in cotangents])
-        after = hook(seen)
-        return cotangents if after is None else _replaced(hook, seen, after, recorder)
-
-    return call
-
-
-def after_node(hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any], places: tuple[int, ...] | None) -> Hook:
-    """`hook(grad_inputs, grad_outputs)`, with tuples; the tuple it returns, unless None, stands in for the first.
-
-    `places` says which of the node's edges a user counts as its inputs; None says all.
+    Those that are registered or removed meanwhile count from the next time on.
     """
+    for hook in [*hooks.values()]:
+        after = hook(value, *more)
+        if after is None or after is value:
+            continue
+        if type(value) is tuple:
+            _check_all(hook, value, after)
+        else:
+            _check(hook, value, after)
+        value = after
+    return value
 
-    def call(results: Any, cotangents: list[Any], recorder: Any) -> Any:
-        at = range(len(results)) if places is None else places
-        seen = tuple([_seen(results[i]) for i in at])
-        after = hook(seen, tuple([_seen(g) for g in cotangents]))
-        if after is None:
-            return results
-        replaced = [*results]
-        for i, g in zip(at, _replaced(hook, seen, after, recorder)):
-            replaced[i] = g
-        return replaced
 
-    return call
+def shown(cotangents: Sequence[Any]) -> list[Any]:
+    """What the engine carries, as tensors."""
+    return [None if g is None else as_tensor(g) for g in cotangents]
+
+
+def carried(tensors: Sequence[Any], recorder: Any) -> list[Any]:
+    """Tensors as the engine carries them."""
+    return [*tensors] if recorder is not None else [None if g is None else g._array for g in tensors]
+
+
+def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
+    """Run a node as a function of the gradients of its outputs, without its hooks: the gradients of its inputs.
+
+    A tuple of them, unless there is one. Recorded, where grad mode is on. Of the leaf, add to its gradient.
+    """
+    count = node.outputs if node.several else 1
+    if len(cotangents) != count:
+        raise TypeError(f"expected {count} arguments, got {len(cotangents)} instead")
+    for i, g in enumerate(cotangents):
+        if g is not None and not isinstance(g, State):
+            raise TypeError(f"argument {i} is not a Variable. It is a {type(g).__name__}.")
+    if isinstance(node, AccumulateGrad):
+        (gradient,) = carried(cotangents, None)
+        accumulate(node.variable, gradient, None, False)
+        return ()
+    if cotangents == (None,) * count:
+        gradients: Sequence[Any] = [None] * len(node.edges)
+    else:
+        walk = Pass([], recorder=RECORDER, keep=True)
+        gradients = walk.gradients(node, [*cotangents] if node.several else cotangents[0])
+    places = node.inputs_shown()
+    found = tuple(gradients if places is None else [gradients[i] for i in places])
+    return found[0] if len(found) == 1 else found
+
+
+def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Add a hook to a tensor's own, which its node, or the engine where it is a leaf, calls. Returns the handle."""
+    meta = meta_of(tensor)
+    if meta.hooks is None:
+        edge = edge_of(tensor)                          # which may be a new one, without hooks
+        meta.hooks = OrderedDict()
+        if not stands_as_leaf(tensor):
+            edge.node._register_hook_dict(tensor)
+    return register(meta.hooks, hook)
 
 
 def retain(tensor: Any) -> None:
@@ -73,57 +97,50 @@ def retain(tensor: Any) -> None:
         return
     reference = weakref.ref(tensor)
 
-    def keep(g: Any, recorder: Any) -> Any:
+    def keep(gradient: Any) -> None:
         alive = reference()
-        if alive is not None and g is not None:
+        if alive is not None and gradient is not None:
             meta = meta_of(alive)
-            gradient = as_tensor(g)
             meta.grad = _clone(gradient, "C") if meta.grad is None else meta.grad + gradient
-        return g
 
-    edge = edge_of(tensor)
-    meta.retained = register(hooks_of(edge.node).retain, (edge.index, keep)).id
+    edge, number = edge_of(tensor), next_number()
+    hooks_of(edge.node).retain[number] = (edge.index, keep)
+    meta.retained = number
 
 
-def accumulating_edges(inputs: Sequence[Any]) -> list[Any]:
-    """The edges of tensors whose gradients a pass is to accumulate, leaves or not."""
-    if not inputs:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    edges = [input_edge(tensor) for tensor in inputs]
-    for tensor in inputs:
+def accumulating_edges(inputs: Any) -> list[Any] | None:
+    """The edges of tensors whose gradients a pass is to accumulate, leaves or not; None for all leaves."""
+    if inputs is None:
+        return None
+    tensors = inputs_of(inputs, "backward()")
+    for tensor in tensors:
         if isinstance(tensor, State):
             retain(tensor)
-    return edges
+    return [input_edge(tensor) for tensor in tensors]
 
 
 def warn_of_cycle() -> None:
-    """Tell the caller's caller what accumulating a recorded gradient does."""
-    warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-                  "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-                  "avoid this. If you have to use this function, make sure to reset the .grad fields of your "
-                  "parameters to None after use to break the cycle and avoid the leak.", UserWarning, stacklevel=3)
+    """Tell the caller's caller, once, what accumulating a recorded gradient does."""
+    warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+              "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+              "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
+              "None after use to break the cycle and avoid the leak.", stacklevel=4)
 
 
-def _seen(g: Any) -> Any:
-    return None if g is None else as_tensor(g)
-
-
-def _carried(g: Any, recorder: Any) -> Any:
-    return g if g is None or recorder is not None else g._array
-
-
-def _replaced(hook: Any, before: tuple[Any, ...], after: Any, recorder: Any) -> list[Any]:
-    """What a hook on a node returned, refused unless it is a tuple like the one it was given."""
+def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
+    """Refuse what a hook on a node returned, unless it is a tuple like the one it was given."""
     if not isinstance(after, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
     if len(after) != len(before):
         raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
                            f"expected {len(before)})")
-    return [None if a is None else _carried(_fitting(hook, b, a), recorder) for b, a in zip(before, after)]
+    for was, got in zip(before, after):
+        if got is not None:
+            _check(hook, was, got)
 
 
-def _fitting(hook: Any, before: Any, after: Any) -> Any:
-    """One gradient that a hook returned, refused unless it is like the one it was given."""
+def _check(hook: Any, before: Any, after: Any) -> None:
+    """Refuse one gradient that a hook returned, unless it is like the one it was given."""
     if not isinstance(after, State):
         raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
     if before is None:
@@ -135,7 +152,6 @@ def _fitting(hook: Any, before: Any, after: Any) -> Any:
     if was.shape != got.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value. It was {list(was.shape)} and is "
                            f"{list(got.shape)}.")
-    return after
 
 
 def _name(hook: Any) -> str:
@@ -143,4 +159,5 @@ def _name(hook: Any) -> str:
     return name
 
 
-HookMakers.before_node, HookMakers.after_node = staticmethod(before_node), staticmethod(after_node)
+Users.shown, Users.carried = staticmethod(shown), staticmethod(carried)
+Users.call, Users.node = staticmethod(call), staticmethod(call_node)

@@ -261,17 +261,15 @@ class CopySlices(OtherNode):
             # What it saved of the slice was a view of what the base was. (The edges of a custom Function are checked.)
             sliced = None if before is None else StridedView(base, replay, inner, before)
             inner.edges = (sliced, *inner.edges[1:])
-        self.replay, self.inner, self.inputs = replay, inner, inner._inputs()
+        self.replay, self.inner, self.inputs = replay, inner, inner.inputs_shown()
         self.layout = layout_of(base._array)
         origin = origin_of(inner)
         if origin is not None:
             self.origin = origin
 
-    @property
-    def links(self) -> tuple[tuple[Any, int], ...]:
-        """To the base as it was, and to the other arguments of what was written."""
-        links = super().links
-        return links if self.inputs is None else (links[0], *[links[i] for i in self.inputs if i])
+    def inputs_shown(self) -> tuple[int, ...] | None:
+        """The base as it was, and the other arguments of what was written."""
+        return None if self.inputs is None else (0, *[i for i in self.inputs if i])
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         gradient = clone(cotangents[0], self.layout)

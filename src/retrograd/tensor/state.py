@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.hooks import Hooks
+from ..graph.hooks import HookDict
 from ..graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ..graph.versions import next_number, written_since
 from ..kernels.indexing import overlaps
@@ -47,8 +47,8 @@ class Meta:
 
     leaf = False
     grad: Any = None
-    hooks: Hooks | None = None
-    post_accumulate: dict[int, Callable[..., Any]] | None = None
+    hooks: HookDict | None = None          # on its gradient; where there is a node, the node has them too
+    post_accumulate: HookDict | None = None
     retained: int | None = None            # which of the retaining hooks of its node is its own
     base: Any = None
     replay: Callable[[Any], Any] | None = None
@@ -146,8 +146,10 @@ def renew(view: Any) -> None:
 
 
 def set_edge(tensor: Any, edge: Any) -> None:
-    """Give a tensor a new history. What retains its gradient goes with it, other hooks stay where they are."""
+    """Give a tensor a new history. What retains its gradient goes with it, other hooks stay with the node."""
     meta = tensor._meta
+    if meta is not None:
+        meta.hooks = None
     if meta is not None and meta.retained is not None:
         _, keep = tensor._edge.node.hooks.retain.pop(meta.retained)
         hooks_of(edge.node).retain[meta.retained] = (edge.index, keep)

@@ -6,13 +6,13 @@ Each mixin is a table in the module of its family: method = function. This modul
 from __future__ import annotations
 
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
-from ..graph.hooks import Hooks, RemovableHandle, register
-from ..graph.node import GradientEdge, hooks_of
+from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
 from .accumulating import AccumulatingMethods
@@ -26,7 +26,7 @@ from .creation import CreationMethods
 from .elementary import ElementaryMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
-from .hooks import accumulating_edges, on_tensor, retain, warn_of_cycle
+from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .indexing import IndexingMethods
 from .inserting import InsertingMethods
 from .interop import InteropMethods
@@ -208,14 +208,14 @@ class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMe
         pass to the gradients of these tensors. Raises RuntimeError where nothing requires grad, where a cotangent
         is missing or does not fit, and where the graph was already used and freed.
         """
-        if create_graph:
-            warn_of_cycle()
         cotangents = (gradient,) if gradient is None or isinstance(gradient, State) else tuple(gradient)
         starts = starting([self], cotangents)
-        edges = None
-        if inputs is not None:
-            edges = accumulating_edges([inputs] if isinstance(inputs, (State, GradientEdge)) else list(inputs))
-        run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges)
+        try:
+            run_backward(starts, retain_graph=retain_graph, create_graph=create_graph,
+                         inputs=accumulating_edges(inputs))
+        finally:
+            if create_graph:
+                warn_of_cycle()
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `.grad` too. Does nothing for a leaf."""
@@ -226,15 +226,9 @@ class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMe
 
         Raises RuntimeError where the tensor requires no grad. The handle's `remove()` takes the hook away.
         """
-        edge = edge_of(self)
-        if edge is None:
+        if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        meta = meta_of(self)
-        if not (meta.leaf or edge.node is None):
-            return register(hooks_of(edge.node).tensor, (edge.index, on_tensor(hook)))
-        if meta.hooks is None:
-            meta.hooks = Hooks()
-        return register(meta.hooks.tensor, (0, on_tensor(hook)))
+        return register_on(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(tensor)` after a gradient was accumulated into this leaf."""
@@ -244,21 +238,24 @@ class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMe
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         meta = meta_of(self)
         if meta.post_accumulate is None:
-            meta.post_accumulate = {}
+            meta.post_accumulate = OrderedDict()
         return register(meta.post_accumulate, hook)
 
-    def _before_accumulation(self, g: Any, recorder: Any) -> Any:
-        """The engine's word that all of a leaf's gradient is here: its hooks may replace it."""
-        assert self._meta is not None
-        hooks = self._meta.hooks
-        if hooks is None:
-            return g
-        cotangents = [g]
-        hooks.arrived(cotangents, recorder)
-        return cotangents[0]
+    @property
+    def _backward_hooks(self) -> HookDict | None:
+        """The hooks that `register_hook` added, since it has its present grad_fn; None before the first."""
+        return None if self._meta is None else self._meta.hooks
 
-    def _accumulate(self, g: Any, recorder: Any, own: bool) -> None:
-        accumulate(self, g, recorder, own)
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: HookDict | None) -> None:
+        meta_of(self).hooks = hooks
+
+    @property
+    def _post_accumulate_grad_hooks(self) -> HookDict | None:
+        return None if self._meta is None else self._meta.post_accumulate
+
+    # The engine's word that all of a leaf's gradient is here.
+    _accumulate = accumulate
 
 
 Results.tensor = Tensor

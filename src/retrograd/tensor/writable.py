@@ -17,7 +17,8 @@ def refuse_inference(meta: Any) -> None:
     """Refuse to write, outside inference mode, to a tensor that was made in it. Raises RuntimeError."""
     if meta.inference and not local.here.inference:
         raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed."
-                           "You can make a clone to get a normal tensor before doing inplace update.")
+                           "You can make a clone to get a normal tensor before doing inplace update.See "
+                           "https://github.com/pytorch/rfcs/pull/17 for more details.")
 
 
 def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], whole: bool = False) -> None:

@@ -42,7 +42,7 @@ def names_of(params: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> di
 
 def label(node: Node, names: Mapping[int, str]) -> str:
     """What a node is called: its class, or, of a leaf, the name that it was given."""
-    return names.get(id(node.variable), "leaf") if isinstance(node, AccumulateGrad) else node.name()
+    return names.get(id(node.variable), "leaf") if isinstance(node, AccumulateGrad) else type(node.public).__name__
 
 
 def shape_text(node: Node, index: int) -> str:

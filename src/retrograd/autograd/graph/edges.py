@@ -1,4 +1,4 @@
-"""torch.autograd.graph: nodes of the graph and edges to them, as users hold them.
+"""The edge that a tensor's gradient goes along, as users hold it.
 
 What a node is and does stands in `retrograd.graph`; this module only gives it PyTorch's names.
 """
@@ -9,14 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from ..graph import node
-from ..graph.hooks import RemovableHandle
-from ..graph.node import GradientEdge
-from ..tensor.state import edge_of
-from .context import BackwardCFunction
-from .memory import memory_held
-
-__all__ = ["Node", "GradientEdge", "get_gradient_edge", "memory_held"]
+from ...graph import node
+from ...graph.hooks import RemovableHandle
+from ...graph.node import GradientEdge as GradientEdge
+from ...tensor.inplace import written
+from ...tensor.state import State, edge_of
+from ..context import BackwardCFunction
 
 
 class Node(ABC):
@@ -68,7 +66,33 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     >>> torch.autograd.grad(y * y, edge)
     (tensor(18.),)
     """
-    edge = edge_of(tensor)
-    if edge is None:
+    if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    edge = edge_of(tensor)
     return GradientEdge(edge.node and edge.node.public, edge.index)
+
+
+def increment_version(tensor: Any) -> None:
+    """Note that the memory of a tensor, or of several, was written to in a way that could not be seen.
+
+    A value that was saved there is refused in the backward pass, as after any write in place. Tensors of inference
+    mode have no count. Raises RuntimeError for what is no tensor and no iterable of tensors; those before it count.
+
+    >>> import retrograd as torch
+    >>> x = torch.ones(2)
+    >>> x.numpy()[0] = 5.
+    >>> torch.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
+    try:
+        tensors = iter((tensor,) if isinstance(tensor, State) else tensor)
+    except TypeError:
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input. This is a "
+                           f"{type(tensor).__name__}.") from None
+    for element in tensors:
+        if not isinstance(element, State):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor. This one is a "
+                               f"{type(element).__name__}.")
+        if not element.is_inference():              # type: ignore[attr-defined]
+            written(element)

@@ -1,0 +1,130 @@
+"""A hook on the gradients of several tensors at once.
+
+This module must not know how a pass is run: it asks the pass that is under way.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+from ...graph.engine import Pass
+from ...graph.hooks import RemovableHandle
+from ...modes import local
+from ...tensor.state import edge_of, stands_as_leaf
+
+
+class _MultiHandle(RemovableHandle):
+    """Takes a hook on several tensors away again."""
+
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        """Take the hook away from all of them."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> tuple[RemovableHandle, ...]:
+        return self.handles
+
+    def __setstate__(self, state: tuple[RemovableHandle, ...]) -> None:
+        self.handles = state
+
+
+class _All:
+    """Gathers the gradients of a pass, and calls the hook once those that the pass computes are there."""
+
+    def __init__(self, tensors: Sequence[Any], hook: Callable[[list[Any]], Any]) -> None:
+        self.hook, self.lock = hook, threading.Lock()
+        # Nodes by their numbers, leaves weakly: the nodes have the hook, and it is not to have them.
+        self.made_by = [weakref.ref(t) if stands_as_leaf(t) else edge_of(t).node.number for t in tensors]
+        # For each pass: how many gradients are due, those that are there, and the places they came to.
+        self.gathered: WeakKeyDictionary[Pass, tuple[int, list[Any], list[int]]] = WeakKeyDictionary()
+
+    def seen(self, index: int, gradient: Any) -> None:
+        """The gradient of one of the tensors, in the pass that is under way."""
+        walk = _under_way()
+        with self.lock:
+            if walk not in self.gathered:
+                due = sum([_is_run(walk, node) for node in self.made_by])
+                self.gathered[walk] = due, [None] * len(self.made_by), []
+            due, gradients, places = self.gathered[walk]
+            places.append(index)
+            gradients[index] = gradient
+            if len(places) != due:
+                return
+            del self.gathered[walk]
+        self.hook(gradients)
+
+
+class _Any:
+    """Calls the hook with the first gradient of a pass."""
+
+    def __init__(self, hook: Callable[[Any], Any]) -> None:
+        self.hook, self.lock = hook, threading.Lock()
+        self.seen: WeakSet[Pass] = WeakSet()
+        functools.update_wrapper(self, hook)
+
+    def __call__(self, gradient: Any) -> None:
+        walk = _under_way()
+        with self.lock:
+            if walk in self.seen:
+                return
+            self.seen.add(walk)
+        self.hook(gradient)
+
+
+def _under_way() -> Pass:
+    walk = local.here.walk
+    if walk is None:
+        raise AssertionError("expected this hook to be called inside a backward call")
+    found: Pass = walk
+    return found
+
+
+def _is_run(walk: Pass, made_by: Any) -> bool:
+    """Whether the pass comes to a node, by its number, or to a leaf. Raises RuntimeError for a leaf whose gradient
+    `grad` is to return.
+    """
+    if isinstance(made_by, int):
+        return walk.runs(made_by)
+    leaf = made_by()
+    if leaf is None or not walk.runs(edge_of(leaf).number):
+        return False
+    if edge_of(leaf) in walk.capture:
+        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running "
+                           "autograd.grad(). This is currently not supported. Leave leaves out of a hook of mode "
+                           "'all', or call backward().")
+    return True
+
+
+def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[[Any], Any], *, mode: str = "all") -> RemovableHandle:
+    """Call `fn` in each backward pass, once the gradients of `tensors` are there; or the first of them.
+
+    In mode "all" it is called with a list of them, None for tensors whose gradient the pass does not compute. In mode
+    "any" with the first. What it returns does not matter. Raises RuntimeError where a tensor requires no grad, unless
+    the mode is "any", which passes over it.
+
+    >>> import retrograd as torch
+    >>> x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    >>> handle = torch.autograd.graph.register_multi_grad_hook((x, y), print)
+    >>> (x * y).sum().backward()
+    [tensor([1., 1.]), tensor([1., 1.])]
+    """
+    modes = ("all", "any")
+    if mode not in modes:
+        raise ValueError(f"Expects mode to be one of {modes} but got {mode}")
+    if mode == "any":
+        once = _Any(fn)
+        return _MultiHandle(tuple([tensor.register_hook(once) for tensor in tensors if tensor.requires_grad]))
+    for tensor in tensors:
+        if not tensor.requires_grad:
+            raise AssertionError("Expected gradient function to be set. This tensor requires no grad.")
+    gatherer = _All(tensors, fn)
+    return _MultiHandle(tuple([tensor.register_hook(functools.partial(gatherer.seen, i))
+                              for i, tensor in enumerate(tensors)]))

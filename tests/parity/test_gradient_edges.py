@@ -1,0 +1,321 @@
+"""Hooks on several tensors, gradient edges, and what backward and grad are asked for, as in PyTorch."""
+
+import pytest
+import torch
+
+import retrograd
+from programs import transcript
+
+PROGRAMS = {
+    "multi grad all": """
+        x = torch.tensor([1.0, 2.0], requires_grad=True); w = torch.tensor([3.0, 4.0], requires_grad=True)
+        G = torch.autograd.graph
+        c = x * w; d = x * w
+        fn = lambda gs: print([None if g is None else g.tolist() for g in gs])
+        h = G.register_multi_grad_hook((x, w, c, d), fn)
+        print(type(h).__name__, isinstance(h, torch.utils.hooks.RemovableHandle), len(h.handles))
+        c.sum().backward(retain_graph=True)
+        c.sum().backward(inputs=(x,), retain_graph=True)
+        attempt(lambda: torch.autograd.grad(c.sum(), (w,), retain_graph=True))
+        attempt(lambda: torch.autograd.grad(c.sum(), (c,), retain_graph=True))
+        attempt(lambda: torch.autograd.grad((c + d).sum(), (x, c), retain_graph=True))
+        (c + d).sum().backward(retain_graph=True)
+        (c * 2).sum().backward(create_graph=True)
+        h.remove(); h.remove()
+        (c + d).sum().backward(retain_graph=True)
+        attempt(lambda: G.register_multi_grad_hook((x,), fn, mode="some"))
+        attempt(lambda: G.register_multi_grad_hook((torch.ones(1),), fn))
+        attempt(lambda: G.register_multi_grad_hook((torch.ones(1),), fn, mode="any").handles)
+        h = G.register_multi_grad_hook((x, c, w), lambda g: print("any", g), mode="any")
+        (c + d).sum().backward(retain_graph=True)
+        d.sum().backward(retain_graph=True)
+        d.sum().backward(retain_graph=True)
+        c.sum().backward(retain_graph=True)
+        h.remove()
+        c.sum().backward(retain_graph=True)
+        with G.register_multi_grad_hook([x], fn) as hh:
+            c.sum().backward(retain_graph=True)
+        c.sum().backward(retain_graph=True)
+    """,
+    "multi grad none and multi output": """
+        G = torch.autograd.graph
+        x = torch.arange(6.).reshape(3, 2).requires_grad_()
+        a, b, c = (x * 1).unbind()
+        fn = lambda gs: print([None if g is None else g.tolist() for g in gs])
+        G.register_multi_grad_hook((a, b, x), fn)
+        (a * 2).sum().backward(retain_graph=True)
+        (c * 2).sum().backward(retain_graph=True)
+        class F(torch.autograd.Function):
+            forward = staticmethod(lambda ctx, x: x * 2)
+            backward = staticmethod(lambda ctx, g: None)
+        y = x * 1
+        z = F.apply(y)
+        G.register_multi_grad_hook((z, y, x), fn)
+        z.sum().backward(retain_graph=True)
+        G.register_multi_grad_hook((x, x), fn)
+        x.sum().backward()
+    """,
+    "multi grad raises, reentrant": """
+        G = torch.autograd.graph
+        x = torch.tensor([1.0, 2.0], requires_grad=True); w = torch.tensor([3.0, 4.0], requires_grad=True)
+        n = []
+        def fn(gs):
+            n.append(1)
+            print("called", len(n))
+            if len(n) == 1: raise ValueError("x")
+        h = G.register_multi_grad_hook((x, w), fn)
+        c = (x * w).sum()
+        attempt(lambda: c.backward(retain_graph=True))
+        print(x.grad, w.grad)
+        attempt(lambda: c.backward(retain_graph=True))
+        print(x.grad, w.grad)
+        def boom(g): raise ValueError("boom")
+        hb = w.register_hook(boom)
+        attempt(lambda: c.backward(retain_graph=True))
+        hb.remove()
+        attempt(lambda: c.backward(retain_graph=True))
+        print(len(n))
+    """,
+    "increment_version": """
+        G = torch.autograd.graph
+        x = torch.ones(2, requires_grad=True)
+        y = x * 2
+        z = y * y
+        print(y._version)
+        G.increment_version(y)
+        print(y._version)
+        attempt(lambda: z.sum().backward())
+        G.increment_version([y, y, x])
+        print(y._version, x._version)
+        G.increment_version(t for t in (x, x))
+        print(x._version)
+        with torch.inference_mode():
+            i = torch.ones(2)
+        attempt(lambda: G.increment_version(i))
+        attempt(lambda: G.increment_version(3))
+        attempt(lambda: G.increment_version([3]))
+        attempt(lambda: G.increment_version(None))
+        attempt(lambda: G.increment_version([x, 3, x]))
+        print(x._version)
+        attempt(lambda: G.increment_version([]))
+        v = y[0]
+        G.increment_version(v)
+        print(y._version, v._version)
+    """,
+    "edges": """
+        G = torch.autograd.graph
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = x * 2
+        e = G.get_gradient_edge(y)
+        print(e.node is y.grad_fn, e.output_nr, e.ownership_token, e._fields, len(e), isinstance(e, tuple),
+            type(e).__name__)
+        ex = G.get_gradient_edge(x)
+        print(ex.node.name(), ex.output_nr, ex.node.variable is x)
+        z = (y * y).sum()
+        print(torch.autograd.grad(z, e, retain_graph=True), torch.autograd.grad(z, [ex, e, x], retain_graph=True))
+        print(torch.autograd.grad(e, x, grad_outputs=torch.ones(2), retain_graph=True))
+        attempt(lambda: torch.autograd.grad(e, x, retain_graph=True))
+        ez = G.get_gradient_edge(z)
+        print(torch.autograd.grad(ez, x, retain_graph=True))
+        torch.autograd.backward(ez, retain_graph=True); print(x.grad)
+        torch.autograd.backward([ez, e], [None, torch.ones(2)], retain_graph=True); print(x.grad)
+        z.backward(inputs=ex, retain_graph=True); print(x.grad)
+        z.backward(inputs=[ex], retain_graph=True); print(x.grad)
+        attempt(lambda: z.backward(inputs=[e], retain_graph=True)); print(x.grad, y.grad)
+        attempt(lambda: G.get_gradient_edge(torch.ones(2)))
+        attempt(lambda: G.get_gradient_edge(3))
+        a, b = y.unbind()
+        eb = G.get_gradient_edge(b)
+        print(eb.output_nr, eb.node.name())
+        print(torch.autograd.grad((a * b), eb, retain_graph=True), torch.autograd.grad(eb, y, retain_graph=True))
+
+        attempt(lambda: torch.autograd.grad(z, (y.grad_fn, 0)))
+        attempt(lambda: torch.autograd.grad(e, x, torch.ones(3)))
+        attempt(lambda: torch.autograd.grad(e, x, torch.ones(1, 2), is_grads_batched=True, retain_graph=True))
+        attempt(lambda: torch.autograd.grad(e, x, torch.ones(1, 3), is_grads_batched=True))
+        attempt(lambda: torch.autograd.grad(e, x, torch.ones(2, dtype=torch.complex64)))
+        class F(torch.autograd.Function):
+            forward = staticmethod(lambda ctx, x: x * 2)
+            backward = staticmethod(lambda ctx, g: g * 2)
+        f = F.apply(x)
+        ef = G.get_gradient_edge(f)
+        del f
+        print(torch.autograd.grad(ef, x, torch.ones(2)))
+        print(torch.autograd.grad(ex, ex, torch.ones(2)))
+        with torch.no_grad():
+            print(G.get_gradient_edge(x).node.name())
+        v = y[0:1]
+        ev = G.get_gradient_edge(v)
+        y.mul_(2)
+        ev2 = G.get_gradient_edge(v)
+        print(ev.node.name(), ev2.node.name())
+        print(torch.autograd.grad(y.sum(), x, materialize_grads=True))
+        print(torch.autograd.grad((x * 2).sum(), [ev], allow_unused=True))
+        attempt(lambda: torch.autograd.grad((x * 2).sum(), [ev], materialize_grads=True))
+    """,
+    "backward inputs forms": """
+        x = torch.tensor([1.0, 2.0], requires_grad=True); w = torch.tensor([3.0, 4.0], requires_grad=True)
+        def mk():
+            y = x * w; return y, (y * y).sum()
+        def show():
+            print(x.grad, w.grad); x.grad = w.grad = None
+        y, z = mk(); z.backward(inputs=x); show()
+        y, z = mk(); z.backward(inputs=[x, x]); show()
+        y, z = mk(); z.backward(inputs=[y]); print(y.grad); show()
+        y, z = mk(); z.backward(inputs=[y, y, x]); print(y.grad); show()
+        y, z = mk(); z.backward(inputs=(y, w)); print(y.grad); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[torch.ones(1, requires_grad=True)])); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[torch.ones(1)])); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[])); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=())); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=3)); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[3])); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[None])); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs="ab")); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs={"a": x, "b": w})); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs={})); show()
+        from collections import OrderedDict, ChainMap
+        y, z = mk(); attempt(lambda: z.backward(inputs=OrderedDict(a=x))); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=ChainMap({"a": x}))); show()
+        y, z = mk(); v = y[0]; attempt(lambda: z.backward(inputs=[v])); print(v.grad, y.grad); show()
+        y, z = mk(); v = y[0]; attempt(lambda: (v * 2).backward(inputs=[v, y])); print(v.grad, y.grad); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[z])); print(z.grad); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[z, x])); print(z.grad); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=(t for t in (x,)))); show()
+        y, z = mk(); attempt(lambda: z.backward(None, None, False, x)); show()
+        y, z = mk(); attempt(lambda: torch.autograd.backward(z, inputs=x)); show()
+        y, z = mk(); x.requires_grad_(False); attempt(lambda: z.backward(inputs=x)); x.requires_grad_(); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs=[x, torch.ones(1)])); show()
+        print(y.retains_grad)
+        y, z = mk(); attempt(lambda: z.backward(inputs=[y, torch.ones(1)])); print(y.retains_grad); show()
+        y, z = mk(); attempt(lambda: z.backward(inputs={"a": x, "b": 3})); show()
+        attempt(lambda: torch.autograd.grad(mk()[1], {"a": x, "b": w}))
+        attempt(lambda: torch.autograd.grad(mk()[1], OrderedDict(a=x)))
+        attempt(lambda: torch.autograd.grad(mk()[1], {}))
+    """,
+    "grad forms and errors": """
+        x = torch.tensor([1.0, 2.0], requires_grad=True); w = torch.tensor([3.0, 4.0], requires_grad=True)
+        A = torch.autograd
+        f = lambda: (x * w).sum()
+        v = lambda: x * w
+        attempt(lambda: A.grad(f(), []))
+        attempt(lambda: A.grad([], x))
+        attempt(lambda: A.grad([], []))
+        attempt(lambda: A.grad(f(), None))
+        attempt(lambda: A.grad(None, x))
+        attempt(lambda: A.grad("a", x))
+        attempt(lambda: A.grad(f(), "a"))
+        attempt(lambda: A.grad(3, x))
+        attempt(lambda: A.grad(f(), 3))
+        attempt(lambda: A.grad(f(), [3]))
+        attempt(lambda: A.grad(f(), [None]))
+        attempt(lambda: A.grad([3], x))
+        attempt(lambda: A.grad([None], x))
+        attempt(lambda: A.grad(v(), x))
+        attempt(lambda: A.grad(v(), x, torch.ones(3)))
+        attempt(lambda: A.grad(v(), x, [torch.ones(2)]))
+        attempt(lambda: A.grad(v(), x, (torch.ones(2), torch.ones(2))))
+        attempt(lambda: A.grad([v(), v()], x, [torch.ones(2)]))
+        attempt(lambda: A.grad([v(), v()], x, torch.ones(2)))
+        attempt(lambda: A.grad([v(), v()], x, [torch.ones(2), None]))
+        attempt(lambda: A.grad([v(), f()], x, [torch.ones(2), None]))
+        attempt(lambda: A.grad([v(), f()], x, [None, None]))
+        attempt(lambda: A.grad([f(), f()], x))
+        attempt(lambda: A.grad(v(), x, 3))
+        attempt(lambda: A.grad(v(), x, [3]))
+        attempt(lambda: A.grad(v(), x, "a"))
+        attempt(lambda: A.grad(v(), x, [[1., 2.]]))
+        attempt(lambda: A.grad(v(), x, torch.ones(2).double()))
+        attempt(lambda: A.grad(v(), x, torch.ones(2).long()))
+        attempt(lambda: A.grad(v(), x, torch.ones(2).bool()))
+        attempt(lambda: A.grad(v(), x, torch.ones(2, dtype=torch.complex64)))
+        attempt(lambda: A.grad(torch.ones(2), x))
+        attempt(lambda: A.grad(torch.ones(()), x))
+        attempt(lambda: A.grad(torch.ones(2), x, torch.ones(2)))
+        attempt(lambda: A.grad(f(), torch.ones(2)))
+        attempt(lambda: A.grad(f(), [x, torch.ones(2)]))
+        attempt(lambda: A.grad(f(), torch.ones(2, requires_grad=True)))
+        attempt(lambda: A.grad(f(), [x, torch.ones(2, requires_grad=True)]))
+        attempt(lambda: A.grad(f(), [x, torch.ones(2, requires_grad=True)], allow_unused=True))
+        attempt(lambda: A.grad(f(), [x, torch.ones(2, requires_grad=True)], materialize_grads=True))
+        attempt(lambda: A.grad(f(), [x, torch.ones(2, requires_grad=True)], allow_unused=False, materialize_grads=True))
+        attempt(lambda: A.grad(f(), [x, torch.ones(2)], allow_unused=True))
+        attempt(lambda: A.grad(f(), [x, x], allow_unused=True))
+        attempt(lambda: A.grad(f(), x, only_inputs=False))
+        attempt(lambda: A.grad([f(), torch.ones(())], x))
+        attempt(lambda: A.grad([f(), torch.ones(2)], x, [None, torch.ones(2)]))
+        attempt(lambda: A.grad([f(), torch.ones(2)], x))
+        attempt(lambda: A.backward(f(), 3))
+        attempt(lambda: A.backward([]))
+        attempt(lambda: A.backward([], []))
+        attempt(lambda: A.backward(None))
+        attempt(lambda: A.backward(3))
+        attempt(lambda: A.backward([3]))
+        attempt(lambda: A.backward("a"))
+        attempt(lambda: A.backward(v()))
+        attempt(lambda: A.backward([v(), f()], [torch.ones(2)]))
+        attempt(lambda: A.backward([v(), f()], [torch.ones(2), None, None]))
+        attempt(lambda: A.backward(f(), grad_variables=torch.ones(())))
+        attempt(lambda: A.backward(f(), torch.ones(()), grad_variables=torch.ones(())))
+        attempt(lambda: A.backward(torch.ones(())))
+        attempt(lambda: A.backward([f(), torch.ones(())]))
+        attempt(lambda: f().backward(3))
+        attempt(lambda: f().backward("a"))
+        attempt(lambda: f().backward(1.0))
+        attempt(lambda: f().backward([torch.ones(())]))
+        attempt(lambda: f().backward(torch.ones(2)))
+        attempt(lambda: f().backward(torch.ones(1)))
+        attempt(lambda: v().backward(torch.ones(1)))
+        attempt(lambda: v().backward(torch.ones(1, 2)))
+        attempt(lambda: f().backward(retain_graph="yes"))
+        attempt(lambda: f().backward(create_graph=1) )
+        attempt(lambda: torch.ones(2).backward())
+        attempt(lambda: torch.ones(()).backward())
+        attempt(lambda: torch.ones(2).long().backward())
+        s = f(); s.backward(); attempt(s.backward)
+        c = (x * (1 + 1j)).sum()
+        attempt(c.backward)
+        attempt(lambda: c.backward(torch.tensor(1.)))
+        attempt(lambda: c.backward(torch.tensor(1. + 0j)))
+        print(x.grad)
+        i = torch.ones(1, 1, requires_grad=True)
+        attempt(lambda: (i * 2).backward())
+        print(i.grad)
+        e = torch.ones(0, requires_grad=True)
+        attempt(lambda: (e * 2).backward())
+        attempt(lambda: (e * 2).backward(torch.ones(0)))
+        print(e.grad)
+        g = torch.ones(2, requires_grad=True)
+        print(A.grad(v(), x, g), A.grad(v(), x, g, create_graph=True))
+        print(A.grad(A.grad(v(), x, g, create_graph=True), g, torch.ones(2)))
+    """,
+    "is_grads_batched": """
+        A = torch.autograd
+        x = torch.tensor([1.0, 2.0], requires_grad=True); w = torch.tensor([3.0, 4.0], requires_grad=True)
+        y = x * w
+        attempt(lambda: A.grad(y, x, torch.eye(2), is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad(y, [x, w], torch.eye(2), is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad(y, x, torch.ones(3, 2), is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad(y, x, torch.ones(3, 3), is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad(y, x, torch.ones(2), is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad([y, y], x, [torch.ones(2, 2), torch.ones(3, 2)], is_grads_batched=True,
+            retain_graph=True))
+        attempt(lambda: A.grad(y.sum(), x, torch.ones(3), is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad(y, [x, torch.ones(1, requires_grad=True)], torch.eye(2), is_grads_batched=True,
+            retain_graph=True))
+        attempt(lambda: A.grad(y, [x, torch.ones(1, requires_grad=True)], torch.eye(2), is_grads_batched=True,
+            retain_graph=True, allow_unused=True))
+        attempt(lambda: A.grad(y, [x, torch.ones(1, requires_grad=True)], torch.eye(2), is_grads_batched=True,
+            retain_graph=True, materialize_grads=True))
+        attempt(lambda: A.grad(y, x, None, is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad(y.sum(), x, None, is_grads_batched=True, retain_graph=True))
+        attempt(lambda: A.grad(y, y, torch.eye(2), is_grads_batched=True, retain_graph=True))
+        g, = A.grad(y * y, x, torch.eye(2), is_grads_batched=True, create_graph=True)
+        print(g.requires_grad, A.grad(g.sum(), x))
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_says_the_same(name: str) -> None:
+    assert transcript(retrograd, PROGRAMS[name]) == transcript(torch, PROGRAMS[name])
