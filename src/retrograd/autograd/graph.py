@@ -15,8 +15,11 @@ from ..graph.node import GradientEdge
 from ..tensor.state import edge_of
 from .context import BackwardCFunction
 from .memory import memory_held
+from .mutation import allow_mutation_on_saved_tensors
+from .saved_tensors import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
-__all__ = ["Node", "GradientEdge", "get_gradient_edge", "memory_held"]
+__all__ = ["Node", "GradientEdge", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+           "get_gradient_edge", "memory_held", "save_on_cpu", "saved_tensors_hooks"]
 
 
 class Node(ABC):

@@ -14,9 +14,9 @@ import numpy as np
 from ..dtypes import C_NAMES, dtype as torch_dtype
 from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
-from ..graph.node import GradientEdge, Output, edge_at
+from ..graph.node import GradientEdge, edge_at
 from ..graph.stack import NESTED, on_a_fresh_stack
-from ..graph.versions import written
+from ..graph.versions import writing, written
 from ..kernels.layout import dense, empty_strided, steps
 from ..modes import local
 from ..ops.basic import cast, copy
@@ -38,12 +38,7 @@ class TensorRecorder:
             if value is None or kind not in ("input", "out"):
                 tensors.append(value)
                 continue
-            edge = node.edges[index] if kind == "input" else node
-            if kind == "out" and index >= len(node.op.differentiable):
-                edge = None
-            elif kind == "out" and node.several:
-                edge = Output(node, index)
-            tensors.append(with_edge(value, edge))
+            tensors.append(with_edge(value, node.edges[index] if kind == "input" else node.edge_to(index)))
         return tuple(tensors)
 
     def dtype(self, value: Any) -> np.dtype[Any]:
@@ -183,6 +178,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
             elif held is None:
                 meta.grad = plain(g if own and leaf._array.flags.c_contiguous else _copied(g, leaf._array))
             else:
+                writing(held._array)
                 np.add(held._array, g, out=held._array, casting="unsafe")
                 written(held._array, None)
     if meta.post_accumulate:
