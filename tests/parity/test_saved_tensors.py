@@ -55,12 +55,12 @@ NOT_SAVED = {
     "NllLoss2DBackward0": "self total_weight", "NllLossBackward0": "self total_weight",
     "SgnBackward0": "result",
     "SplitBackward0": "split_size", "SplitWithSizesBackward0": "split_sizes",
-    "SqueezeBackward1": "dim", "SqueezeBackward2": "dim", "SqueezeBackward4": "dim",
+    "SqueezeBackward1": "dim", "SqueezeBackward2": "dim", "SqueezeBackward4": "dim", "SqueezeBackward5": "dim",
     "TakeBackward0": "self",
 }
 # Options that are kept as they are computed with: dimensions counted from the front, all of them where none is named,
-# an end within the bounds, the usual correction.
-RESOLVED = {"dim", "dims", "dim1", "dim2", "dimension", "end", "correction"}
+# an end within the bounds, the usual correction and offset.
+RESOLVED = {"dim", "dims", "dim1", "dim2", "dimension", "end", "correction", "storage_offset"}
 # Composed of nodes of other kinds than PyTorch's: a division and a product by a number.
 OTHER_NODES = {"MulBackward1", "DivBackward1"}
 

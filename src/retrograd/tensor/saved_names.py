@@ -23,6 +23,9 @@ AddcdivBackward0 tensor1=y tensor2=z value
 AddcmulBackward0 tensor1=y tensor2=z value
 AddmmBackward0 alpha beta mat1 mat1_sym_sizes=mat1.shape mat2 mat2_sym_sizes=mat2.shape
 AddmvBackward0 alpha beta mat=mat1 vec=mat2
+AsStridedBackward0 size storage_offset=start stride
+AsStridedBackward1 size storage_offset=start stride
+AsStridedScatterBackward0 size storage_offset=start stride
 AsinhBackward1
 AtanhBackward1
 BaddbmmBackward0 alpha batch1=mat1 batch2=mat2 beta
@@ -39,6 +42,7 @@ CumminBackward0 dim indices
 DiagEmbedBackward0 dim1=dim0 dim2=dim1 offset
 DiagonalBackward0 dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
 DiagonalBackward0_copy dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
+DiagonalScatterBackward0 dim1=dim0 dim2=dim1 offset
 DotBackward0 self=x tensor=y
 ErfinvBackward0
 ExpandBackward0 self_sym_sizes=x.shape
@@ -68,6 +72,7 @@ ScatterAddBackward0 dim index
 ScatterBackward0 dim index
 SelectBackward0 dim=dim|0 index self_sym_sizes=x.shape
 SliceBackward0 dim end=stop self_sym_sizes=x.shape start step
+SliceScatterBackward0 dim end=stop start step
 SmoothL1LossBackward0 beta reduction self=x target=y
 SplitBackward0 dim self_sym_sizes=x.shape
 SplitWithSizesBackward0 dim self_sym_sizes=x.shape
