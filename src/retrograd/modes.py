@@ -22,7 +22,7 @@ class Here:
     private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it. An
     observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off; `plain`
     is what `run` is without one.
-    Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with raw arrays.
+    Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with tensors.
     `passes` counts the backward passes that run inside each other.
     Where anomalies are looked for, `anomalies` keeps what was seen of them.
     """

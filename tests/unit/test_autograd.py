@@ -21,8 +21,9 @@ def test_the_public_names_are_exact_and_exist() -> None:
     assert all(hasattr(torch.autograd, name) for name in torch.autograd.__all__)
     assert len(set(torch.autograd.__all__)) == len(torch.autograd.__all__)
     assert sorted(functional.__all__) == ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
-    assert sorted(graph.__all__) == ["GradientEdge", "Node", "get_gradient_edge", "increment_version", "memory_held",
-                                     "register_multi_grad_hook"]
+    assert sorted(graph.__all__) == [
+        "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+        "increment_version", "memory_held", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"]
     assert callable(gradcheck)
     assert callable(gradgradcheck)
 

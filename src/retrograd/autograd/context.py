@@ -81,6 +81,11 @@ class _FunctionBase:
         return self._node.unpacked_as_of_old()
 
     @_only_read
+    def _raw_saved_tensors(self) -> Any:
+        """What `save_for_backward` kept, to give it hooks of its own."""
+        return self._node.raw()
+
+    @_only_read
     def next_functions(self) -> Any:
         """For each tensor argument of forward, the node that made it and which of its outputs it is."""
         return self._node.next_functions

@@ -18,6 +18,7 @@ from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
 from ..kernels.shape import clash
 from ..tensor.gradients import as_tensor
+from ..tensor.saving import Hooked, SavedTensor
 from ..tensor.state import State, edge_of, plain, with_edge
 
 _new = object.__new__
@@ -109,6 +110,8 @@ class FunctionNode(Node):
         for value in saved:
             if value is None:
                 tensors.append(None)
+            elif type(value) is Hooked:
+                tensors.append(value.tensor(value.edge if value.number is None else self.edge_to(value.number)))
             elif type(value) is SavedOutput:
                 if written_since(value.array, self.number):
                     raise faults.modified(self, value.array, self, value.number)
@@ -126,6 +129,24 @@ class FunctionNode(Node):
         """The same, with the warning that `saved_variables` gives."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=3)
         return self.unpacked()
+
+    def raw(self) -> tuple[SavedTensor, ...]:
+        """The saved tensors, to give them hooks of their own."""
+        if self.saved is RELEASED:
+            raise faults.second_pass(self)
+        return tuple([SavedTensor(self, i) for i in range(len(self.saved))]) if isinstance(self.saved, tuple) else ()
+
+    def whence(self, value: Any) -> tuple[Any, Any, int | None]:
+        """Of a saved tensor: its array, the edge it came by, or which of the outputs it is."""
+        if type(value) is SavedOutput:
+            return value.array, None, value.number
+        return value._array, edge_of(value), None
+
+    def repack(self, hooked: Callable[[Any, Any, int | None], Hooked], outputs: Sequence[Any]) -> None:
+        """Put in place of each saved tensor what `hooked(tensor, edge, number of the output)` makes of it."""
+        self.saved = tuple([
+            None if s is None else hooked(outputs[s.number], None, s.number) if type(s) is SavedOutput
+            else hooked(s, edge_of(s), None) for s in self.saved])
 
     # The backward pass
 

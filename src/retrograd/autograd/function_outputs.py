@@ -95,7 +95,7 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
     if to_save and recording:
         node.save(to_save, {id(o): i for i, o in enumerate(outputs) if isinstance(o, State) and o._edge is not None})
     if recording and local.here.watchers:
-        local.here.tell(node, _arrays(outputs), _arrays(args))
+        local.here.tell(node, outputs, args)
     return outputs
 
 
@@ -104,10 +104,6 @@ def _is_new(out: Any, args: Sequence[Any]) -> bool:
     if not isinstance(out, State) or out._meta is not None or out._array.dtype not in DIFFERENTIABLE:
         return False
     return id(out) not in map(id, args)
-
-
-def _arrays(values: Sequence[Any]) -> list[Any]:
-    return [value._array for value in values if isinstance(value, State)]
 
 
 def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], marks: Marks | None,

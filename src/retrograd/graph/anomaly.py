@@ -88,8 +88,11 @@ class Watch:
         raised = [*self.raised]
         self.raised.clear()
         op = getattr(type(node), "op", None)
-        named = [(name, x) for name, x in zip(operand_names(node, len(operands)), operands) if x is not None]
-        for result in results:
+        given = _arrays(operands)
+        named = [(name, x) for name, x in zip(operand_names(node, len(given)), given) if x is not None]
+        for result in _arrays(results):
+            if result is None:
+                continue
             bad = made(f"the result of {faults.forward_name(node)}", result, named, is_pointwise(node))
             if bad is not None:
                 node.origin = (*node.origin[:3], (bad, None if op is not None else raised[0]))
@@ -244,6 +247,11 @@ class CheckedPass(Pass):
 
 
 _ROOT = "The gradient that the pass was started with has nan."
+
+
+def _arrays(values: Sequence[Any]) -> list[Any]:
+    """The arrays of tensors; None for what is none."""
+    return [getattr(value, "_array", None) for value in values]
 
 
 def _found(node: Any, index: int, gradient: Any, operands: Sequence[tuple[str, Any]], culprit: str) -> Found:

@@ -306,14 +306,9 @@ class Pass:
             results: Sequence[Any] = node.apply(cotangent if node.several else [cotangent], self)
             return results
         saved, run = node.saved, local.here.run
+        packed = type(saved) is Packed
         if saved is not None:
-            if type(saved) is Packed:
-                saved = saved.values(node)
-                node.saved = node.saved if self.keep else RELEASED
-            else:
-                self._use(node, saved, node.op.saved_arrays)
-            if self.recorder is not None:
-                saved = self.recorder.saved(node, saved)
+            saved = self._values(node, saved)
         if self.recorder is not None:
             run = _call
         if node.several:
@@ -335,9 +330,21 @@ class Pass:
                 result = run(rule, cotangent, *[saved[i] for i in positions])
             except Exception as error:
                 faults.in_rule(error, node, index)
+                if packed and type(error) is ValueError:
+                    raise faults.unfit(error, cotangent, [saved[i] for i in positions]) from error
                 raise
             gradients[index] = np.conj(result) if conjugate else result
         return gradients
+
+    def _values(self, node: Any, saved: Any) -> Any:
+        """What a node saved, unpacked, as what its rules are to compute with; the node lets go of it, unless kept."""
+        if type(saved) is Packed:
+            saved = saved.values(node)
+            if not self.keep:
+                node.saved = RELEASED
+        else:
+            self._use(node, saved, node.op.saved_arrays)
+        return saved if self.recorder is None else self.recorder.saved(node, saved)
 
     def fitted(self, result: Any, shape: tuple[int, ...], to_dtype: np.dtype[Any]) -> Any:
         """A rule's result as a gradient for a value of this shape and dtype."""

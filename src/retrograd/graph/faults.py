@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..dtypes import dtype as torch_dtype
+from ..kernels.shape import clash
 from .node import AccumulateGrad, site_of
 from .versions import writes_to, written_since
 
+FREED = ("Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+         "retain_graph=True if you need to backward through the graph a second time or if you need to access saved {} "
+         "after calling backward.")
 SECOND = ("Trying to backward through the graph a second time (or directly access saved tensors after they have "
-          "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-          "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
-          "you need to access saved tensors after calling backward.")
+          f"already been freed). {FREED.format('tensors')}")
 
 
 def second_pass(node: Any) -> RuntimeError:
@@ -81,6 +85,15 @@ def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
         f"[{type_text(array)} {list(array.shape)}]{made_by} is at version {writes.count}; expected version "
         f"{writes.seen_by(node.number)} instead. Hint: {hint}{where} Write to a clone, or use the operation that "
         "returns a new tensor.")
+
+
+def unfit(error: ValueError, cotangent: Any, values: list[Any]) -> RuntimeError:
+    """What hooks unpacked is of a shape that NumPy refused."""
+    shapes = [value.shape for value in values if isinstance(value, np.ndarray)]
+    sentences = [clash(cotangent.shape, shape) for shape in shapes]
+    return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook is to return a tensor of the shape "
+                        f"that was packed; the gradient has shape {list(cotangent.shape)}, and unpacked were "
+                        f"{', '.join([str(list(shape)) for shape in shapes])}.")
 
 
 def in_rule(error: Exception, node: Any, index: int) -> None:

@@ -7,6 +7,7 @@ This module must not know Tensor or how a node is run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -44,6 +45,16 @@ class Plan:
     def __init__(self, op: Op) -> None:
         self.arrays = op.saved_arrays
         self.steps = tuple((argument, rule, len(at), *(*at, -1, -1)[:2], at) for argument, rule, at in op.steps)
+
+
+class SavedReader:
+    """Reads the saved values of a node of the op table by PyTorch's names, `_saved_self`, and says which there are.
+
+    Named once, by the layer that knows tensors.
+    """
+
+    attribute: Callable[[Any, str], Any]
+    attributes: Callable[[Any], list[str]]
 
 
 class Node:
@@ -214,6 +225,18 @@ class OpNode(Node):
 
     def __call__(self, *cotangents: Any) -> Any:
         return Users.node(self, cotangents)
+
+    def __getattr__(self, name: str) -> Any:
+        return SavedReader.attribute(self, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *SavedReader.attributes(self)]
+
+    def edge_to(self, index: int) -> Any:
+        """The edge of one of the results; None of one that is a constant."""
+        if index >= len(self.op.differentiable):
+            return None
+        return Output(self, index) if self.several else self
 
     def inputs_shown(self) -> tuple[int, ...] | None:
         return None if self.op.variadic else tuple([index for index, *_ in self.op.steps])

@@ -42,7 +42,7 @@ class Converted(Parcel):
 
 
 class Indices(Parcel):
-    """The index arrays of x[...], which may be written to as any operand may."""
+    """The index arrays of x[...], which may be written to as any operand may; or parcels of them."""
 
     __slots__ = ("arrays",)
 
@@ -51,9 +51,9 @@ class Indices(Parcel):
 
     def unpack(self, node: Any) -> Any:
         for array in self.arrays:
-            if array is not None and written_since(array, node.number):
+            if isinstance(array, np.ndarray) and written_since(array, node.number):
                 raise modified(node, array, None, 0)
-        return self.arrays
+        return tuple([array.unpack(node) if isinstance(array, Parcel) else array for array in self.arrays])
 
 
 def look_after_indices(node: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -87,6 +88,16 @@ def count(array: Any) -> int:
     """How often the memory of an array was written in place."""
     writes = writes_to(array)
     return 0 if writes is None else writes.count
+
+
+# What is called with an array whose memory is about to be written.
+before_write: list[Callable[[Any], None]] = []
+
+
+def writing(array: Any) -> None:
+    """Say that the memory of `array` is about to be written: due before every write that `written` counts."""
+    for notice in before_write:
+        notice(array)
 
 
 def written(array: Any, site: Site | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..graph.versions import written
+from ..graph.versions import writing, written
 from ..names import missing
 from ..tensor.joining import cat
 from ..tensor.state import State, plain
@@ -91,6 +91,7 @@ def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, er
     with np.errstate(all="ignore"):
         factor = np.minimum(float(max_norm) / (total._array + 1e-6), 1.0)
         for grad in grads:
+            writing(grad._array)
             np.multiply(grad._array, factor.astype(grad._array.dtype), out=grad._array)
             written(grad._array, None)
     return total
@@ -100,6 +101,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     """Move every element of the gradients, in place, into [-clip_value, clip_value]."""
     limit = float(clip_value)
     for grad in _gradients(parameters):
+        writing(grad._array)
         np.clip(grad._array, -limit, limit, out=grad._array)
         written(grad._array, None)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64, default_floating
-from ..graph.versions import written
+from ..graph.versions import writing, written
 from ..tensor.state import State, plain
 from .stepping import (
     Scratch,
@@ -72,6 +72,7 @@ class Adam(SteppingOptimizer):
                 arrays: tuple[Any, ...] = (parameter._array, g, state["exp_avg"]._array, state["exp_avg_sq"]._array)
                 if group["amsgrad"]:
                     arrays = (*arrays, state["max_exp_avg_sq"]._array)
+                writing(parameter._array)
                 for block in blocks(arrays):
                     _step(block, group, scale, self._scratch)
                 written(parameter._array, line)

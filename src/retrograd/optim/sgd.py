@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.versions import written
+from ..graph.versions import writing, written
 from ..tensor.state import plain
 from .stepping import (
     Scratch,
@@ -67,6 +67,7 @@ class SGD(SteppingOptimizer):
                 if g is None:
                     continue
                 p = parameter._array
+                writing(p)
                 rate, *others = numbers(p.real.dtype, lr, momentum, 1 - dampening, decay)
                 if simple:
                     for p_block, g_block in blocks((p, g)):

@@ -16,9 +16,9 @@ from ..dtypes import C_NAMES, dtype as torch_dtype
 from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
 from ..graph.hooks import Users
-from ..graph.node import GradientEdge, Output, edge_at
+from ..graph.node import GradientEdge, edge_at
 from ..graph.stack import NESTED, on_a_fresh_stack
-from ..graph.versions import written
+from ..graph.versions import writing, written
 from ..kernels.layout import dense, steps
 from ..modes import local
 from ..ops.arithmetic import add
@@ -42,12 +42,7 @@ class TensorRecorder:
             if value is None or kind not in ("input", "out"):
                 tensors.append(value)
                 continue
-            edge = node.edges[index] if kind == "input" else node
-            if kind == "out" and index >= len(node.op.differentiable):
-                edge = None
-            elif kind == "out" and node.several:
-                edge = Output(node, index)
-            tensors.append(with_edge(value, edge))
+            tensors.append(with_edge(value, node.edges[index] if kind == "input" else node.edge_to(index)))
         return tuple(tensors)
 
     def dtype(self, value: Any) -> np.dtype[Any]:
@@ -213,6 +208,7 @@ def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
     """Add to a gradient in place. Raises RuntimeError where it cannot be written to."""
     if held._meta is None:
         try:
+            writing(held._array)
             np.add(held._array, g, out=held._array, casting="unsafe")
             written(held._array, None)
             return

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64, dtype as torch_dtype
+from ..graph.versions import writing
 from ..kernels import indexing as kernels
 from ..kernels.arithmetic import overwrite
 from ..modes import local
@@ -231,6 +232,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
     if arrays is None:
         if value._array.shape == target.shape:
             refuse_overlap(target, value._array)
+        writing(target)
         try:
             overwrite(target, value._array)
         except ValueError:
@@ -242,6 +244,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
         lead = _leading_ones(values.shape)
         values = values.reshape(values.shape[lead:]) if lead else values
         gathering.check_put(target, values, arrays, False)
+        writing(target)
         kernels.put_into(target, values, arrays, False)
     written(input)
 

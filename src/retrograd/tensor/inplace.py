@@ -18,7 +18,7 @@ from ..graph import versions
 from ..graph.faults import second_pass
 from ..graph.node import OtherNode, origin_of, plan_of
 from ..graph.packed import look_after_indices
-from ..graph.versions import next_number
+from ..graph.versions import before_write, next_number
 from ..kernels.indexing import overlaps
 from ..kernels.layout import layout_of, one_by_one
 from ..kernels.shape import common_shape
@@ -137,6 +137,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
             _check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
+        versions.writing(target)
         if not target.flags.writeable:
             _write_unlocked(op, target, arrays[1:], options, out, into)
         elif into is None:
@@ -150,7 +151,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         if after:
             node.number = next_number()
         if here.watchers:
-            here.tell(node, (target,), arrays)
+            here.tell(node, (x,), operands)
         rebase(x, node)
 
 
@@ -159,6 +160,8 @@ def _write_unrecorded(op: Op, x: Any, other: np.ndarray[Any, Any]) -> None:
     target = x._array
     if target.base is not None or other.base is not None:
         refuse_overlap(target, other)
+    if before_write:
+        versions.writing(target)
     local.here.run(op.kernel, target, other, out=target)
     versions.written(target, user_site(3))
 
@@ -229,9 +232,11 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
         elif kind in ("shape", "dtype"):
             saved[i] = getattr(arrays[index], kind)
         else:
-            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases.
+            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases; also
+            # where hooks are to see what is saved, which are told after the write.
             # Where there is no element, NumPy sees no memory to share; but the write is counted all the same.
-            lost = (index == 0 or after) and (not target.size or np.may_share_memory(arrays[index], target))
+            lost = (index == 0 or after or local.here.watchers) and (
+                not target.size or np.may_share_memory(arrays[index], target))
             saved[i] = arrays[index].copy() if lost else arrays[index]
     node.saved = tuple(saved) if op.saves else None
     look_after_indices(node)

@@ -16,7 +16,7 @@ import numpy as np
 from ..dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype
 from ..errors import user_site
 from ..graph.node import OtherNode
-from ..graph.versions import written
+from ..graph.versions import writing, written
 from ..kernels.layout import slowest_first
 from ..modes import local
 from . import return_types
@@ -178,6 +178,7 @@ def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
     if facts.in_memory_order and not array.flags.c_contiguous:
         array = array.transpose(slowest_first(array))
         result = result.reshape(array.shape)
+    writing(array)
     local.here.quiet.run(np.copyto, array, result, casting="unsafe")
     written(target._array, user_site(3))
 

@@ -40,6 +40,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         raise OverflowError("int too big to convert: a number beside a tensor has at most 64 bits")
     target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
     array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
+    array.flags.writeable = False                           # shared, and so known for a number (`saving.is_number`)
     constant = plain(array)
     if of_type is not None and value and target is dtype and value == value:
         kept = of_type.setdefault(dtype, {})

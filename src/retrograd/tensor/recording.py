@@ -106,7 +106,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         node.saved = (array if keep_x else None, out if keep_out else None) if saves else None
         result._edge = node
         if here.watchers:
-            here.tell(node, (out,), (array,))
+            here.tell(node, (result,), (input,))
         return result
 
     return call
@@ -176,7 +176,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             node.saved = (a if keep_x else None, b if keep_y else None, out if keep_out else None)
         result._edge = node
         if here.watchers:
-            here.tell(node, (out,), (a, b))
+            here.tell(node, (result,), (input, other))
         return result
 
     return call
@@ -223,7 +223,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             if indexed:
                 look_after_indices(node)
             if here.watchers:
-                here.tell(node, (out,), (array,))
+                here.tell(node, (result,), (x,))
         elif here.inference:
             meta_of(result).inference = True
         if view:
@@ -291,7 +291,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
         if op.domain != "as given":
             _look_after(node, operands, arrays)
         if local.here.watchers:
-            local.here.tell(node, (result._array,), arrays)
+            local.here.tell(node, (result,), operands)
     if op.view:
         make_view(result, operands[0], partial(taken_again, op, args[1:], None), ORDINARY)
     elif local.here.inference:
@@ -314,7 +314,7 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
             for i, result in enumerate(results[:count]):
                 result._edge = Output(node, i)
         if local.here.watchers:
-            local.here.tell(node, [result._array for result in results], arrays)
+            local.here.tell(node, results, operands)
     if op.view:
         for i, result in enumerate(results):
             make_view(result, operands[0], partial(taken_again, op, args[1:], i), MULTI_OUTPUT)

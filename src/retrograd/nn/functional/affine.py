@@ -11,7 +11,7 @@ from ...ops import matrix as matrix_ops, shape as shape_ops
 from ...tensor import accumulating, matrix
 from ...tensor.into import into
 from ...tensor.recording import class_of, recorded
-from ...tensor.state import edge_of, plain
+from ...tensor.state import edge_of, plain, with_edge
 
 __all__ = ["bilinear", "linear"]
 
@@ -68,9 +68,10 @@ def _layer(input: Any, weight: Any, bias: Any) -> Any:
               "beta": 1, "alpha": 1}
     node.saved = tuple([values[name] for name in _saved_names])
     if here.watchers:
+        between = with_edge(transposed, weight_edge)
         if weight_edge is not None:
-            here.tell(weight_edge, (transposed,), (weight._array,))
-        here.tell(node, (out,), (bias._array, x, transposed))
+            here.tell(weight_edge, (between,), (weight,))
+        here.tell(node, (result,), (bias, input, between))
     return result
 
 

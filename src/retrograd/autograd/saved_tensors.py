@@ -1,0 +1,107 @@
+"""Hooks on saved tensors: `saved_tensors_hooks`, `save_on_cpu`, `disable_saved_tensors_hooks`; per thread.
+
+How a saved value is packed, kept and unpacked stands in `tensor.saving`, how one is read in `tensor.saved_values`. This
+module must not know what nodes save.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator
+from typing import Any
+
+from ..graph.node import SavedReader
+from ..modes import local
+from ..tensor.saved_values import attribute, attributes
+from ..tensor.saving import Packer
+
+SavedReader.attribute, SavedReader.attributes = staticmethod(attribute), staticmethod(attributes)
+
+
+class _Disabled(threading.local):
+    """Why hooks may not be used in this thread; None where they may."""
+
+    message: str | None = None
+
+
+_disabled = _Disabled()
+
+
+class saved_tensors_hooks:
+    """While it is open, each tensor that an operation saves goes through `pack_hook`, and back through `unpack_hook`.
+
+    `pack_hook(tensor)` is called, with recording off, when the value is saved; what it returns is kept in its place.
+    `unpack_hook(packed)` is called whenever the value is needed, and is to return a tensor of the same shape, dtype and
+    values. The innermost pair is the only one in force. What the hooks raise comes through; RuntimeError where a pack
+    hook writes to its input in place, TypeError where an unpack hook returns no tensor.
+
+    >>> import retrograd as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().numpy().copy(), torch.from_numpy):
+    ...     y = x * x
+    >>> y.sum().backward(); x.grad
+    tensor([2., 4.])
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if not (callable(self.pack_hook) and callable(self.unpack_hook)):
+            raise TypeError("saved_tensors_hooks(): both hooks must be callable, but got "
+                            f"{self.pack_hook!r} and {self.unpack_hook!r}")
+        if _disabled.message is not None:
+            raise RuntimeError(_disabled.message)
+        outer = _packer()
+        _replace(outer, Packer(self.pack_hook, self.unpack_hook, outer))
+
+    def __exit__(self, *error: object) -> None:
+        packer = _packer()
+        _replace(packer, None if packer is None else packer.outer)
+
+
+def _packer() -> Packer | None:
+    """The packer in force in this thread."""
+    for watcher in local.here.watchers:
+        if isinstance(watcher, Packer):
+            return watcher
+    return None
+
+
+def _replace(old: Packer | None, new: Packer | None) -> None:
+    here = local.here
+    here.watchers = (*[w for w in here.watchers if w is not old], *(() if new is None else (new,)))
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """While it is open, saved tensors are kept on the CPU. All tensors are there, so none is copied.
+
+    With `pin_memory` they are copied, as PyTorch does. `device_type` names the accelerator that it is asked about.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        def pack(tensor: Any) -> tuple[Any, Any]:
+            return tensor.device, tensor.detach().clone() if pin_memory else tensor.cpu()
+
+        def unpack(packed: tuple[Any, Any]) -> Any:
+            device, tensor = packed
+            return tensor.to(device)
+
+        super().__init__(pack, unpack)
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
+    """While it is open, entering `saved_tensors_hooks` raises RuntimeError with this message; also a decorator.
+
+    Raises it at once where hooks are in force already.
+    """
+    before = _disabled.message
+    if _packer() is not None:
+        raise RuntimeError(error_message)
+    _disabled.message = error_message
+    try:
+        yield
+    finally:
+        _disabled.message = before

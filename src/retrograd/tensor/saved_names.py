@@ -1,0 +1,148 @@
+"""What PyTorch calls the values that a node saved, as far as our nodes have them: `_saved_self`, `_saved_dim`.
+
+Names follow from those of the operator: x is `self`, y is `other`, out is `result`, axes are `dim`, the shape of x is
+`self_sym_sizes`. The table below says what does not follow. This module must not know how a value is read.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from ..ops.framework import Op, Save
+
+_USUAL = {"x": "self", "y": "other", "out": "result", "axes": "dim", "x.shape": "self_sym_sizes"}
+
+# By the name of the node: each attribute with what it is of the operator's, where that is called otherwise. `x.shape`
+# and `x.size` are known from the edges; of alternatives the first that the operator has counts, a number stands for
+# itself.
+_LINES = """
+AcoshBackward1
+AddBackward0 alpha=alpha|1
+AddcdivBackward0 tensor1=y tensor2=z value
+AddcmulBackward0 tensor1=y tensor2=z value
+AddmmBackward0 alpha beta mat1 mat1_sym_sizes=mat1.shape mat2 mat2_sym_sizes=mat2.shape
+AddmvBackward0 alpha beta mat=mat1 vec=mat2
+AsStridedBackward0 size storage_offset=start stride
+AsStridedBackward1 size storage_offset=start stride
+AsStridedScatterBackward0 size storage_offset=start stride
+AsinhBackward1
+AtanhBackward1
+BaddbmmBackward0 alpha batch1=mat1 batch2=mat2 beta
+BinaryCrossEntropyBackward0 reduction self=x target=y weight
+BinaryCrossEntropyWithLogitsBackward0 pos_weight reduction self=x target=y weight
+BmmBackward0 mat2=y self=x
+CatBackward0 dim
+CeluBackward0 alpha self=x
+CeluBackward1 alpha result=out
+ClampMaxBackward0 max self=x
+ClampMinBackward0 min self=x
+CummaxBackward0 dim indices
+CumminBackward0 dim indices
+DiagEmbedBackward0 dim1=dim0 dim2=dim1 offset
+DiagonalBackward0 dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
+DiagonalBackward0_copy dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
+DiagonalScatterBackward0 dim1=dim0 dim2=dim1 offset
+DotBackward0 self=x tensor=y
+ErfinvBackward0
+ExpandBackward0 self_sym_sizes=x.shape
+FlipBackward0 dims=dims|dim
+GatherBackward0 dim index sparse_grad=False
+HuberLossBackward0 delta reduction self=x target=y
+IndexAddBackward0 alpha dim index
+IndexCopyBackward0 dim index
+LerpBackward1 end=y self=x weight
+LinalgVectorNormBackward0 dim=axes keepdim ord=p self=x result=out
+MaskedSelectBackward0 mask
+MeanBackward0 self_sym_numel=x.size self_sym_sizes=x.shape
+MeanBackward1 dim=axes keepdim self_sym_numel=x.size self_sym_sizes=x.shape
+MmBackward0 mat2=y mat2_sym_sizes=y.shape self=x self_sym_sizes=x.shape
+MseLossBackward0 reduction self=x target=y
+MvBackward0 self=x vec=y
+NormalBackward1 mean_sym_sizes=x.shape
+NormalBackward2 std_sym_sizes=x.shape
+NormalBackward3 mean_sym_sizes=x.shape std_sym_sizes=y.shape
+NllLoss2DBackward0 ignore_index reduction target weight
+NllLossBackward0 ignore_index reduction target weight
+PowBackward0 exponent=exponent|2 self=x
+PowBackward1 exponent=y self=x result=out
+PowBackward2 exponent=y self=base result=out
+RsubBackward1 alpha
+ScatterAddBackward0 dim index
+ScatterBackward0 dim index
+SelectBackward0 dim=dim|0 index self_sym_sizes=x.shape
+SliceBackward0 dim end=stop self_sym_sizes=x.shape start step
+SliceScatterBackward0 dim end=stop start step
+SmoothL1LossBackward0 beta reduction self=x target=y
+SplitBackward0 dim self_sym_sizes=x.shape
+SplitWithSizesBackward0 dim self_sym_sizes=x.shape
+StdMeanBackward0 correction dim=axes keepdim self=x result0=std
+SubBackward0 alpha=alpha|1
+TakeBackward0 index
+UnfoldBackward0 dimension=dim self_sym_sizes=x.shape size step
+"""
+_TABLE = {node: attributes for node, *attributes in map(str.split, _LINES.strip().splitlines())}
+
+# Those that PyTorch keeps as numbers of any type. It keeps all others as unsigned integers, in which -1 is 2**64 - 1.
+SCALARS = frozenset(("alpha", "beta", "correction", "delta", "eps", "exponent", "input_scale", "max", "max_val", "min",
+                     "min_val", "negative_slope", "ord", "scale", "self", "threshold", "value", "weight"))
+
+
+class Attribute(NamedTuple):
+    """Where a node has the value of an attribute.
+
+    `kind` is 'saved', and `place` its place in `node.saved`; or 'shape' or 'size', and `place` the edge it is of; or
+    'constant', and `place` the value.
+    """
+
+    kind: str
+    place: int
+
+
+@cache
+def attributes_of(op: Op) -> dict[str, Attribute]:
+    """What the nodes of an op can be asked for, by PyTorch's names, in PyTorch's order: by name, results last."""
+    declared = _TABLE.get(op.node_name)
+    if declared is None:
+        sources = [_source(op, save) for i, save in enumerate(op.saves) if i in _used(op)]
+        declared = [f"{_USUAL.get(source, source)}={source}" for source in sources if not source.endswith(".dtype")]
+    found: dict[str, Attribute] = {}
+    for declaration in sorted(declared, key=lambda d: (d.partition("=")[2] in op.outputs, d)):
+        name, _, source = declaration.partition("=")
+        for choice in (source or name).split("|"):
+            attribute = _attribute(op, choice)
+            if attribute is not None:
+                found[name] = attribute
+                break
+    return found
+
+
+def _used(op: Op) -> frozenset[int]:
+    return frozenset().union(*op.uses.values())
+
+
+def _source(op: Op, save: Save) -> str:
+    """What a saved thing is called in the table."""
+    if save.kind == "out":
+        return op.outputs[save.place]
+    name = op.arguments[save.place]
+    return f"{name}.{save.kind}" if save.kind in ("shape", "dtype") else name
+
+
+def _attribute(op: Op, source: str) -> Attribute | None:
+    if source.isdigit() or source == "False":
+        return Attribute("constant", int(source) if source.isdigit() else False)
+    name, _, property = source.partition(".")
+    if property:
+        return Attribute(property, op.arguments.index(name))
+    for place in _used(op):
+        if _source(op, op.saves[place]) == source:
+            return Attribute("saved", place)
+    return None
+
+
+@cache
+def packing_order(op: Op) -> tuple[int, ...]:
+    """The places of what a node of this op saves, in the order in which PyTorch packs and unpacks it."""
+    named = [place for kind, place in attributes_of(op).values() if kind == "saved"]
+    return (*named, *[place for place in range(len(op.saves)) if place not in named])

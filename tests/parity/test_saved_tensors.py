@@ -1,0 +1,129 @@
+"""Saved tensors against PyTorch: what hooks are given for every operator, and what nodes say that they saved."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import retrograd
+from against_torch import as_array
+from op_table import TABLE, Entry
+
+
+def results_of(library: Any, entry: Entry, arrays: Any) -> list[Any]:
+    """What an entry gives on leaves that require grad; nothing where it refuses."""
+    leaves = [library.from_numpy(a.copy()).requires_grad_() for a in arrays]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = entry.call(library, *leaves)
+    except (RuntimeError, NotImplementedError):
+        return []
+    found = [*found] if isinstance(found, (tuple, list)) else [found]
+    return [r for r in found if isinstance(r, library.Tensor) and r.grad_fn is not None]
+
+
+def pairs(theirs: Any, ours: Any) -> Iterator[tuple[Any, Any]]:
+    """The nodes that two graphs of the same form have at the same places."""
+    if theirs is None or ours is None:
+        return
+    yield theirs, ours
+    for (a, _), (b, _) in zip(theirs.next_functions, ours.next_functions, strict=False):
+        yield from pairs(a, b)
+
+
+# What PyTorch's nodes have and ours do not, since "naming is saving": no rule of ours needs the value.
+NOT_SAVED = {
+    "AddbmmBackward0": "batch1_sym_argsize_0 batch1_sym_argsize_1 batch2_sym_argsize_2",
+    "AddmmBackward0": "mat1_sym_strides mat2_sym_strides",
+    "ComplexBackward0": "imag real",
+    "CummaxBackward0": "self", "CumminBackward0": "self",
+    "DivBackward2": "other rounding_mode self",
+    "ErfinvBackward0": "self",
+    "GatherBackward0": "self",
+    "GeluBackward0": "approximate",
+    "IndexAddBackward0": "source source_dim", "IndexCopyBackward0": "source source_dim",
+    "LogSigmoidBackward0": "buffer",
+    "MaskedSelectBackward0": "self",
+    "MmBackward0": "mat2_sym_strides self_sym_strides",
+    "NllLoss2DBackward0": "self total_weight", "NllLossBackward0": "self total_weight",
+    "SgnBackward0": "result",
+    "SplitBackward0": "split_size", "SplitWithSizesBackward0": "split_sizes",
+    "SqueezeBackward1": "dim", "SqueezeBackward2": "dim", "SqueezeBackward4": "dim", "SqueezeBackward5": "dim",
+    "TakeBackward0": "self",
+}
+# Options that are kept as they are computed with: dimensions counted from the front, all of them where none is named,
+# an end within the bounds, the usual correction and offset.
+RESOLVED = {"dim", "dims", "dim1", "dim2", "dimension", "end", "correction", "storage_offset"}
+# Composed of nodes of other kinds than PyTorch's: a division and a product by a number.
+OTHER_NODES = {"MulBackward1", "DivBackward1"}
+
+
+def saved(node: Any) -> dict[str, Any]:
+    """What a node says that it saved."""
+    return {name.removeprefix("_saved_"): getattr(node, name) for name in dir(node) if name.startswith("_saved_")}
+
+
+def same_saved(name: str, theirs: Any, ours: Any) -> None:
+    if isinstance(theirs, torch.Tensor):
+        if theirs.ndim == 0 and not ours.requires_grad:           # a number is kept in the type it is computed in
+            assert ours.item() == theirs.item(), name
+            return
+        assert str(ours.dtype) == str(theirs.dtype), name
+        values = np.broadcast_to(as_array(ours), theirs.shape)    # of a weight that PyTorch has spread out
+        np.testing.assert_allclose(values, as_array(theirs), rtol=1e-6, atol=1e-9, err_msg=name)
+        assert (ours.requires_grad, ours.grad_fn is None) == (theirs.requires_grad, theirs.grad_fn is None), name
+    elif isinstance(theirs, tuple) and any(isinstance(t, torch.Tensor) for t in theirs):
+        assert str(ours) == str(theirs), name
+    else:
+        assert ours == theirs, name
+
+
+@pytest.mark.parametrize("entry", TABLE, ids=str)
+def test_nodes_say_what_they_saved(entry: Entry) -> None:
+    for arrays in islice(entry.samples(), 2):
+        for library in (torch, retrograd):
+            library.manual_seed(0)
+        for t, o in zip(results_of(torch, entry, arrays), results_of(retrograd, entry, arrays), strict=False):
+            for theirs, ours in pairs(t.grad_fn, o.grad_fn):
+                node = theirs.name().rpartition("::")[2]
+                if node in OTHER_NODES or "Backward" not in node:
+                    continue
+                expected, found = saved(theirs), saved(ours)
+                assert expected.keys() - found.keys() == set(NOT_SAVED.get(node, "").split()), node
+                assert found.keys() <= expected.keys(), node
+                for name in found.keys() - RESOLVED:
+                    same_saved(f"{node}.{name}", expected[name], found[name])
+
+
+class Packed(list[Any]):
+    """What a pack hook was given, one after the other."""
+
+    def __init__(self, library: Any, entry: Entry, arrays: Any) -> None:
+        def pack(t: Any) -> Any:
+            node = None if t.grad_fn is None else t.grad_fn.name().rpartition("::")[2]
+            self.append((tuple(t.shape), str(t.dtype).removeprefix("torch."), t.requires_grad, node))
+            return t
+
+        library.manual_seed(0)
+        with library.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+            self.results = results_of(library, entry, arrays)
+
+
+# The table's entries that save something else than PyTorch's, by the nodes above, and by: a weight that is not spread
+# out, results that are no tensors that require grad, functions that PyTorch composes of others, out-variants.
+PACKED_APART = ("div floor", "div trunc", "erfinv", "sgn", "isfinite", "isclose", "complex", "logsigmoid", "asinh_",
+                "acosh_", "atanh_", "binary_cross_entropy weight", "nll_loss", "cross_entropy", "cummax", "cummin",
+                "a kept gradient", "gather", "index_add", "index_copy", "masked_select", "take")
+
+
+@pytest.mark.parametrize("entry", [e for e in TABLE if not e.name.startswith(PACKED_APART)], ids=str)
+def test_hooks_are_given_what_pytorch_gives_them_in_its_order(entry: Entry) -> None:
+    for arrays in islice(entry.samples(), 2):
+        assert Packed(retrograd, entry, arrays) == Packed(torch, entry, arrays)
