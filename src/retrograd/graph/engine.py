@@ -219,8 +219,7 @@ class Pass:
                     self.give(edge, result)
                 else:
                     buffers[edge] = result
-                if type(edge) is AccumulateGrad:
-                    to_leaf = True
+                to_leaf = to_leaf or type(edge) is AccumulateGrad
             if to_leaf:                             # not before: a leaf's hooks may write to what a rule still reads
                 result = None                       # so that the leaf may be the only one to hold it
                 self._delivered(edges)
