@@ -5,6 +5,11 @@ from typing import Any
 
 def functions(torch: Any) -> dict[str, Any]:
     """The Functions by name: what they save, return, write and leave out differs."""
+    made = (*_that_save(torch), *_of_views(torch), *_of_several(torch), _of_two(torch))
+    return {function.__name__: function for function in made}
+
+
+def _that_save(torch: Any) -> tuple[Any, ...]:
     Function = torch.autograd.Function
 
     class Square(Function):
@@ -32,6 +37,12 @@ def functions(torch: Any) -> dict[str, Any]:
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             return ctx.saved_tensors[0] * g
+
+    return Square, Exp
+
+
+def _of_views(torch: Any) -> tuple[Any, ...]:
+    Function = torch.autograd.Function
 
     class Doubled(Function):
         """Writes to its input."""
@@ -67,6 +78,12 @@ def functions(torch: Any) -> dict[str, Any]:
         def backward(ctx: Any, g: Any) -> Any:
             return g
 
+    return Doubled, Same, Part
+
+
+def _of_several(torch: Any) -> tuple[Any, ...]:
+    Function = torch.autograd.Function
+
     class Both(Function):
         """Two outputs, whose gradients may be missing."""
 
@@ -94,7 +111,12 @@ def functions(torch: Any) -> dict[str, Any]:
         def backward(ctx: Any, g: Any, h: Any) -> Any:
             return 2 * g
 
-    class Times(Function):
+    return Both, Rounded
+
+
+def _of_two(torch: Any) -> Any:
+
+    class Times(torch.autograd.Function):
         """Two inputs, one of which may be a number or require no grad."""
 
         @staticmethod
@@ -108,4 +130,4 @@ def functions(torch: Any) -> dict[str, Any]:
             x, y = [t if n is None else n for t, n in zip(ctx.saved_tensors, ctx.numbers, strict=True)]
             return g * y if ctx.needs_input_grad[0] else None, g * x if ctx.needs_input_grad[1] else None
 
-    return {f.__name__: f for f in (Square, Exp, Doubled, Same, Part, Both, Rounded, Times)}
+    return Times

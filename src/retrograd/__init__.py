@@ -268,11 +268,7 @@ from .tensor.gathering import (
     index_add,
     index_copy,
     index_fill,
-    index_put,
-    index_put_,
     index_select,
-    masked_fill,
-    masked_select,
     scatter,
     scatter_add,
     take,
@@ -325,6 +321,7 @@ from .tensor.legacy import (
     LongTensor,
     ShortTensor,
 )
+from .tensor.masking import index_put, index_put_, masked_fill, masked_select
 from .tensor.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensor.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
 from .tensor.normalizing import log_softmax, logsumexp, norm, softmax

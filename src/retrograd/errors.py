@@ -58,12 +58,20 @@ class Said:
     always: ClassVar[bool] = False
 
 
-def warn_once(message: str, stacklevel: int) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn whoever called this package: the warning is given for their line, however deep it comes from."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_once(message: str) -> None:
     """Warn, unless that was done before."""
     if Said.always or message not in Said.messages:
         if not Said.always:
             Said.messages.add(message)
-        warnings.warn(message, UserWarning, stacklevel=stacklevel)
+        warn(message)
 
 
 def set_warn_always(b: bool, /) -> None:

@@ -6,10 +6,10 @@ The mode is one for the whole process, as in PyTorch. What is seen, and what is 
 from __future__ import annotations
 
 import threading
-import warnings
 from types import TracebackType
 from typing import Any
 
+from ..errors import warn
 from ..graph.anomaly import Watch
 from ..modes import Here, in_all_threads
 
@@ -93,8 +93,8 @@ class detect_anomaly(set_detect_anomaly):
     def __init__(self, check_nan: bool = True) -> None:
         self.prev, self.prev_check_nan = _now
         self.check_nan = check_nan
-        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
-                      "enabled for debugging.", UserWarning, stacklevel=2)
+        warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+                      "enabled for debugging.", UserWarning)
 
     def __enter__(self) -> None:
         _set(True, self.check_nan)

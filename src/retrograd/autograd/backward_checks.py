@@ -5,11 +5,11 @@ This module must not know finite differences.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from ..errors import warn
 from ..graph.node import OtherNode
 from ..tensor.state import edge_of, plain, with_edge
 from .backward import grad
@@ -65,10 +65,10 @@ def check_undefined(check: Check, count: int) -> None:
 
 
 def _warn() -> None:
-    warnings.warn(
+    warn(
         "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
         "break existing callers of this function. If this is true for you, you can call this function with "
-        '"check_undefined_grad=False" to disable the feature', stacklevel=5)
+        '"check_undefined_grad=False" to disable the feature')
 
 
 def check_batched_pass(check: Check, out: Any, number: int) -> None:

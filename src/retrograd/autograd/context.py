@@ -8,11 +8,11 @@ nobody can tell. This module must not know how a Function is called.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..errors import warn
 from ..graph.hooks import RemovableHandle
 from ..tensor.state import State
 from .function_node import FunctionNode
@@ -143,8 +143,8 @@ class FunctionCtx:
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Does nothing: that tensors share memory is known without it."""
-        warnings.warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
-                      "Note that calls to `set_()` are not tracked", FutureWarning, stacklevel=2)
+        warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
+                      "Note that calls to `set_()` are not tracked", FutureWarning)
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which outputs have no gradient."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..errors import warn
 from ..graph.node import OtherNode, Output
 from ..modes import local
 from ..tensor.interop import detach
@@ -71,9 +71,9 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     boxed_grads_call = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
+        warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
                       "should invoke them on the class itself. Instantiating an autograd function will raise an error "
-                      "in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
+                      "in a future version of PyTorch.", DeprecationWarning)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "

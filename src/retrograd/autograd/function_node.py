@@ -6,13 +6,13 @@ This module must not know what a context looks like, nor what becomes of the out
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import warn
 from ..graph import faults
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
@@ -127,7 +127,7 @@ class FunctionNode(Node):
 
     def unpacked_as_of_old(self) -> tuple[Any, ...]:
         """The same, with the warning that `saved_variables` gives."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=3)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.unpacked()
 
     def raw(self) -> tuple[SavedTensor, ...]:

@@ -6,14 +6,13 @@ module must not know how forward is called.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import DIFFERENTIABLE
-from ..errors import user_site
+from ..errors import user_site, warn
 from ..graph.versions import next_number, written
 from ..modes import local
 from ..tensor.inplace import rebase
@@ -160,8 +159,8 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
     if before is None and requires(out):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
-        warnings.warn("ctx.mark_dirty() received a tensor that was not an input. Only inputs that forward writes to "
-                      "are to be marked.", UserWarning, stacklevel=4)
+        warn("ctx.mark_dirty() received a tensor that was not an input. Only inputs that forward writes to "
+                      "are to be marked.", UserWarning)
     if base is not None and count > 1:
         raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
                            "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
+from ..errors import warn
 from ..modes import local
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,9 +52,9 @@ class _Mode:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
+            warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
                           "decorate functions or methods. To preserve the current behavior of class decoration, you "
-                          "can directly decorate the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
+                          "can directly decorate the `__init__` method and nothing else.", FutureWarning)
         if inspect.isgeneratorfunction(function):
             return _decorated_generator(self, function)
 

@@ -6,12 +6,12 @@ what a backward pass must not do, stand in `comparison` and `backward_checks`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..errors import warn
 from ..kernels.random import uniform
 from ..tensor.generator import default_generator
 from ..tensor.state import State, plain
@@ -144,9 +144,9 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
             continue
         array = x._array
         if array.dtype not in (np.float64, np.complex128):
-            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
+            warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
                           "check will likely fail if all the inputs are not of double precision floating point or "
-                          "complex. ", stacklevel=5)
+                          "complex. ")
         if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "

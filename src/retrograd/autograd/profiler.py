@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
-import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from ..errors import warn
 from ..modes import local
 from .profiler_recording import Recording
 from .profiler_report import EventList, FunctionEvent, FunctionEventAvg
@@ -42,12 +42,12 @@ class profile:
         if not enabled:
             return
         if use_cuda:
-            warnings.warn("The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` "
-                          "instead.", FutureWarning, stacklevel=2)
+            warn("The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` "
+                          "instead.", FutureWarning)
         if use_cuda or use_device == "cuda":
-            warnings.warn("CUDA is not available, disabling CUDA profiling", UserWarning, stacklevel=2)
+            warn("CUDA is not available, disabling CUDA profiling", UserWarning)
         elif use_device is not None:
-            warnings.warn(f"The {use_device} is not a valid device option.", UserWarning, stacklevel=2)
+            warn(f"The {use_device} is not a valid device option.", UserWarning)
         if not use_cpu:
             raise AssertionError("Device-only events supported only with Kineto (use_kineto=True). There is no device "
                                  "but the CPU.")

@@ -11,7 +11,6 @@ float16, and by chance in one of some hundred samples of a thousand float32 cate
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,8 @@ from retrograd import dtypes
 from retrograd.kernels.drawing import require, rounded, unit64
 from retrograd.kernels.random import exponential
 from retrograd.kernels.twister import Twister
+
+from ..errors import warn
 
 __all__ = ["multinomial", "randint", "randperm"]
 
@@ -176,11 +177,9 @@ def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")
         if dtype.kind == "f" and abs(bound) > _largest_integer(dtype):
             digits = np.finfo(dtype).nmant + 1
-            warnings.warn(
+            warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-                f"{dtypes.C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.",
-                stacklevel=3,
-            )
+                f"{dtypes.C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.")
 
 
 def _check_permutation(n: int, dtype: np.dtype[Any]) -> None:

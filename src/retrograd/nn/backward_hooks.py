@@ -5,11 +5,11 @@ This module must not know what a module holds, or how its hooks are registered.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function import Function
+from ..errors import warn
 from ..modes import local
 from ..tensor.tensor import Tensor
 
@@ -48,8 +48,8 @@ class BackwardHook:
     def after(self, result: Any) -> Any:
         """The outputs of the module, by way of the node behind it."""
         if not isinstance(result, Tensor | tuple):
-            warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
-                          f"received {type(result)}", stacklevel=5)
+            warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                          f"received {type(result)}")
         outputs = result if isinstance(result, tuple) else (result,)
         self.output_count = len(outputs)
         values, self.output_places = _through(outputs, self._on_outputs)
@@ -62,10 +62,9 @@ class BackwardHook:
         for hook in self.pre_hooks:
             full = _replaced(full, hook(self.module, full), "Backward pre hook", "grad_output")
         if self.input_places is None:
-            warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs "
+            warn("Full backward hook is firing when gradients are computed with respect to module outputs "
                           "since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
-                          "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.",
-                          stacklevel=5)
+                          "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")
             for hook in self.hooks:
                 after = hook(self.module, (None,) * self.input_count, full)
                 if after is not None and not (isinstance(after, tuple) and all(g is None for g in after)):

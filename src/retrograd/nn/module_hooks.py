@@ -5,13 +5,13 @@ This module must not know what a module holds.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
+from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..tensor.tensor import Tensor
 from .backward_hooks import BackwardHook
@@ -227,8 +227,8 @@ class _Call:
                 try:
                     self._after(hook, key in with_kwargs)
                 except Exception as error:
-                    warnings.warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was "
-                                  f"silenced as another error was raised in forward: {error}", stacklevel=4)
+                    warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was "
+                                  f"silenced as another error was raised in forward: {error}")
 
     def _on_last_node(self, hooks: list[Callable[..., Any]]) -> None:
         """The old kind of backward hook: on the node that made the first tensor of the result."""
@@ -241,7 +241,7 @@ class _Call:
             first.grad_fn.register_hook(_Bound(hook, self.module))
         missed = _missed(self.args, self.result, first.grad_fn)
         if missed:
-            warnings.warn(missed, FutureWarning, stacklevel=4)
+            warn(missed, FutureWarning)
 
 
 class _Bound:

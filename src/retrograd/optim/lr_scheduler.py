@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..errors import warn
 from ..names import missing
 from .optimizer import Optimizer
 
@@ -46,10 +46,10 @@ class LRScheduler:
     def step(self) -> None:
         """Go on to the next epoch."""
         if self._step_count == 1 and not self.optimizer._opt_called:
-            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
+            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
                           "later, you should call them in the opposite order: `optimizer.step()` before "
                           "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
-                          "first value of the learning rate schedule.", UserWarning, stacklevel=2)
+                          "first value of the learning rate schedule.", UserWarning)
         self._advance()
 
     def _advance(self) -> None:

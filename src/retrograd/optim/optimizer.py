@@ -6,7 +6,6 @@ This module must not know how a step is computed.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -14,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from ..autograd.grad_mode import enable_grad
+from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..nn.module import clear_grad
 from ..tensor.state import State, plain
@@ -114,8 +114,8 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             group.setdefault(name, default)
         if len({id(tensor) for tensor in tensors}) != len(tensors):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
-                          "an error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+            warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
+                          "an error; see github.com/pytorch/pytorch/issues/40967 for more information")
         known = {id(tensor) for other in self.param_groups for tensor in other["params"]}
         if not known.isdisjoint(map(id, tensors)):
             raise ValueError("some parameters appear in more than one parameter group")

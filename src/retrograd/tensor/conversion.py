@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from ..dtypes import (
     result_dtype,
     uint8,
 )
+from ..errors import warn
 from ..ops import basic as ops
 from .options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from .recording import recorded
@@ -57,8 +57,7 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
     if target is self._array.dtype and not copy and (order == "K" or lies_in(memory_format, self._array)):
         return self
     if self._array.dtype.kind == "c" and target.kind not in "cb":
-        warnings.warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning,
-                      stacklevel=2)
+        warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
     result: Tensor = _cast(self, target)
     if order != "K" and not lies_in(memory_format, result._array):
         result = _clone(result, order)

@@ -5,12 +5,12 @@ Ranges are in `ranges`, random numbers in `random`, the memory of others in `mem
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import warn
 from ..kernels import layout as layouts
 from ..modes import local
 from ..ops import creation as ops
@@ -59,9 +59,9 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 
 def _warn_of_copy(function: str) -> None:
-    warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
                   f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor).",
-                  UserWarning, stacklevel=3)
+                  UserWarning)
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,

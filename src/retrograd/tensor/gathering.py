@@ -6,13 +6,12 @@ RuntimeError for an index that is outside, TypeError for what is no tensor.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..dtypes import C_NAMES, I64, dtype as torch_dtype
+from ..dtypes import I64, dtype as torch_dtype
 from ..kernels import gathering as elements, indexing as kernels
 from ..kernels.shape import common_shape
 from ..ops import indexing as ops
@@ -28,7 +27,7 @@ from .state import State, plain
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
-def _written(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
+def writer(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
     """The in-place call of an op: a kernel writes straight to the memory."""
 
     def call(input: Any, *args: Any) -> Any:
@@ -39,19 +38,14 @@ def _written(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
-_masked_select = recorded(ops.masked_select)
 # Each op that writes as (the call that makes a new tensor, the call that writes in place).
-_SCATTER = recorded(ops.scatter), _written(ops.scatter, elements.scatter_into)
-_SCATTER_VALUE = recorded(ops.scatter_value), _written(ops.scatter_value, elements.scatter_value_into)
-_SCATTER_ADD = recorded(ops.scatter_add), _written(ops.scatter_add, elements.scatter_add_into)
-_INDEX_ADD = recorded(ops.index_add), _written(ops.index_add, kernels.index_add_into)
-_INDEX_COPY = recorded(ops.index_copy), _written(ops.index_copy, kernels.index_copy_into)
-_INDEX_FILL = recorded(ops.index_fill), _written(ops.index_fill, kernels.index_fill_into)
-_INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), _written(ops.index_fill_tensor, kernels.index_fill_tensor_into)
-_INDEX_PUT = recorded(ops.index_put), _written(ops.index_put, kernels.put_into)
-_MASKED_FILL = recorded(ops.masked_fill), _written(ops.masked_fill, elements.masked_fill_into)
-_MASKED_FILL_TENSOR = (recorded(ops.masked_fill_tensor),
-                       _written(ops.masked_fill_tensor, elements.masked_fill_tensor_into))
+_SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
+_SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
+_SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
+_INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)
+_INDEX_COPY = recorded(ops.index_copy), writer(ops.index_copy, kernels.index_copy_into)
+_INDEX_FILL = recorded(ops.index_fill), writer(ops.index_fill, kernels.index_fill_into)
+_INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), writer(ops.index_fill_tensor, kernels.index_fill_tensor_into)
 
 
 def _index(name: str, index: Any, position: int = 3) -> Any:
@@ -307,98 +301,6 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`index_fill`, written over the tensor itself."""
     return _index_fill(1, input, dim, index, value)
-
-
-# Several dimensions
-
-def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
-    array_of("index_put", input)
-    for i, each in enumerate(indices):
-        if not isinstance(each, State):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
-    arrays = tuple([static_index(each._array) for each in indices])
-    return put(place, input, arrays, values, accumulate)
-
-
-def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
-    """`index_put` with arrays for indices; in place where `place` is 1."""
-    check_put(input._array, array_of("index_put", values, "values", 3), indices, accumulate)
-    return _INDEX_PUT[place](input, values, indices, accumulate)
-
-
-def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
-    """Refuse values of another dtype, once their shape is found to fit. One value for a mask is cast as a number is."""
-    if values.dtype != target.dtype:
-        one = not accumulate and values.size == 1 and kernels.by_mask(indices)
-        error = kernels.misfit(target.shape, indices, () if one else values.shape, one)
-        if one and error is None:
-            filling(values.item(), target.dtype)
-            return
-        if error is not None:
-            raise error
-        have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
-        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the "
-                           f"destination and {have} for the source.")
-
-
-def static_index(array: Any) -> Any:
-    """An index as one that nobody else can write to. Raises IndexError for a dtype that is no index."""
-    if array.dtype == I64:
-        return array.copy()
-    if array.dtype.kind == "b":
-        return array.copy()
-    if array.dtype == np.uint8:
-        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-                      UserWarning, stacklevel=2)
-        return array.astype(bool)
-    if array.dtype == np.int32:
-        return array.astype(I64)
-    raise IndexError("tensors used as indices must be long, int, byte or bool tensors. This one is "
-                     f"torch.{array.dtype.name}.")
-
-
-def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
-    """A copy with `values` written where the indices say, one tensor for each leading dimension, or added there."""
-    return _index_put(0, input, indices, values, accumulate)
-
-
-def index_put_(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
-    """`index_put`, written over the tensor itself."""
-    return _index_put(1, input, indices, values, accumulate)
-
-
-# By a mask
-
-def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
-    array, chosen = array_of("masked_fill", input), array_of("masked_fill", mask, "mask", 2)
-    if chosen.dtype.kind != "b":
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
-                           f"{C_NAMES[chosen.dtype.name]}")
-    if isinstance(value, State):
-        if value._array.ndim:
-            raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                               f"{value._array.ndim} dimension(s).")
-        return _MASKED_FILL_TENSOR[place](input, value, mask)
-    return _MASKED_FILL[place](input, mask, filling(number("masked_fill", "value", 3, value), array.dtype))
-
-
-def masked_fill(input: Any, mask: Any, value: Any) -> Any:
-    """A number where the mask is true, the tensor elsewhere; both are broadcast to one shape."""
-    return _masked_fill(0, input, mask, value)
-
-
-def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
-    """`masked_fill`, written over the tensor itself."""
-    return _masked_fill(1, input, mask, value)
-
-
-def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
-    """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
-    array_of("masked_select", input)
-    if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
-        raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
-    common_shape(mask._array.shape, input._array.shape)
-    return _masked_select(input, mask) if out is None else into(out, _masked_select, input, mask)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {

@@ -6,7 +6,6 @@ all index arrays together make one `index` or `index_put`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64, dtype as torch_dtype
+from ..errors import warn
 from ..graph.versions import writing
 from ..kernels import indexing as kernels
 from ..kernels.arithmetic import overwrite
@@ -21,10 +21,10 @@ from ..modes import local
 from ..ops import arithmetic, indexing as ops
 from ..ops.framework import Op
 from ..ops.shape import alias, unsqueeze
-from . import gathering
+from . import gathering, masking
 from .dims import array_of, as_int, axis_of
-from .gathering import put, static_index
 from .inplace import check_writable, write, written
+from .masking import put, static_index
 from .options import filling
 from .recording import make_view, recorded
 from .shape import broadcast_to, view
@@ -104,9 +104,9 @@ def _keys(key: Any) -> tuple[Any, ...]:
         return key
     if type(key) is list and len(key) < 32 and any([
             k is None or k is Ellipsis or isinstance(k, (slice, list, tuple, State, np.ndarray)) for k in key]):
-        warnings.warn(
+        warn(
             "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-            "2.9; use x[tuple(seq)] instead of x[seq].", UserWarning, stacklevel=3)
+            "2.9; use x[tuple(seq)] instead of x[seq].", UserWarning)
         return tuple(key)
     return (key,)
 
@@ -243,7 +243,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
         values = value._array
         lead = _leading_ones(values.shape)
         values = values.reshape(values.shape[lead:]) if lead else values
-        gathering.check_put(target, values, arrays, False)
+        masking.check_put(target, values, arrays, False)
         writing(target)
         kernels.put_into(target, values, arrays, False)
     written(input)
@@ -345,11 +345,11 @@ class IndexingMethods:
     __getitem__, __setitem__ = getitem, setitem
     select, narrow = select, narrow
     gather, take, index_select = gathering.gather, gathering.take, gathering.index_select
-    take_along_dim, masked_select = gathering.take_along_dim, gathering.masked_select
+    take_along_dim, masked_select = gathering.take_along_dim, masking.masked_select
     scatter, scatter_ = gathering.scatter, gathering.scatter_
     scatter_add, scatter_add_ = gathering.scatter_add, gathering.scatter_add_
     index_add, index_add_ = gathering.index_add, gathering.index_add_
     index_copy, index_copy_ = gathering.index_copy, gathering.index_copy_
     index_fill, index_fill_ = gathering.index_fill, gathering.index_fill_
-    index_put, index_put_ = gathering.index_put, gathering.index_put_
-    masked_fill, masked_fill_ = gathering.masked_fill, gathering.masked_fill_
+    index_put, index_put_ = masking.index_put, masking.index_put_
+    masked_fill, masked_fill_ = masking.masked_fill, masking.masked_fill_

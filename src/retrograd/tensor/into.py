@@ -7,14 +7,13 @@ without `out`, everything is checked, and only then is anything written. Must no
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype
-from ..errors import user_site
+from ..errors import user_site, warn
 from ..graph.node import OtherNode
 from ..graph.versions import writing, written
 from ..kernels.layout import slowest_first
@@ -189,8 +188,8 @@ def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
     if had == shape:
         return
     if notice and math.prod(had):
-        warnings.warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=result.size),
-                      UserWarning, stacklevel=5)
+        warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=result.size),
+                      UserWarning)
     order = [*range(result.ndim)] if result.flags.c_contiguous else slowest_first(result)
     reshape_memory(target, tuple([shape[axis] for axis in order]))
     target._array = target._array.transpose(np.argsort(order))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import warn
 from ..graph.versions import apart
 from ..ops.basic import clone
 from .conversion import to
@@ -39,9 +39,8 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
 def _over(ndarray: np.ndarray[Any, Any]) -> Tensor:
     array = checked_array(ndarray)
     if not array.flags.writeable:
-        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-                      "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning,
-                      stacklevel=3)
+        warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
+                      "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning)
     result: Tensor = plain(apart(array))
     return result
 

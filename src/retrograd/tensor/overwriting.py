@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import warn
 from ..ops import arithmetic as ops
 from .dims import not_a_tensor
 from .inplace import write, written
@@ -57,7 +57,6 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         written(self)                                   # also where elements of it coincide
         return self
     if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
-        warnings.warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning,
-                      stacklevel=2)
+        warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
     write(ops.copy, self, (src,))
     return self

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import I64
+from ..errors import warn
 from ..ops import joining, shape as ops
 from ..ops.framework import Op
 from .dims import array_of, as_int, axes_of, axis_of
@@ -238,8 +238,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     """Grids of coordinates: view i has the elements of tensor i along dimension i. With "xy" the first two swap."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
     if indexing is None:
-        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-                      UserWarning, stacklevel=2)
+        warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+                      UserWarning)
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in given:

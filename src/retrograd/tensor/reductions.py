@@ -6,13 +6,13 @@ Each takes `dim` (or NumPy's `axis`) as an int or several, from either end; none
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import dtype as torch_dtype
+from ..errors import warn
 from ..kernels.reductions import count, nonempty
 from ..ops import reductions as ops, scans
 from .dims import Dims, array_of, as_int, axes_of, axis_of
@@ -130,8 +130,8 @@ def _spread(name: str) -> Callable[..., Any]:
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
         if count(array.shape, axes) <= correction:
-            warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
-                          "reduction factor (input numel divided by output numel).", UserWarning, stacklevel=2)
+            warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                          "reduction factor (input numel divided by output numel).", UserWarning)
         return call(input, axes, flag(name, keepdim, keepdims), correction)
 
     function.__name__ = function.__qualname__ = name

@@ -5,7 +5,6 @@ A memory is the array that owns it; a storage is a view of that in bytes. Must n
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..devices import CPU, device
 from ..dtypes import C_NAMES, DIFFERENTIABLE, F32, dtype as torch_dtype
+from ..errors import warn
 from ..graph.node import OtherNode
 from ..graph.versions import inherit, new_lineage
 from ..kernels.layout import address, owner_of, row_by_row, strided
@@ -241,9 +241,9 @@ def _bytes_of(owner: Array) -> Array:
 
 def storage(self: Tensor) -> TypedStorage:
     """The memory behind the tensor, as elements of its type."""
-    warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
+    warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
                   "storage class. To access UntypedStorage directly, use tensor.untyped_storage() instead of "
-                  "tensor.storage()", UserWarning, stacklevel=2)
+                  "tensor.storage()", UserWarning)
     return TypedStorage._of(untyped_storage(self), self._array.dtype)
 
 

@@ -5,13 +5,13 @@ Each mixin is a table in the module of its family: method = function. This modul
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
+from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
@@ -161,11 +161,11 @@ class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMe
             grad: Tensor | None = meta.grad
             return grad
         if self._edge is not None:
-            warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+            warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
                           "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
                           "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
                           "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead.",
-                          UserWarning, stacklevel=2)
+                          UserWarning)
         return None
 
     @grad.setter

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import warn
 from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
 from ...tensor import normalizing
@@ -207,8 +207,8 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
     """The dimension given, or the one that PyTorch once guessed, with a warning."""
     if dim is not None:
         return dim
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-                  "argument.", stacklevel=4)
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+                  "argument.")
     return 0 if input.ndim in (0, 1, 3) else 1
 
 

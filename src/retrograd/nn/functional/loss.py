@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops import losses as ops
 from ...tensor.recording import recorded
@@ -39,9 +39,9 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     shape = input._array.shape
     if target._array.shape == shape:
         return input, target
-    warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
+    warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
                   "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                  UserWarning, stacklevel=3)
+                  UserWarning)
     common = common_shape(shape, target._array.shape)
     return (input if shape == common else input.expand(*common),
             target if target._array.shape == common else target.expand(*common))
@@ -170,10 +170,9 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
         whole, reduction = "batch", "sum"
     reduction = checked_reduction(reduction, size_average, reduce)
     if reduction == "mean":
-        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
+        warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
                       "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
-                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                      stacklevel=2)
+                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.")
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")

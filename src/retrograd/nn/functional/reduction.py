@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from ...errors import warn
 
 __all__ = ["checked_reduction"]
 
@@ -17,8 +18,8 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     """
     if size_average is not None or reduce is not None:
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-                      UserWarning, stacklevel=4)
+        warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+                      UserWarning)
     if reduction not in _NAMES:
         raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
     return reduction
