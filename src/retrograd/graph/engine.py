@@ -49,12 +49,17 @@ class Pass:
     """One backward pass over a graph.
 
     `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at, None for every leaf; where `capture` is
-    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass.
+    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass. `outer`
+    is the pass that this one is run inside.
     """
 
     def __init__(self, roots: Sequence[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
-                 inputs: Sequence[Any] | None = None, capture: bool = False) -> None:
+                 inputs: Sequence[Any] | None = None, capture: bool = False, outer: Pass | None = None) -> None:
         self.recorder, self.keep = recorder, keep
+        # Whether it goes to all leaves, and so do those that it is run inside.
+        self.to_all: bool = inputs is None and (outer is None or outer.to_all)
+        # What parcels keep for as long as the pass lasts.
+        self.notes: dict[Any, Any] = {}
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
         self.captured: dict[Any, Any] = {}
