@@ -37,8 +37,8 @@ _TWICE = ("torch.utils.checkpoint: Unpack is being triggered for a tensor that w
 _REMEDY = ("The function has to do the same whenever it is run: hand it what it depends on as arguments, and change "
            "nothing outside of it that it reads.")
 _DUMP = (" An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
-         "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\nOperations recorded in the forward run:\n{}\n\n"
-         "Operations recorded in the recomputation:\n{}")
+         "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\nOperations recorded in the forward run:\n  {}\n\n"
+         "Operations recorded in the recomputation:\n  {}")
 
 
 class CheckpointError(RuntimeError):
@@ -49,27 +49,25 @@ class StopRecomputation(BaseException):
     """All that was saved has been made again: raised through the function, so that it runs no further."""
 
 
-class Record(NamedTuple):
-    """A recorded operation: the class of its node, and the line. An input that is kept for a checkpoint has no node."""
+class Saved(NamedTuple):
+    """What a saved value looked like; the class of the node that saved it, None for a checkpoint inside; the line."""
 
+    shape: tuple[int, ...]
+    dtype: Any
     node: type | None
     site: Site | None
 
     def __str__(self) -> str:
-        name = "a checkpoint inside, for an input," if self.node is None else self.node.__name__
-        return name if self.site is None else f"{name} at {self.site}"
-
-
-class Saved(NamedTuple):
-    """What a saved value looked like, and the operation that saved it."""
-
-    shape: tuple[int, ...]
-    dtype: Any
-    by: Record
-
-    def __str__(self) -> str:
         metadata = {"shape": Size(self.shape), "dtype": torch_dtype.of[self.dtype], "device": device("cpu")}
-        return f"{metadata}, saved by {self.by}"
+        return f"{metadata}, saved by {self.by()}"
+
+    def by(self) -> str:
+        """Who saved it, and where."""
+        return _operation("a checkpoint inside, as its input," if self.node is None else self.node.__name__, self.site)
+
+
+def _operation(name: str, site: Site | None) -> str:
+    return name if site is None else f"{name} at {site}"
 
 
 class Place:
@@ -106,14 +104,19 @@ class Input:
 
 
 class Run:
-    """One run of the function: what it saved and, for debugging, all that it recorded. `now` is being recorded."""
+    """One run of the function. Of what it saved there are the fields of a `Saved` each, since there are many.
 
-    __slots__ = ("__weakref__", "log", "now", "saved")
+    `node` is the class of the node that is being recorded, if any, and `site` its line. `log` is of all that was
+    recorded, for debugging.
+    """
+
+    __slots__ = ("__weakref__", "log", "node", "saved", "site")
 
     def __init__(self, debug: bool) -> None:
-        self.saved: list[Saved] = []
-        self.log: list[Record] | None = [] if debug else None
-        self.now: Record | None = None
+        self.saved: list[tuple[tuple[int, ...], Any, type | None, Site | None]] = []
+        self.log: list[str] | None = [] if debug else None
+        self.node: type | None = None
+        self.site: Site | None = None
 
     def pack(self, tensor: Any) -> Any:
         """Take in a value that is being saved; what is kept of it."""
@@ -125,8 +128,8 @@ class Run:
 
     def note(self, tensor: Any) -> None:
         """Write down a value that is being saved."""
-        array = tensor._array
-        self.saved.append(Saved(array.shape, array.dtype, self.now or Record(None, user_site(2))))
+        array, node = tensor._array, self.node
+        self.saved.append((array.shape, array.dtype, node, user_site(2) if node is None else self.site))
 
 
 class watching(saved_tensors_hooks):
@@ -153,13 +156,13 @@ class _Watcher(Packer):
         run = self.run
         if node.saved is None and run.log is None:
             return
-        run.now = Record(type(node), user_site(3))
+        run.node, run.site = type(node), user_site(3)
         if run.log is not None:
-            run.log.append(run.now)
+            run.log.append(_operation(run.node.__name__, run.site))
         try:
             super().__call__(node, results, operands)
         finally:
-            run.now = None
+            run.node = None
 
 
 class Segment(Run):
@@ -257,23 +260,22 @@ class Recomputation(Run):
         """The first value that one run saved and the other did not."""
         before, now = self.segment.saved, self.saved
         for i, (old, new) in enumerate(zip(before, now)):
-            if old.by.node is not new.by.node or old[:2] != new[:2]:
+            if old[:3] != new[:3]:
                 return f"They differ from position {i} on:\n{_both(old, new)}"
         i = min(len(before), len(now))
         name, more = ("forward run", before) if len(before) > len(now) else ("recomputation", now)
-        return f"They differ from position {i} on: only in the {name} was one saved, by {more[i].by}"
+        return f"They differ from position {i} on: only in the {name} was one saved, by {Saved(*more[i]).by()}"
 
     def error(self, sentence: str, details: str = "") -> CheckpointError:
         """What to say of a mismatch; with all that was recorded, where that was asked for."""
         error = CheckpointError(f"{sentence}{details}\n{_REMEDY}" if details else sentence)
         if self.log is None:
             return error
-        dump = CheckpointError(_DUMP.format(*["\n".join([f"  {record}" for record in log or ()])
-                                              for log in (self.segment.log, self.log)]))
+        dump = CheckpointError(_DUMP.format(*["\n  ".join(log or ()) for log in (self.segment.log, self.log)]))
         dump.__cause__ = error
         return dump
 
 
-def _both(before: Saved, now: Saved) -> str:
+def _both(before: tuple[Any, ...], now: tuple[Any, ...]) -> str:
     """A value that was saved in both runs, with PyTorch's words."""
-    return f"saved metadata: {before}\nrecomputed metadata: {now}"
+    return f"saved metadata: {Saved(*before)}\nrecomputed metadata: {Saved(*now)}"
