@@ -44,6 +44,8 @@ _DUMP = (" An error happened while unpacking tensors; dumping logs of latest com
 class CheckpointError(RuntimeError):
     """The recomputation of a checkpointed function did not save what its forward run had saved."""
 
+    __module__ = "retrograd.utils.checkpoint"
+
 
 class StopRecomputation(BaseException):
     """All that was saved has been made again: raised through the function, so that it runs no further."""
