@@ -223,6 +223,136 @@ PROGRAMS = {
                 print("cleaned up")
         checkpoint(g, leaf(), use_reentrant=False).sum().backward()
     """,
+    "what is no function, no tensor or no result": """
+        for kind in KINDS:
+            attempt(lambda: checkpoint(lambda: leaf() * 2, use_reentrant=kind))
+            attempt(lambda: checkpoint(None, leaf(), use_reentrant=kind))
+            attempt(lambda: checkpoint(use_reentrant=kind))
+            attempt(lambda: checkpoint(lambda x: None, leaf(), use_reentrant=kind))
+            attempt(lambda: checkpoint(lambda x: [x * 2], leaf(), use_reentrant=kind)[0].sum().backward())
+            attempt(lambda: checkpoint(lambda x: {"a": x * 2}, leaf(), use_reentrant=kind)["a"].sum().backward())
+            attempt(lambda: checkpoint(lambda x: (x, x), leaf(), use_reentrant=kind))
+            attempt(lambda: checkpoint(lambda x: (x.long(), x * 2), leaf(), use_reentrant=kind))
+            attempt(lambda: checkpoint(lambda x: (x.long() * 1), leaf(), use_reentrant=kind))
+            attempt(lambda: checkpoint(lambda x, y: x * y, 3, 4, use_reentrant=kind))
+    """,
+    "operations of several results": """
+        for kind in KINDS:
+            x = leaf(1.0, 5.0, 3.0)
+            def f(x):
+                a, b = x.max(0)
+                u = x.unbind()
+                t, i = x.topk(2)
+                return a * t.sum() + u[0] * u[2].exp() + x.cumprod(0).sum() + torch.stack(u).std()
+            y = checkpoint(said("f", f), x, use_reentrant=kind)
+            y.backward()
+            print(y, x.grad)
+    """,
+    "parameters, leaves and their hooks": """
+        for kind in KINDS:
+            x = leaf()
+            w = leaf(2.0, 3.0)
+            w.requires_grad_(False)
+            def f(x):
+                y = x * w
+                with torch.set_grad_enabled(False):
+                    z = y.exp()
+                return y * z
+            y = checkpoint(said("f", f), x, use_reentrant=kind)
+            y.retain_grad()
+            y.sum().backward()
+            print(x.grad, y.grad, w.grad)
+            x.grad = None
+            x.register_post_accumulate_grad_hook(lambda t: print("post", t.grad))
+            checkpoint(said("f", f), x, use_reentrant=kind).sum().backward()
+            y = checkpoint(f, x, use_reentrant=kind)
+            z = checkpoint(f, y, use_reentrant=kind)
+            (y * z).sum().backward()
+            print(x.grad)
+            p = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+            seen = []
+            def g(p):
+                seen.append(type(p).__name__)
+                return p * p
+            checkpoint(g, p, use_reentrant=kind).sum().backward()
+            print(seen, p.grad)
+    """,
+    "keywords, functional and gradcheck": """
+        x = leaf()
+        k = x * 2
+        def f(a, *, b):
+            return a * b
+        y = checkpoint(f, x, b=k, use_reentrant=False)
+        k.mul_(3)
+        attempt(y.sum().backward)
+        print(x.grad)
+        @C.set_checkpoint_early_stop(False)
+        def h():
+            return checkpoint(said("g", lambda x: x.sin() * 2), x, use_reentrant=False)
+        h().sum().backward()
+        y = checkpoint(said("g", lambda x: x.sin() * x), x, use_reentrant=False)
+        g1 = torch.autograd.grad(y, x, torch.ones(2), retain_graph=True)
+        print(g1)
+        def exp(x):
+            return checkpoint(torch.exp, x, use_reentrant=False)
+        print(torch.autograd.functional.jacobian(exp, x.detach()))
+        print(torch.autograd.functional.hessian(lambda x: exp(x).sum(), x.detach()))
+        print(torch.autograd.gradcheck(exp, x.detach().double().requires_grad_()))
+    """,
+    "checkpoints inside Functions, generators and recursion": """
+        x = leaf()
+        class F(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                with torch.enable_grad():
+                    ctx.x = x.detach().requires_grad_()
+                    ctx.y = checkpoint(said("in", lambda x: x.sin() * x), ctx.x, use_reentrant=False)
+                return ctx.y.detach()
+            @staticmethod
+            def backward(ctx, g):
+                ctx.y.backward(g, retain_graph=True)
+                return ctx.x.grad
+        checkpoint(said("out", lambda x: F.apply(x) * 2), x, use_reentrant=False).sum().backward()
+        print(x.grad)
+        checkpoint(said("out", lambda x: F.apply(x) * 2), x, use_reentrant=True).sum().backward()
+        print(x.grad)
+        def gen(x):
+            for i in range(3):
+                yield x.sin() * i
+        def f(x):
+            s = 0
+            for v in gen(x):
+                s = s + v
+            return s
+        checkpoint(said("gen", f), x, use_reentrant=False).sum().backward()
+        print(x.grad)
+        def rec(x, n):
+            return x if n == 0 else checkpoint(rec, x.sin() * x, n - 1, use_reentrant=n % 2 == 0)
+        rec(x, 5).sum().backward()
+        print(x.grad)
+    """,
+    "functions that write to their inputs": """
+        x = leaf()
+        y = checkpoint(lambda x: x.mul(2).relu_().exp_(), x, use_reentrant=False)
+        y.sum().backward()
+        print(x.grad)
+        z = x * 1
+        def f(z):
+            z.exp_()
+            return z * z
+        for kind in KINDS:
+            z = x * 1
+            y = checkpoint(said("f", f), z, use_reentrant=kind)
+            attempt(y.sum().backward)
+            print(z, x.grad)
+        z = x * 1
+        def g():
+            z.add_(1)
+            return z * z
+        y = checkpoint(said("g", g), use_reentrant=False)
+        attempt(y.sum().backward)
+        print(x.grad, z)
+    """,
 }
 
 
