@@ -49,20 +49,15 @@ class Pass:
     """One backward pass over a graph.
 
     `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at, None for every leaf; where `capture` is
-    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass. `outer`
-    is the pass that this one is run inside.
+    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass.
     """
 
     def __init__(self, roots: Sequence[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False, outer: Pass | None = None) -> None:
-        self.recorder, self.keep = recorder, keep
-        # Whether it goes to all leaves, and so do those that it is run inside.
-        self.to_all: bool = inputs is None and (outer is None or outer.to_all)
-        # What parcels keep for as long as the pass lasts.
-        self.notes: dict[Any, Any] = {}
+        self.recorder, self.keep, self.outer = recorder, keep, outer    # the pass that this one is run inside
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
-        self.captured: dict[Any, Any] = {}
+        self.captured, self.notes = dict[Any, Any](), dict[Any, Any]()    # notes: of parcels, for this pass
         # Of a node of several outputs, the edges to them that were met.
         self.addresses: dict[Any, list[Output]] = {}
         # The nodes to capture gradients at, with the edges asked for; and the nodes that lead on to another such.

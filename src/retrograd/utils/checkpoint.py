@@ -98,7 +98,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again, recorded, and go backward through that. RuntimeError in a pass to chosen inputs."""
-        if local.here.walk is not None and not local.here.walk.to_all:
+        if not _to_all_leaves(local.here.walk):
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
@@ -118,6 +118,15 @@ class CheckpointFunction(Function):
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([output for output, _ in pairs], [g for _, g in pairs])
         return None, None, *[leaf.grad if isinstance(leaf, Tensor) else None for leaf in leaves]
+
+
+def _to_all_leaves(walk: Any) -> bool:
+    """Whether a pass goes to all leaves, and so do those that it is run inside."""
+    while walk is not None:
+        if walk.wanted is not None:
+            return False
+        walk = walk.outer
+    return True
 
 
 @contextlib.contextmanager
