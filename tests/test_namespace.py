@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 PUBLIC = ["retrograd", "retrograd.autograd", "retrograd.autograd.functional", "retrograd.cuda", "retrograd.nn",
-          "retrograd.nn.functional", "retrograd.optim", "retrograd.viz"]
+          "retrograd.nn.functional", "retrograd.optim", "retrograd.utils", "retrograd.viz"]
 
 
 def offered(module: ModuleType) -> set[str]:

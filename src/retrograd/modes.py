@@ -1,4 +1,4 @@
-"""What is switched on in this thread: recording, inference mode, quiet floating point, an observer, watchers.
+"""What is on in this thread: recording, inference mode, quiet floating point, an observer, watchers, a backward pass.
 
 Each thread has one `Here`, found with a single thread-local look-up on the way into an operation. This module
 must not know tensors, nodes or operators: it holds switches, others read them.
@@ -23,7 +23,7 @@ class Here:
     observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off; `plain`
     is what `run` is without one.
     Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with tensors.
-    `passes` counts the backward passes that run inside each other.
+    `passes` counts the backward passes that run inside each other; `walk` is the innermost of them.
     Where anomalies are looked for, `anomalies` keeps what was seen of them.
     """
 

@@ -17,7 +17,8 @@ PACKAGE = pages.ROOT / "src" / "retrograd"
 # Where the sentences of autograd stand. A profile and a picture are about programs, and not about derivatives; the
 # reports of anomaly mode and of memory have a page and tests of their own, docs/debugging.md and test_anomaly.py.
 _APART = ("profiler", "anomaly", "bad_values", "memory")
-MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/*.py"), *(
+MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/*.py"),
+                                    *PACKAGE.glob("utils/*.py"), *(
     PACKAGE / "tensor" / f"{name}.py" for name in ("gradients", "hooks", "inplace", "refusals", "state", "tensor"))])
     if not path.stem.startswith(_APART)]
 

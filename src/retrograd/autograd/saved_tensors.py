@@ -14,7 +14,7 @@ from typing import Any
 from ..graph.node import SavedReader
 from ..modes import local
 from ..tensor.saved_values import attribute, attributes
-from ..tensor.saving import Packer
+from ..tensor.saving import Packer, in_force
 
 SavedReader.attribute, SavedReader.attributes = staticmethod(attribute), staticmethod(attributes)
 
@@ -53,20 +53,15 @@ class saved_tensors_hooks:
                             f"{self.pack_hook!r} and {self.unpack_hook!r}")
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
-        outer = _packer()
-        _replace(outer, Packer(self.pack_hook, self.unpack_hook, outer))
+        outer = in_force()
+        _replace(outer, self._packer(outer))
 
     def __exit__(self, *error: object) -> None:
-        packer = _packer()
+        packer = in_force()
         _replace(packer, None if packer is None else packer.outer)
 
-
-def _packer() -> Packer | None:
-    """The packer in force in this thread."""
-    for watcher in local.here.watchers:
-        if isinstance(watcher, Packer):
-            return watcher
-    return None
+    def _packer(self, outer: Packer | None) -> Packer:
+        return Packer(self.pack_hook, self.unpack_hook, outer)
 
 
 def _replace(old: Packer | None, new: Packer | None) -> None:
@@ -98,7 +93,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
     Raises it at once where hooks are in force already.
     """
     before = _disabled.message
-    if _packer() is not None:
+    if in_force() is not None:
         raise RuntimeError(error_message)
     _disabled.message = error_message
     try:

@@ -53,11 +53,11 @@ class Pass:
     """
 
     def __init__(self, roots: Sequence[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
-                 inputs: Sequence[Any] | None = None, capture: bool = False) -> None:
-        self.recorder, self.keep = recorder, keep
+                 inputs: Sequence[Any] | None = None, capture: bool = False, outer: Pass | None = None) -> None:
+        self.recorder, self.keep, self.outer = recorder, keep, outer    # the pass that this one is run inside
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
-        self.captured: dict[Any, Any] = {}
+        self.captured, self.notes = dict[Any, Any](), dict[Any, Any]()    # notes: of parcels, for this pass
         # Of a node of several outputs, the edges to them that were met.
         self.addresses: dict[Any, list[Output]] = {}
         # The nodes to capture gradients at, with the edges asked for; and the nodes that lead on to another such.

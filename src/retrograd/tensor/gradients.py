@@ -94,7 +94,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: bool | None, cr
     here.passes += 1
     try:
         kind = Pass if here.anomalies is None else CheckedPass
-        here.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture)
+        here.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer)
         found = walk.run() if here.passes % NESTED else on_a_fresh_stack(walk.run)
     finally:
         here.grad, here.walk = grad, outer

@@ -151,6 +151,14 @@ class Packer:
         return Hooked(self.hooks, result, None, place)
 
 
+def in_force() -> Packer | None:
+    """The packer of this thread, whose hooks are given what is saved."""
+    for watcher in local.here.watchers:
+        if isinstance(watcher, Packer):
+            return watcher
+    return None
+
+
 class SavedTensor:
     """One saved value of a node, to give it hooks of its own: `node._raw_saved_self.register_hooks(pack, unpack)`.
 

@@ -1,5 +1,5 @@
 """torch.utils: what programs use around a computation."""
 
-from . import hooks
+from . import checkpoint, hooks
 
-__all__ = ["hooks"]
+__all__ = ["checkpoint", "hooks"]

@@ -1,0 +1,230 @@
+"""torch.utils.checkpoint: memory for time. What happens inside a function is not kept, but computed again in backward.
+
+There are two kinds. The one to use (`use_reentrant=False`) records as ever and makes saved values again when they are
+asked for: `recomputation` has it. The other runs the function unrecorded, and records it in a backward of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Generator, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from ..autograd.backward import backward
+from ..autograd.function import Function
+from ..autograd.grad_mode import enable_grad, no_grad
+from ..modes import local
+from ..nn.containers import Sequential
+from ..tensor.generator import fork_rng, get_rng_state, set_rng_state
+from ..tensor.tensor import Tensor
+from .recomputation import CheckpointError, Segment, watching
+
+__all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+           "detach_variable", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+
+Contexts = tuple[contextlib.AbstractContextManager[Any], contextlib.AbstractContextManager[Any]]
+
+_PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; where it "
+            "is not passed, use_reentrant=True is meant.")
+_SUPPRESSED = ("torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
+               "during the checkpointed forward. This is not supported because checkpoint cannot return a value for a "
+               "failed forward.")
+_CHECKS = ("default", "none")
+
+
+class _Settings:
+    """What `set_checkpoint_early_stop` and `set_checkpoint_debug_enabled` say, in all threads; None for nothing."""
+
+    early_stop: bool | None = None
+    debug: bool | None = None
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
+    """While it is open, checkpoints are made that stop their recomputation early, or that do not."""
+    before, _Settings.early_stop = _Settings.early_stop, enable
+    try:
+        yield
+    finally:
+        _Settings.early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
+    """While it is open, checkpoints are made as with `debug=enabled`; None leaves it to them."""
+    before, _Settings.debug = _Settings.debug, enabled
+    try:
+        yield
+    finally:
+        _Settings.debug = before
+
+
+def noop_context_fn() -> Contexts:
+    """Two context managers that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same values as leaves that require grad where the tensors do. Raises RuntimeError unless given a tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: "
+                           f"{type(inputs).__name__}")
+    return tuple([value.detach().requires_grad_(value.requires_grad) if isinstance(value, Tensor) else value
+                  for value in inputs])
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn where none of the tensors among `inputs` requires grad."""
+    if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+class CheckpointFunction(Function):
+    """The reentrant kind: `CheckpointFunction.apply(function, preserve_rng_state, *args)`."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Run the function unrecorded; keep its arguments, and where the random numbers began."""
+        check_backward_validity(args)
+        ctx.run_function, ctx.random_state = run_function, get_rng_state() if preserve_rng_state else None
+        ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
+        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run the function again, recorded, and go backward through that. RuntimeError in a pass to chosen inputs."""
+        if not _to_all_leaves(local.here.walk):
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument.")
+        args = [*ctx.others]
+        for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[i] = tensor
+        with _random_numbers_from(ctx.random_state):
+            leaves = detach_variable(tuple(args))
+            with enable_grad():
+                outputs = ctx.run_function(*leaves)
+        if isinstance(outputs, Tensor):
+            outputs = (outputs,)
+        pairs = [(output, g) for output, g in zip(outputs, grads)
+                 if isinstance(output, Tensor) and output.requires_grad]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([output for output, _ in pairs], [g for _, g in pairs])
+        return None, None, *[leaf.grad if isinstance(leaf, Tensor) else None for leaf in leaves]
+
+
+def _to_all_leaves(walk: Any) -> bool:
+    """Whether a pass goes to all leaves, and so do those that it is run inside."""
+    while walk is not None:
+        if walk.wanted is not None:
+            return False
+        walk = walk.outer
+    return True
+
+
+@contextlib.contextmanager
+def _random_numbers_from(state: Any) -> Generator[None]:
+    """Draw random numbers from this state of the default generator on, and then as if none had been drawn."""
+    with fork_rng(enabled=state is not None):
+        if state is not None:
+            set_rng_state(state)
+        yield
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+               context_fn: Callable[[], Contexts] = noop_context_fn, determinism_check: str = "default",
+               debug: bool = False, early_stop: bool = True, preserve_rng_state: bool = True, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)`, of which only the arguments are kept; backward runs the function again.
+
+    The random numbers are the same in both runs, unless `preserve_rng_state` is False. `context_fn()` gives two context
+    managers, one for each run. A recomputation stops when all that is needed is there, unless `early_stop` is False.
+    With `use_reentrant` the function is run unrecorded at first, in a `CheckpointFunction`: then there is no
+    `autograd.grad`, no keyword, and only tensors that are arguments themselves count.
+
+    The function has to save the same in both runs, in number, shape and dtype: backward raises CheckpointError where it
+    does not, and says where. `determinism_check="none"` compares the number alone; with `debug` the message lists all
+    operations. Raises ValueError for options that do not go together.
+
+    >>> import retrograd as torch
+    >>> from retrograd.utils.checkpoint import checkpoint
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> y = checkpoint(lambda x: (x * x).exp(), x, use_reentrant=False)
+    >>> y.sum().backward(); x.grad
+    tensor([  5.4366, 218.3926])
+    """
+    if use_reentrant is None:
+        warnings.warn(_PASS_IT.format("torch.utils.checkpoint"), stacklevel=2)
+        use_reentrant = True
+    if use_reentrant:
+        _refuse(kwargs)
+        if context_fn is not noop_context_fn or debug is not False:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    debug = debug if _Settings.debug is None else _Settings.debug
+    if debug and context_fn is not noop_context_fn:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
+    if determinism_check not in _CHECKS:
+        raise ValueError(f"determinism_check should be one of {[*_CHECKS]}, but got {determinism_check}")
+    forward_context, recompute_context = context_fn()
+    if not local.here.grad:
+        return function(*args, **kwargs)
+    state = get_rng_state() if preserve_rng_state else None
+    segment = Segment(partial(_again, function, kwargs, state, recompute_context), args,
+                      early_stop=early_stop if _Settings.early_stop is None else _Settings.early_stop,
+                      compare=determinism_check == "default", debug=bool(debug))
+    with watching(segment), forward_context:
+        result = function(*args, **kwargs)
+        segment.complete = True
+    if not segment.complete:
+        raise RuntimeError(_SUPPRESSED)
+    return result
+
+
+def _again(function: Callable[..., Any], kwargs: dict[str, Any], state: Any,
+           context: contextlib.AbstractContextManager[Any], *args: Any) -> None:
+    """Run a checkpointed function once more."""
+    with _random_numbers_from(state), context:
+        function(*args, **kwargs)
+
+
+def _refuse(kwargs: dict[str, Any]) -> None:
+    if kwargs:
+        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+
+
+def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, *,
+                          preserve_rng_state: bool = True, **kwargs: Any) -> Any:
+    """A `Sequential`, or a list of functions, run one after the other in so many checkpoints; the last is not one.
+
+    >>> import retrograd as torch
+    >>> from retrograd.utils.checkpoint import checkpoint_sequential
+    >>> x = torch.tensor(1., requires_grad=True)
+    >>> checkpoint_sequential([torch.exp] * 4, 2, x, use_reentrant=False)
+    tensor(inf, grad_fn=<ExpBackward0>)
+    """
+    if use_reentrant is None:
+        warnings.warn(_PASS_IT.format("torch.utils.checkpoint.checkpoint_sequential"), stacklevel=2)
+        use_reentrant = True
+    _refuse(kwargs)
+    functions = [*functions.children()] if isinstance(functions, Sequential) else functions
+    size = len(functions) // segments
+    end = 0
+    for start in range(0, size * (segments - 1), size):
+        end = start + size
+        part = [functions[i] for i in range(start, end)]
+        input = checkpoint(partial(_in_turn, part), input, use_reentrant=use_reentrant,
+                           preserve_rng_state=preserve_rng_state)
+    return _in_turn([functions[i] for i in range(end, len(functions))], input)
+
+
+def _in_turn(functions: Sequence[Callable[[Any], Any]], input: Any) -> Any:
+    for function in functions:
+        input = function(input)
+    return input

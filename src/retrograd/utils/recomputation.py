@@ -1,0 +1,283 @@
+"""A checkpointed call: what its operations save is let go, and made again when a backward pass comes to use it.
+
+The operations of a `Segment` are recorded as ever; hooks on saved tensors put an empty `Place` where each saved value
+would be. The first place that a pass looks into runs the function once more, and a `Recomputation` keeps what is saved
+then, for that pass. Places count from 0 in the order of saving, and that order is all that ties the two runs together.
+So both note what each value looked like and who saved it, and where they differ the message has both.
+This module must not know how users ask for a checkpoint.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..autograd.grad_mode import enable_grad
+from ..autograd.saved_tensors import saved_tensors_hooks
+from ..devices import device
+from ..dtypes import dtype as torch_dtype
+from ..errors import Site, user_site
+from ..graph import faults
+from ..graph.versions import next_number, written_since
+from ..modes import local
+from ..tensor.saving import Hooked, Packer, in_force
+from ..tensor.size import Size
+from ..tensor.state import State, edge_of
+
+_FEWER = ("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+          "recomputation.\nNumber of tensors saved during forward: {}\nNumber of tensors saved during recomputation: "
+          "{}.\n")
+_MORE = ("torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward "
+         "pass.\n")
+_UNLIKE = ("torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during "
+           "the forward pass.\n")
+_TWICE = ("torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
+          "calling ctx.saved_tensors in backward, make sure to do so only once.")
+_REMEDY = ("The function has to do the same whenever it is run: hand it what it depends on as arguments, and change "
+           "nothing outside of it that it reads.")
+_DUMP = (" An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
+         "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\nOperations recorded in the forward run:\n  {}\n\n"
+         "Operations recorded in the recomputation:\n  {}")
+
+
+class CheckpointError(RuntimeError):
+    """The recomputation of a checkpointed function did not save what its forward run had saved."""
+
+    __module__ = "retrograd.utils.checkpoint"
+
+
+class StopRecomputation(BaseException):
+    """All that was saved has been made again: raised through the function, so that it runs no further."""
+
+
+class Saved(NamedTuple):
+    """What a saved value looked like; the class of the node that saved it, None for a checkpoint inside; the line."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    node: type | None
+    site: Site | None
+
+    def __str__(self) -> str:
+        metadata = {"shape": Size(self.shape), "dtype": torch_dtype.of[self.dtype], "device": device("cpu")}
+        return f"{metadata}, saved by {self.by()}"
+
+    def by(self) -> str:
+        """Who saved it, and where."""
+        return _operation("a checkpoint inside, as its input," if self.node is None else self.node.__name__, self.site)
+
+
+def _operation(name: str, site: Site | None) -> str:
+    return name if site is None else f"{name} at {site}"
+
+
+class Place:
+    """Stands in a node for a value that was let go."""
+
+    __slots__ = ("__weakref__", "index")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class Input:
+    """A tensor that the function was given, kept as operations keep theirs: by the hooks in force, if there are any."""
+
+    __slots__ = ("number", "value")
+
+    def __init__(self, tensor: Any) -> None:
+        packer = in_force()
+        self.number = next_number()
+        self.value = tensor if packer is None else Hooked(packer.hooks, tensor, edge_of(tensor), None)
+
+    def name(self) -> str:
+        """What a message calls the one who saved it."""
+        return "checkpoint"
+
+    def tensor(self) -> Any:
+        """The tensor. Raises RuntimeError where it was written to since."""
+        value = self.value
+        if isinstance(value, Hooked):
+            return value.tensor(value.edge)
+        if written_since(value._array, self.number):
+            raise faults.modified(self, value._array, *faults.maker(edge_of(value)))
+        return value
+
+
+class Run:
+    """One run of the function. Of what it saved there are the fields of a `Saved` each, since there are many.
+
+    `node` is the class of the node that is being recorded, if any, and `site` its line. `log` is of all that was
+    recorded, for debugging.
+    """
+
+    __slots__ = ("__weakref__", "log", "node", "saved", "site")
+
+    def __init__(self, debug: bool) -> None:
+        self.saved: list[tuple[tuple[int, ...], Any, type | None, Site | None]] = []
+        self.log: list[str] | None = [] if debug else None
+        self.node: type | None = None
+        self.site: Site | None = None
+
+    def pack(self, tensor: Any) -> Any:
+        """Take in a value that is being saved; what is kept of it."""
+        raise NotImplementedError
+
+    def unpack(self, kept: Any) -> Any:
+        """The value again."""
+        raise NotImplementedError
+
+    def note(self, tensor: Any) -> None:
+        """Write down a value that is being saved."""
+        array, node = tensor._array, self.node
+        self.saved.append((array.shape, array.dtype, node, user_site(2) if node is None else self.site))
+
+
+class watching(saved_tensors_hooks):
+    """While it is open, what is saved goes to `run`."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.pack, run.unpack)
+        self._run = run
+
+    def _packer(self, outer: Packer | None) -> Packer:
+        return _Watcher(self._run, outer)
+
+
+class _Watcher(Packer):
+    """Notes which operation is saving, where the hooks on saved tensors are told only what."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: Run, outer: Packer | None) -> None:
+        super().__init__(run.pack, run.unpack, outer)
+        self.run = run
+
+    def __call__(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+        run = self.run
+        if node.saved is None and run.log is None:
+            return
+        run.node, run.site = type(node), user_site(3)
+        if run.log is not None:
+            run.log.append(_operation(run.node.__name__, run.site))
+        try:
+            super().__call__(node, results, operands)
+        finally:
+            run.node = None
+
+
+class Segment(Run):
+    """A checkpointed call: its forward run, and how it is run again.
+
+    `again(*args)` runs the function as it was run before. With `early_stop` it is stopped once all is there. With
+    `compare` the shapes and dtypes of both runs have to agree.
+    """
+
+    __slots__ = ("again", "compare", "complete", "early_stop", "inputs", "open_ended", "places")
+
+    def __init__(self, again: Callable[..., Any], args: Sequence[Any], *, early_stop: bool, compare: bool,
+                 debug: bool) -> None:
+        super().__init__(debug)
+        self.again, self.early_stop, self.compare = again, early_stop, compare
+        self.inputs = [Input(arg) if isinstance(arg, State) else arg for arg in args]
+        self.places: list[weakref.ref[Place]] = []
+        self.complete = False             # the forward run is over
+        self.open_ended = False           # it was not when a recomputation went on where it had stopped
+
+    def pack(self, tensor: Any) -> Place:
+        place = Place(len(self.places))
+        self.places.append(weakref.ref(place))
+        self.note(tensor)
+        return place
+
+    def unpack(self, kept: Place) -> Any:
+        walk = local.here.walk
+        made: dict[Any, Recomputation] = {} if walk is None else walk.notes
+        run = made.get(self)
+        if run is None:
+            run = Recomputation(self)
+            run.run()
+            made[self] = run
+        if kept.index not in run.values:
+            raise run.error(_TWICE)
+        return run.values.pop(kept.index)
+
+
+class Recomputation(Run):
+    """The function run again for one backward pass. `values` are those that it saved and nobody has asked for yet."""
+
+    __slots__ = ("segment", "values")
+
+    def __init__(self, segment: Segment) -> None:
+        super().__init__(segment.log is not None)
+        self.segment = segment
+        self.values: dict[int, Any] = {}
+
+    def run(self) -> None:
+        """Run the function. Raises CheckpointError where what it saved is not what it had saved before."""
+        segment = self.segment
+        args = [arg.tensor() if isinstance(arg, Input) else arg for arg in segment.inputs]
+        try:
+            with watching(self), enable_grad():
+                segment.again(*args)
+        except StopRecomputation:
+            pass
+        if not segment.open_ended:
+            self._check()
+
+    def pack(self, tensor: Any) -> Any:
+        segment, index = self.segment, len(self.saved)
+        if tensor.requires_grad:
+            tensor = tensor.detach()
+        self.note(tensor)
+        count = len(segment.places)
+        if index >= count:
+            if segment.complete:
+                raise self.error(_MORE, self._difference())
+            segment.open_ended = True
+        elif segment.places[index]() is not None:      # else a pass inside the function has used it already
+            self.values[index] = tensor
+        if segment.early_stop and index + 1 == count:
+            raise StopRecomputation
+        return tensor
+
+    def unpack(self, kept: Any) -> Any:
+        return kept
+
+    def _check(self) -> None:
+        """Compare the runs."""
+        before, now = self.segment.saved, self.saved
+        if len(before) != len(now):
+            raise self.error(_FEWER.format(len(before), len(now)), self._difference())
+        if not self.segment.compare:
+            return
+        unlike = [i for i, place in enumerate(self.segment.places)
+                  if before[i][:2] != now[i][:2] and place() is not None]
+        if unlike:
+            raise self.error(_UNLIKE, "\n".join([f"tensor at position {i}:\n{_both(before[i], now[i])}"
+                                                 for i in unlike]))
+
+    def _difference(self) -> str:
+        """The first value that one run saved and the other did not."""
+        before, now = self.segment.saved, self.saved
+        for i, (old, new) in enumerate(zip(before, now)):
+            if old[:3] != new[:3]:
+                return f"They differ from position {i} on:\n{_both(old, new)}"
+        i = min(len(before), len(now))
+        name, more = ("forward run", before) if len(before) > len(now) else ("recomputation", now)
+        return f"They differ from position {i} on: only in the {name} was one saved, by {Saved(*more[i]).by()}"
+
+    def error(self, sentence: str, details: str = "") -> CheckpointError:
+        """What to say of a mismatch; with all that was recorded, where that was asked for."""
+        error = CheckpointError(f"{sentence}{details}\n{_REMEDY}" if details else sentence)
+        if self.log is None:
+            return error
+        dump = CheckpointError(_DUMP.format(*["\n  ".join(log or ()) for log in (self.segment.log, self.log)]))
+        dump.__cause__ = error
+        return dump
+
+
+def _both(before: tuple[Any, ...], now: tuple[Any, ...]) -> str:
+    """A value that was saved in both runs, with PyTorch's words."""
+    return f"saved metadata: {Saved(*before)}\nrecomputed metadata: {Saved(*now)}"
