@@ -14,9 +14,7 @@ _LAYERS = "of layers that are absent"
 
 # What PyTorch has and retrograd has not, and why.
 METHODS = {
-    **dict.fromkeys(("squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_", "as_strided_", "set_"),
-                    "changes what the tensor is a view of, and not what it holds"),
-    **dict.fromkeys(("digamma_", "fill_diagonal_", "gcd_", "i0_", "igamma_", "igammac_", "index_reduce_", "lcm_",
+    **dict.fromkeys(("digamma_", "gcd_", "i0_", "igamma_", "igammac_", "index_reduce_", "lcm_",
                      "ldexp_", "lgamma_", "masked_scatter_", "mvlgamma_", "nextafter_", "polygamma_", "put_", "renorm_",
                      "scatter_reduce_"), _ABSENT),
     **dict.fromkeys(("apply_", "map_", "map2_"), "a Python function of each element, on the CPU alone"),

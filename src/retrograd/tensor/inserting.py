@@ -12,6 +12,7 @@ from ..kernels.layout import steps
 from ..ops import inserting as ops
 from .dims import array_of, as_int, axis_of
 from .geometry import as_strided, geometry_of
+from .into import into
 from .options import refuse_complex_gradient
 from .overwriting import fill_
 from .rearranging import plane
@@ -45,8 +46,10 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
-                  step: int = 1) -> Tensor:
+                  step: int = 1, *, out: Any = None) -> Any:
     """A copy with `src` as a range along `dim`. Raises RuntimeError where its shape is another."""
+    if out is not None:
+        return into(out, slice_scatter, input, src, dim, start, end, step)
     shape = array_of("slice_scatter", input).shape
     array_of("slice_scatter", src, "src", 2)
     refuse_complex_gradient("slice_scatter", input)
@@ -54,8 +57,7 @@ def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = 
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     first, last, by = slice(start, end, step).indices(shape[axis])
-    result: Tensor = _slice(input, src, axis, first, max(first, last), by)
-    return result
+    return _slice(input, src, axis, first, max(first, last), by)
 
 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:

@@ -121,6 +121,7 @@ _of("hstack vstack dstack column_stack", uncastable=_UNJOINABLE, error=TypeError
 _of("diag_embed", uncastable="diag: result type {result} can't be cast to the desired out= type {out}", exact=_EXACT,
     overlap=_FREE, gradient=UNDERIVED, blame="diag_embed")
 _of("diagonal", exact=_EXACT, overlap=_FREE, gradient=UNDERIVED, blame="diagonal_copy")
+_of("slice_scatter", exact=_EXACT, overlap=_FREE, gradient=UNDERIVED)
 _of("tril triu", exact=_EXACT, overlap=_FREE, repeated=True)
 _of("gather", exact=_EXACT, overlap=_APART)
 _of("take_along_dim", exact=_EXACT, overlap=_APART, blame="gather")
