@@ -35,7 +35,6 @@ _JOINED = ("torch.cat([{0}.reshape(-1), {1}.reshape(-1)])", "torch.stack([{0}, {
            "torch.where({0} > 0, {0}, {1})", "{0}.contiguous()", "{0}.roll(1, 0)", "{0}.softmax(0)")
 _RESHAPED = ("{}.squeeze_()", "{}.unsqueeze_(0)", "{}.t_()", "{}.transpose_(0, 1)", "{}.unsqueeze_(-1)",
              "{}.squeeze_(0)")
-_DATA = ("{}.data = {}", "{}.data = {}.data", "{}.data = {}.clone()", "{0}.data = {0} * 2")
 _MARKS = ("{}.requires_grad_()", "{}.requires_grad_(False)", "{}.detach_()", "{}.grad = None",
           "{}.requires_grad = True")
 
@@ -55,7 +54,7 @@ class _Author:
         self.kinds: tuple[tuple[Callable[[], Step], int], ...] = (
             (self.create, 2), (self.view, 8), (self.parts, 2), (self.compute, 5), (self.write, 8), (self.detach, 1),
             (self.hook, 2), (self.mark, 1), (self.backward, 3), (self.grad, 3), (self.mode, 1), (self.forget, 1),
-            (self.function, 3), (self.join, 2), (self.reshaped, 1), (self.data, 0.3), (self.unhook, 0.7))
+            (self.function, 3), (self.join, 2), (self.reshaped, 1), (self.unhook, 0.7))
 
     def program(self, length: int) -> list[Step]:
         quiet = self.draw.random() < 0.4                     # what is not looked at is not renewed
@@ -211,9 +210,6 @@ class _Author:
     def reshaped(self) -> Step:
         """A change of shape in place."""
         return self.draw.choice(_RESHAPED).format(self.any())
-
-    def data(self) -> Step:
-        return self.draw.choice(_DATA).format(self.any(), self.any())
 
     def hook(self) -> Step:
         step = self.draw.choice(_HOOKS).format(self.any())

@@ -17,9 +17,10 @@ from ..graph import faults
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
 from ..kernels.shape import clash
+from ..modes import local
 from ..tensor.gradients import as_tensor
 from ..tensor.saving import Hooked, SavedTensor
-from ..tensor.state import State, edge_of, plain, with_edge
+from ..tensor.state import State, edge_of, plain, requires, with_edge
 
 _new = object.__new__
 
@@ -60,11 +61,12 @@ class FunctionNode(Node):
         edges: list[Any] = []
         needs: list[bool] = []
         tensors: list[bool] = []
+        grad = local.here.grad
         for arg in args:
             if isinstance(arg, State):
-                edge = arg._edge if arg._meta is None else edge_of(arg)
+                edge = arg._edge if arg._meta is None else edge_of(arg) if grad else None
                 edges.append(edge)
-                needs.append(edge is not None)
+                needs.append(edge is not None or (not grad and requires(arg)))
                 tensors.append(True)
             else:
                 needs.append(False)

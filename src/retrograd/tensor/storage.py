@@ -343,8 +343,8 @@ def set_data(self: Tensor, value: Any) -> None:
         raise TypeError(f"Variable data has to be a tensor, but got {name}")
     new = value._array
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
-                           f"torch.{new.dtype.name}")
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
+                           f"is torch.{new.dtype.name}.")
     if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
         self._meta.accumulator = None           # it knows the old shape
     put_behind(self, new)
