@@ -194,6 +194,8 @@ class _Author:
         # `x[::2] += x` with one element PyTorch says that it overlaps.
         if t is None or u is None or not t.ndim or t.dtype != u.dtype or not self.plain_pair(t, u):
             value, index = "1.5", "..."
+        elif "[0]" in value and t.untyped_storage().data_ptr() == u.untyped_storage().data_ptr():
+            value = "1.5"                        # of a part that is not dense PyTorch reads what it has just written
         return f"{x}[{index}] {draw.choice(['=', '=', '=', '+=', '*='])} {value}"
 
     def detach(self) -> Step:
@@ -212,7 +214,10 @@ class _Author:
         return self.draw.choice(_RESHAPED).format(self.any())
 
     def hook(self) -> Step:
-        step = self.draw.choice(_HOOKS).format(self.any())
+        x = self.any()
+        # Where a later output of several retains its gradient and is written to, PyTorch fails, or crashes.
+        later = self.at(x) is not None and self.at(x).output_nr
+        step = self.draw.choice([h for h in _HOOKS if "retain" not in h] if later else _HOOKS).format(x)
         return step.replace("; ", "; h = ")
 
     def unhook(self) -> Step:
@@ -228,7 +233,7 @@ class _Author:
     def backward(self) -> Step:
         x, keep = self.any(), self.draw.choice(["", "retain_graph=True", "retain_graph=True", "create_graph=True"])
         if self.draw.random() < 0.15:
-            leaf = self.draw.choice(self.names(lambda t: t.requires_grad) or [x])
+            leaf = self.draw.choice(self.names(lambda t: t.requires_grad and not t.output_nr) or [x])
             return f"torch.autograd.backward({self.scalar(x)}, inputs=[{leaf}])"
         if self.draw.random() < 0.2:
             return f"{x}.backward(torch.ones_like({x}), {keep})"

@@ -171,6 +171,8 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. Give "
                            "the Function a clone.")
     edge.node.slice = base is not None
+    if meta is not None:
+        meta.grad = None                                 # it was that of what was written over
     rebase(out, edge)
 
 

@@ -73,7 +73,7 @@ class Pass:
         self.order = self._collect()
         self.wanted: set[Any] | None = None
         if inputs is not None:
-            self.wanted = wanted = self._leading_to([edge.node for edge in inputs])
+            self.wanted = wanted = self._leading_to([edge.node for edge in inputs if edge.node is not None])
             self.order = [node for node in self.order if node in wanted]
             if capture:
                 for edge in inputs:

@@ -66,7 +66,9 @@ def new_lineage(array: Any) -> Any:
     owner = owner_of(array)
     if owner is array or not owner.flags.forc:
         return apart(array)
-    return window(apart(owner), array.shape, array.dtype, address(array) - address(owner), array.strides)
+    part = window(apart(owner), array.shape, array.dtype, address(array) - address(owner), array.strides)
+    part.flags.writeable = array.flags.writeable          # what has an element in several places is read-only
+    return part
 
 
 def inherit(array: Any, from_array: Any) -> None:

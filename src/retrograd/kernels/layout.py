@@ -78,6 +78,13 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
     return view
 
 
+def spanned(owner: Array) -> Array:
+    """The bytes that an array with elements spans, of whatever layout, in one dimension."""
+    low, high = np.lib.array_utils.byte_bounds(owner)
+    first = owner[(slice(0, 1),) * owner.ndim].reshape(1).view(np.uint8)
+    return np.lib.stride_tricks.as_strided(first, (high - low,), (1,))
+
+
 def _by_stride_tricks(x: Array, owner: Array, shape: Shape, strides: Shape, start: int) -> Array:
     """As `strided`, of memory that is no one buffer, or of none; in bytes."""
     first = x
@@ -87,8 +94,7 @@ def _by_stride_tricks(x: Array, owner: Array, shape: Shape, strides: Shape, star
         if address(x) + start < low or address(x) + last > high:
             raise ValueError("strides lead out of the memory")
         if start:
-            whole = np.lib.stride_tricks.as_strided(owner.view(np.uint8), (high - low,), (1,))
-            first = whole[address(x) + start - low:][:x.itemsize].view(x.dtype)
+            first = spanned(owner)[address(x) + start - low:][:x.itemsize].view(x.dtype)
     return np.lib.stride_tricks.as_strided(first, shape, strides)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .layout import empty_strided, row_by_row, steps, strided
+from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
 Shape = tuple[int, ...]
 
@@ -36,7 +36,11 @@ def view(x: Any, shape: Shape) -> Any:
 
 def _by_steps(x: Any, shape: Shape, by: Shape) -> Any:
     """The memory of `x` in a shape of as many elements, by strides in bytes that do not leave it."""
-    out = np.lib.stride_tricks.as_strided(x, shape, by)
+    owner = owner_of(x)
+    if owner.flags.forc and x.size:
+        out = window(owner, shape, x.dtype, address(x) - address(owner), by)
+    else:
+        out = np.lib.stride_tricks.as_strided(x, shape, by)
     if not x.flags.writeable:
         out.flags.writeable = False
     return out
@@ -166,7 +170,7 @@ def expand(x: Any, shape: Shape) -> Any:
     if x.size and x.flags.c_contiguous and 0 not in shape:      # as NumPy's, at a tenth of the time
         wide: Any = np.ndarray(shape, x.dtype, x, 0, by)
     else:
-        wide = np.lib.stride_tricks.as_strided(x, shape, by)
+        wide = strided(x, shape, tuple([step // x.itemsize for step in by]))
     if wide.size != x.size or not x.flags.writeable:
         wide.flags.writeable = False
     return wide
@@ -278,7 +282,9 @@ def _triangle(x: Any, mask: Any) -> Any:
 
 def flip(x: Any, dims: Shape) -> Any:
     """`x` with some axes reversed, in memory of its own."""
-    return np.array(np.flip(x, dims), order="C")
+    out = empty_as(x, x.dtype)
+    out[...] = np.flip(x, dims)
+    return out
 
 
 def roll(x: Any, shifts: Shape, dims: Shape) -> Any:
@@ -293,7 +299,8 @@ def rot90(x: Any, k: int, dims: tuple[int, int]) -> Any:
 
 def repeat(x: Any, repeats: Shape) -> Any:
     """`x` beside itself, `repeats` times along each axis; leading axes are added."""
-    return np.tile(x, repeats)
+    copies = np.tile(x, repeats)
+    return copies.copy() if owner_of(copies) is owner_of(x) else copies       # of one element it hands out its memory
 
 
 def sum_of_parts(g: Any, shape: Shape, repeats: Shape) -> Any:

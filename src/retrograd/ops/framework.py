@@ -22,6 +22,10 @@ Domain = Callable[[np.dtype[Any], list[np.dtype[Any]]], np.dtype[Any]]
 Step = tuple[int, Rule, tuple[int, ...]]
 
 
+# What is not element-wise but keeps the layout of its operand.
+_KEEP_LAYOUT = ("clone", "copy_", "flip", "sort", "to")
+
+
 class Save(NamedTuple):
     """One thing that a node may keep: `kind` is 'input', 'out', 'shape', 'dtype' or 'static'; `place` says which."""
 
@@ -39,8 +43,8 @@ class Op:
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
     __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "indices_at", "kernel", "kind",
-                 "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several", "short", "steps",
-                 "uses", "variadic", "view")
+                 "name", "node_name", "outputs", "row_major", "rules", "saved_arrays", "saves", "several", "short",
+                 "steps", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
@@ -70,6 +74,8 @@ class Op:
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
+        # Whether results are laid out row by row, whatever the operands' layout, which element-wise ops keep.
+        self.row_major = kind in ("linear", "operator") and not view and name not in _KEEP_LAYOUT
         Op.by_kernel.setdefault(kernel, self)
 
     def __repr__(self) -> str:

@@ -119,7 +119,7 @@ def _turn(op: Op, x: Any, *options: Any) -> Any:
         node = new_node(op, (x,), (before,), (edge,), (before, *options), (x,))
         node.shape, node.dtype = x._array.shape, before.dtype
         set_edge(x, node)
-    meta.seen = next_number()
+        meta.seen = next_number()                        # unrecorded, it is stale like any view of what was written
     return x
 
 

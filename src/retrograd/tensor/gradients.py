@@ -16,7 +16,7 @@ from ..dtypes import C_NAMES, dtype as torch_dtype
 from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
 from ..graph.hooks import Users
-from ..graph.node import GradientEdge, edge_at
+from ..graph.node import AccumulateGrad, GradientEdge, edge_at
 from ..graph.stack import NESTED, on_a_fresh_stack
 from ..graph.versions import writing, written
 from ..kernels.layout import dense, steps
@@ -42,7 +42,10 @@ class TensorRecorder:
             if value is None or kind not in ("input", "out"):
                 tensors.append(value)
                 continue
-            tensors.append(with_edge(value, node.edges[index] if kind == "input" else node.edge_to(index)))
+            edge = node.edges[index] if kind == "input" else node.edge_to(index)
+            if type(edge) is AccumulateGrad and not requires(edge.variable):
+                edge = None                              # the leaf was detached since
+            tensors.append(with_edge(value, edge))
         return tuple(tensors)
 
     def dtype(self, value: Any) -> np.dtype[Any]:
@@ -182,11 +185,9 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
     if g is not None and leaf._edge is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after what "
                            f"is now differentiated was computed from it; its grad_fn is {leaf._edge.node.name()}.")
-    if not requires(leaf):
-        return
     if recorder is not None and not local.here.grad:    # a profiled pass: tensors, but nothing is recorded
         g, recorder = None if g is None else g._array, None
-    if g is not None:
+    if g is not None and requires(leaf):
         with _accumulation:
             held = meta.grad
             if recorder is not None:

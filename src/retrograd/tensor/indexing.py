@@ -49,6 +49,7 @@ def getitem(input: Any, key: Any) -> Any:
     if kind is int:
         return _select(input, 0, _place(key, input._array.shape, 0, 0))
     if kind is slice:
+        _refuse_stale(input)
         return _slice(input, 0, *_range(key, input._array.shape, 0))
     if isinstance(key, np.integer):
         return getitem(input, int(key))
@@ -61,6 +62,12 @@ def getitem(input: Any, key: Any) -> Any:
     if arrays is None:
         return part if steps else _alias(part)
     return _index(part, arrays)
+
+
+def _refuse_stale(input: Any) -> None:
+    """Refuse a view whose base was written to, if it cannot be followed, before what else is wrong with a key."""
+    if input._meta is not None and input._meta.creation != ORDINARY and local.here.grad:
+        edge_of(input)
 
 
 def _whole_view(input: Any, steps: list[Step]) -> Any:
@@ -118,8 +125,7 @@ def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ..
     used = sum([0 if k is None or k is Ellipsis or k is True or k is False else _width(k) for k in items])
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    if input._meta is not None and local.here.grad:
-        edge_of(input)                              # which refuses a stale view before what else is wrong with the key
+    _refuse_stale(input)
     steps: list[Step] = []
     arrays: list[Any] = []
     sizes = [*shape]
@@ -239,7 +245,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
             broadcast_to(_stripped(value), target.shape)        # says what does not fit
             raise
     else:
-        _check_values(target, value._array, arrays)
+        masking.check_values(target, value._array, arrays)
         values = value._array
         lead = _leading_ones(values.shape)
         values = values.reshape(values.shape[lead:]) if lead else values
@@ -258,7 +264,6 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
     if arrays is not None:
         value = _stripped(value, False)
         check_writable(target, True)
-        _check_values(target._array, value._array, arrays)
         put(1, target, arrays, value, False)
     elif shape == array.shape:
         write(arithmetic.copy, target, (value,), overwrite)
@@ -269,12 +274,6 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
         if value._array.shape != array.shape:
             value = broadcast_to(value, array.shape)
         write(arithmetic.copy, target, (value,), overwrite)
-
-
-def _check_values(target: Any, values: Any, arrays: tuple[Any, ...]) -> None:
-    """Refuse to write what is also read, but for one number where a mask says."""
-    if values.size != 1 or len(arrays) != 1 or arrays[0].dtype.kind != "b":
-        refuse_overlap(target, values, whole=True)
 
 
 def _stripped(value: Any, always: bool = True) -> Any:

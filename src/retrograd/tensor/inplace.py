@@ -181,7 +181,7 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
 
 def _check_overlaps(op: Op, operands: list[Any]) -> None:
     """Refuse an operator that would read, element by element, what it writes."""
-    if op.kind in ("pointwise", "linear") and op.name != "fill":
+    if op.kind in ("pointwise", "linear") and op.name != "fill" and op.indices_at is None:
         for other in operands[1:]:
             if other is not None:
                 refuse_overlap(operands[0]._array, other._array)
@@ -284,13 +284,13 @@ class CopySlices(OtherNode):
         inner = self.inner
         if inner is None:
             raise second_pass(self)
-        if not walk.keep:
-            self.inner = None
         if walk.wanted is not None and self.edges[0] in walk.wanted:
             walk.wanted.add(inner.edges[0])
         saved = inner.saved
         gradients = [*walk.gradients(inner, clone(part, "C"))]
         of_slice = gradients[0]
+        if not walk.keep:
+            self.inner = None
         if inner.steps is not None:
             inner.saved = saved                          # a recorded pass may have made it a node in its own right
             part[...] = walk.fitted(of_slice, inner.shape, inner.dtype) if of_slice is not None else 0

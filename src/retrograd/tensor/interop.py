@@ -14,7 +14,7 @@ import numpy as np
 from ..modes import local
 from .printing import repr_of
 from .rearranging import flip
-from .state import Results, State, plain, requires
+from .state import Results, State, plain, requires, set_leaf
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -182,7 +182,7 @@ def detach_(input: Tensor) -> Tensor:
     if meta is not None and meta.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead. The base would still be in the graph.")
     if meta is not None:
-        meta.leaf, meta.accumulator = False, None
+        set_leaf(meta, False)
     input._edge = None
     return input
 

@@ -18,6 +18,7 @@ from .into import into
 from .options import filling, number
 from .recording import recorded
 from .state import State
+from .writable import refuse_overlap
 
 _masked_select = recorded(ops.masked_select)
 # As in `gathering`: (the call that makes a new tensor, the call that writes in place).
@@ -40,8 +41,17 @@ def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bo
 
 def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
     """`index_put` with arrays for indices; in place where `place` is 1."""
-    check_put(input._array, array_of("index_put", values, "values", 3), indices, accumulate)
+    array = array_of("index_put", values, "values", 3)
+    if place:
+        check_values(input._array, array, indices)
+    check_put(input._array, array, indices, accumulate)
     return _INDEX_PUT[place](input, values, indices, accumulate)
+
+
+def check_values(target: Any, values: Any, indices: tuple[Any, ...]) -> None:
+    """Refuse to write what is also read, but for one number where a mask says."""
+    if values.size != 1 or not kernels.by_mask(indices):
+        refuse_overlap(target, values, whole=True)
 
 
 def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:

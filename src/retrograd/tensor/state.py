@@ -46,6 +46,7 @@ class Meta:
     accumulator: Callable[[], AccumulateGrad | None] | None
 
     leaf = False
+    dormant: Any = None                    # the `accumulator` of what was a leaf that requires grad, and may be again
     grad: Any = None
     hooks: HookDict | None = None          # on its gradient; where there is a node, the node has them too
     post_accumulate: HookDict | None = None
@@ -113,6 +114,13 @@ def requires(tensor: Any) -> bool:
 def stands_as_leaf(tensor: Any) -> bool:
     """Whether no recorded operation made it, going by the edge as it stands: PyTorch renews no view for this."""
     return tensor._edge is None
+
+
+def set_leaf(meta: Meta, value: bool) -> None:
+    """Say whether a leaf requires grad. The graphs that lead to it lead to it still when it does so again."""
+    if value != meta.leaf:
+        meta.leaf = value
+        meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
 
 
 def accumulator_of(leaf: Any) -> AccumulateGrad:

@@ -16,7 +16,7 @@ from ..dtypes import C_NAMES, DIFFERENTIABLE, F32, dtype as torch_dtype
 from ..errors import warn
 from ..graph.node import OtherNode
 from ..graph.versions import inherit, new_lineage
-from ..kernels.layout import address, owner_of, row_by_row, strided
+from ..kernels.layout import address, owner_of, row_by_row, spanned, strided
 from ..modes import local
 from .data import new_array
 from .dims import array_of, not_a_tensor
@@ -235,8 +235,7 @@ def _bytes_of(owner: Array) -> Array:
         return np.empty(0, BYTE)
     if owner.flags.forc:
         return (owner if owner.flags.c_contiguous else owner.T).reshape(-1).view(BYTE)
-    low, high = np.lib.array_utils.byte_bounds(owner)
-    return np.lib.stride_tricks.as_strided(owner[(0,) * owner.ndim, None].view(BYTE), (high - low,), (1,))
+    return spanned(owner)
 
 
 def storage(self: Tensor) -> TypedStorage:

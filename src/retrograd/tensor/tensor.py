@@ -43,7 +43,7 @@ from .resizing import ResizingMethods
 from .shape import ShapeMethods
 from .size import Size
 from .sorting import SortingMethods
-from .state import Results, State, edge_of, meta_of, requires, stands_as_leaf
+from .state import Results, State, edge_of, meta_of, requires, set_leaf, stands_as_leaf
 from .storage import StorageMethods
 from .subclassing import SubclassMethods
 
@@ -115,10 +115,7 @@ class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMe
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients. "
                                f"This one is {self.dtype!r}: convert it with .float() first.")
         if value or self._meta is not None:
-            meta = meta_of(self)
-            meta.leaf = value
-            if not value:
-                meta.accumulator = None
+            set_leaf(meta_of(self), value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError where it cannot be changed."""
