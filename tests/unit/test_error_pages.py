@@ -18,6 +18,7 @@ PACKAGE = pages.ROOT / "src" / "retrograd"
 _OF_TENSORS = ("gradients", "hooks", "inplace", "refusals", "resizing", "saved_values", "saving", "state", "tensor")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
                                     *PACKAGE.glob("utils/*.py"),
+                                    *PACKAGE.glob("nn/*hooks.py"),
                                     *(PACKAGE / "tensor" / f"{name}.py" for name in _OF_TENSORS)])
            if not path.stem.startswith("profiler")]
 
@@ -33,6 +34,7 @@ LEFT_OUT = {
     "No forward pass information": "a warning that goes before a report of anomaly mode, which says it too",
     "Error detected in {}.": "a warning that goes before a report of anomaly mode, which says it too",
     "\n\nPrevious calculation was induced by": "a warning that goes before a report of anomaly mode, which says it too",
+    "as a global Module hook": "the end of a sentence that is shown; a program with it would switch the whole process",
     "a finite tensor of shape": "takes the place of numbers in a report, where they are complex",
     "in the derivative rule of": "a note on an error inside a rule, which only a wrong rule raises",
     "The hessian of the user-provided function is independent of entry": "takes a wrong second derivative",
