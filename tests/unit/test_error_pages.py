@@ -36,7 +36,6 @@ LEFT_OUT = {
     "\n\nPrevious calculation was induced by": "a warning that goes before a report of anomaly mode, which says it too",
     "as a global Module hook": "the end of a sentence that is shown; a program with it would switch the whole process",
     "a finite tensor of shape": "takes the place of numbers in a report, where they are complex",
-    "in the derivative rule of": "a note on an error inside a rule, which only a wrong rule raises",
     "The hessian of the user-provided function is independent of entry": "takes a wrong second derivative",
     " as it prevents from using the double backward trick": "the end of the one before",
     "For output {} and input {}:": "takes a backward that counts how often it was called",
