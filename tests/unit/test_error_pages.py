@@ -14,13 +14,13 @@ import pytest
 import pages
 
 PACKAGE = pages.ROOT / "src" / "retrograd"
-# Where the sentences of autograd stand. A profile and a picture are about programs, and not about derivatives; the
-# reports of anomaly mode and of memory have a page and tests of their own, docs/debugging.md and test_anomaly.py.
-_APART = ("profiler", "anomaly", "bad_values", "memory")
-MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/*.py"),
-                                    *PACKAGE.glob("utils/*.py"), *(
-    PACKAGE / "tensor" / f"{name}.py" for name in ("gradients", "hooks", "inplace", "refusals", "state", "tensor"))])
-    if not path.stem.startswith(_APART)]
+# Where the sentences of autograd stand. A profile is about programs, and not about derivatives.
+_OF_TENSORS = ("gradients", "hooks", "inplace", "refusals", "resizing", "saved_values", "saving", "state", "tensor")
+MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
+                                    *PACKAGE.glob("utils/*.py"),
+                                    *PACKAGE.glob("nn/*hooks.py"),
+                                    *(PACKAGE / "tensor" / f"{name}.py" for name in _OF_TENSORS)])
+           if not path.stem.startswith("profiler")]
 
 # Sentences that are on no page, each with the reason. A sentence is found by its beginning.
 LEFT_OUT = {
@@ -28,9 +28,14 @@ LEFT_OUT = {
     "`{}`, written over the tensor itself": "a docstring",
     "The backward of `{}`": "a docstring",
     "cannot pickle": "of copying, which is no part of autograd",
-    "the value was saved by": "of anomaly mode, on the page docs/debugging.md",
     "no saved value was written to": "an assertion that no program reaches",
-    "in the derivative rule of": "a note on an error inside a rule, which only a wrong rule raises",
+    "an input whose shape is asked for": "an assertion that no program reaches",
+    "<memory held:": "a repr, and no error",
+    "No forward pass information": "a warning that goes before a report of anomaly mode, which says it too",
+    "Error detected in {}.": "a warning that goes before a report of anomaly mode, which says it too",
+    "\n\nPrevious calculation was induced by": "a warning that goes before a report of anomaly mode, which says it too",
+    "as a global Module hook": "the end of a sentence that is shown; a program with it would switch the whole process",
+    "a finite tensor of shape": "takes the place of numbers in a report, where they are complex",
     "The hessian of the user-provided function is independent of entry": "takes a wrong second derivative",
     " as it prevents from using the double backward trick": "the end of the one before",
     "For output {} and input {}:": "takes a backward that counts how often it was called",
