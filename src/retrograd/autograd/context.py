@@ -105,7 +105,7 @@ class _FunctionBase:
         return self._node.name()
 
     def _sequence_nr(self) -> int:
-        return self._node.number
+        return self._node._sequence_nr()
 
     def _register_hook_dict(self, tensor: Any) -> None:
         self._node._register_hook_dict(tensor)

@@ -140,7 +140,7 @@ class Node:
         hooks_of(self).tensor.append((tensor.output_nr, tensor._backward_hooks))
 
     def _sequence_nr(self) -> int:
-        return self.number
+        return self.number // 2
 
     @property
     def _input_metadata(self) -> list[InputMetadata]:

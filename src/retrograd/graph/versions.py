@@ -21,7 +21,8 @@ import numpy as np
 from ..errors import Site
 from ..kernels.layout import address, owner_of, window
 
-next_number = itertools.count(1).__next__
+# In steps of two: the slice that a write to a view starts from has its place just before the write.
+next_number = itertools.count(2, 2).__next__
 
 # How many of the latest writes are kept apart, so that a message can say which version a node had seen.
 _REMEMBERED = 64

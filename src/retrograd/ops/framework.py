@@ -22,8 +22,8 @@ Domain = Callable[[np.dtype[Any], list[np.dtype[Any]]], np.dtype[Any]]
 Step = tuple[int, Rule, tuple[int, ...]]
 
 
-# What is not element-wise but keeps the layout of its operand.
-_KEEP_LAYOUT = ("clone", "copy_", "flip", "sort", "to")
+# What is not element-wise but has a layout of its own, mostly that of its operand.
+_KEEP_LAYOUT = ("clone", "copy_", "flip", "nonzero", "sort", "to")
 
 
 class Save(NamedTuple):

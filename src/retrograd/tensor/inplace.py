@@ -265,6 +265,8 @@ class CopySlices(OtherNode):
         if inner.steps is not None:
             # What it saved of the slice was a view of what the base was. (The edges of a custom Function are checked.)
             sliced = None if before is None else StridedView(base, replay, inner, before)
+            if sliced is not None:
+                sliced.number = inner.number - 1
             inner.edges = (sliced, *inner.edges[1:])
         self.replay, self.inner, self.inputs = replay, inner, inner.inputs_shown()
         self.layout = layout_of(base._array)

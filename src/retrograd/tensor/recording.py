@@ -205,10 +205,8 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             out = here.run(kernel, array, *options)
         except (TypeError, ValueError) as error:
             raise explained(op, (x,), error) from None
-        if type(out) is not np.ndarray:
-            out = np.asarray(out)
-        if row_major and not out.flags.c_contiguous:
-            out = np.ascontiguousarray(out)
+        if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
+            out = np.asarray(out, order="C" if row_major else None)
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
