@@ -57,9 +57,9 @@ class Pass:
         self.recorder, self.keep, self.outer = recorder, keep, outer    # the pass that this one is run inside
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
-        self.captured, self.notes = dict[Any, Any](), dict[Any, Any]()    # notes: of parcels, for this pass
-        # Of a node of several outputs, the edges to them that were met.
-        self.addresses: dict[Any, list[Output]] = {}
+        self.captured: dict[Any, Any] = {}
+        self.notes: dict[Any, Any] = {}             # of parcels, for this pass
+        self.addresses: dict[Any, list[Output]] = {}     # of a node of several outputs, the edges to them that were met
         # The nodes to capture gradients at, with the edges asked for; and the nodes that lead on to another such.
         self.capture: dict[Any, list[Any]] = {}
         self.leading: set[Any] = set()

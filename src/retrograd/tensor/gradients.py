@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from math import prod
 from operator import index as as_int
 from typing import Any
 
@@ -81,11 +82,12 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
     return [(root_edge(root, i), cotangent) for i, (root, cotangent) in enumerate(zip(roots, given))]
 
 
-def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: bool | None, create_graph: bool,
+def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
     """One pass from what `starting` gave. Returns the gradients, as tensors, of the edges `inputs` with `capture`."""
-    keep = bool(as_int(create_graph if retain_graph is None else retain_graph))
-    create_graph = bool(create_graph)
+    keep: Any = create_graph if retain_graph is None else retain_graph
+    if type(keep) is not bool or type(create_graph) is not bool:
+        keep, create_graph = bool(as_int(keep)), bool(create_graph)
     here = local.here
     # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
     recorder = RECORDER if create_graph or here.observer is not None else None
@@ -153,7 +155,7 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
     """The cotangent to start with, of the dtype of `value`, to whose shape it must fit; ones for None."""
     shape, dtype = value.shape, value.dtype
     if cotangent is None:
-        if np.prod(shape, dtype=int) != 1:
+        if prod(shape) != 1:
             raise RuntimeError(
                 f"grad can be implicitly created only for scalar outputs. This one has shape {list(shape)}: reduce it "
                 "to a scalar, or pass a gradient of that shape.")
