@@ -114,7 +114,9 @@ class _Author:
         options = [f".unsqueeze({draw.randrange(dims + 1)})", ".squeeze()", ".view(-1)", ".reshape(-1)", ".t()",
                    f".permute({order})", f".view_as({x})", f".expand(2, {str(list(shape))[1:-1]})",
                    f".reshape({[draw.choice([1, 2, 3]), -1]})", ".view(1, -1)", "[...]", "[None]", ".T",
-                   f".squeeze({dim})", f".view({[*shape]})", ".data", ".detach()", ".real", "[:]", f".view({whole})"]
+                   f".squeeze({dim})", f".view({[*shape]})", ".data", ".detach()", ".real", "[:]", f".view({whole})",
+                   ".contiguous()", f".expand_as({x})", ".ravel()",
+                   ".mH" if dims > 1 else ".H"]
         if dims:
             index = draw.randrange(-size, size) if size else 0
             options += [f"[{index}]", f"[{start}:]", "[::2]" if size > 1 else "[:]",
@@ -122,7 +124,11 @@ class _Author:
                         f".narrow({dim}, {start}, {draw.randint(min(1, size - start), size - start)})",
                         f".select({dim}, {start})",
                         f".transpose({dim}, {draw.randrange(dims)})", f".unfold({dim}, 1, 1)",
-                        f".flatten({draw.randrange(dims)})"]
+                        f".flatten({draw.randrange(dims)})", f".movedim({dim}, 0)", f".swapaxes({dim}, -1)",
+                        f".unflatten({dim}, (1, -1))", f".tensor_split(2, {dim})[0]",
+                        f".unsqueeze({dim}).squeeze({dim})"]
+            if whole:                # without elements, an array does not say where in the memory it is
+                options.append(".as_strided((2,), (1,))")
         if self.expanded(t):         # NumPy cannot make a diagonal or an unfolding of read-only memory writable
             options = [option for option in options if "unfold" not in option]
         elif dims > 1:
@@ -225,7 +231,9 @@ class _Author:
 
     def mark(self) -> Step:
         x = self.any()
-        return self.draw.choice(_MARKS).format(x)
+        mark = self.draw.choice(_MARKS)
+        # What was saved as a constant and requires grad later, PyTorch differentiates by in a recorded pass.
+        return mark.format(self.names()[-1] if "requires_grad" in mark and "False" not in mark else x)
 
     def scalar(self, x: str) -> str:
         return self.draw.choice([f"{x}.sum()", f"({x} * {x}).sum()", x, f"{x}.sin().sum()"])

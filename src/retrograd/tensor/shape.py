@@ -255,7 +255,7 @@ def matrices_transposed(input: Any) -> Any:
     ndim = array_of("mT", input).ndim
     if ndim == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return _transpose(input, max(ndim - 2, 0), max(ndim - 1, 0))
+    return _transpose(input, ndim - 2, ndim - 1) if ndim else input
 
 
 def adjoint(input: Any) -> Any:
