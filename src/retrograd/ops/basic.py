@@ -30,13 +30,10 @@ real.holomorphic = False
 
 
 def _clone(x: Any, order: Any) -> Any:
-    """A copy, dense in memory: in the order of axes that `x` has ("K"), or row by row ("C"). Or by given strides.
-
-    What is repeated has no order of its own, and is copied row by row.
-    """
-    if order == "K" and 0 not in x.strides:
+    """A copy, dense in memory: in the order of axes that `x` has ("K"), or row by row ("C"). Or by given strides."""
+    if order == "K":
         return copied(x, x.dtype)
-    if order in ("K", "C"):
+    if order == "C":
         return np.array(x, order="C", copy=True)
     out = empty_strided(x.shape, order, x.dtype)
     out[...] = x

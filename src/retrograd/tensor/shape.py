@@ -168,8 +168,8 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
     """A copy, through which gradients flow."""
     array = array_of("clone", input)
     order = order_in("clone", memory_format, array, "K")
-    if order == "K" and (array.flags.c_contiguous or 0 in array.strides):
-        order = steps(array) if 1 in array.shape and array.size and 0 not in array.strides else "C"
+    if order == "K" and array.flags.c_contiguous:
+        order = steps(array) if 1 in array.shape and array.size else "C"
     return _clone(input, order)
 
 
