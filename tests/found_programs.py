@@ -180,6 +180,12 @@ FOUND = {
         t0.requires_grad_()
         t2 = torch.autograd.grad(t1.exp().sum(), t0)[0].clone()
         t1.sum().backward()""",
+    "a leaf that is a view of what is written": """
+        t0 = torch.tensor([-1.7, 1.4])
+        t1 = t0.unsqueeze(0).squeeze(0)
+        t1.requires_grad = True
+        t0 *= t1
+        t2 = t1.relu()""",
     "a leaf that was detached after it was saved": """
         t0 = torch.tensor([1., 2.], requires_grad=True)
         t1 = t0.prod()

@@ -216,8 +216,8 @@ class _Author:
         return f"{self.new()} = {self.draw.choice(_JOINED).format(x, self.any())}"
 
     def reshaped(self) -> Step:
-        """A change of shape in place."""
-        return self.draw.choice(_RESHAPED).format(self.any())
+        """A change of shape in place. PyTorch leaves behind what retains the gradient, and fails at the next write."""
+        return self.draw.choice(_RESHAPED).format(self.draw.choice(self.names(lambda t: not t.retains_grad) or ["t0"]))
 
     def hook(self) -> Step:
         x = self.any()
@@ -233,7 +233,7 @@ class _Author:
         x = self.any()
         mark = self.draw.choice(_MARKS)
         # What was saved as a constant and requires grad later, PyTorch differentiates by in a recorded pass.
-        return mark.format(self.names()[-1] if "requires_grad" in mark and "False" not in mark else x)
+        return mark.format(self.names()[-1] if self.names() and "requires_grad" in mark and "False" not in mark else x)
 
     def scalar(self, x: str) -> str:
         return self.draw.choice([f"{x}.sum()", f"({x} * {x}).sum()", x, f"{x}.sin().sum()"])

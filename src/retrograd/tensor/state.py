@@ -46,7 +46,9 @@ class Meta:
     accumulator: Callable[[], AccumulateGrad | None] | None
 
     leaf = False
-    dormant: Any = None                    # the `accumulator` of what was a leaf that requires grad, and may be again
+    # The `accumulator` of a leaf that recording may not take as it stands: of one that does not require grad any more
+    # (and may again), and of a view, whose edge may have to be renewed.
+    dormant: Any = None
     grad: Any = None
     hooks: HookDict | None = None          # on its gradient; where there is a node, the node has them too
     post_accumulate: HookDict | None = None
@@ -120,16 +122,22 @@ def set_leaf(meta: Meta, value: bool) -> None:
     """Say whether a leaf requires grad. The graphs that lead to it lead to it still when it does so again."""
     if value != meta.leaf:
         meta.leaf = value
-        meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
+        if meta.base is None:
+            meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
 
 
 def accumulator_of(leaf: Any) -> AccumulateGrad:
     """The AccumulateGrad of a leaf, made if nothing holds one at present."""
     meta = leaf._meta
-    accumulator: AccumulateGrad | None = None if meta.accumulator is None else meta.accumulator()
+    reference = meta.accumulator if meta.base is None else meta.dormant
+    accumulator: AccumulateGrad | None = None if reference is None else reference()
     if accumulator is None:
         accumulator = AccumulateGrad(leaf, leaf._array.shape, leaf._array.dtype)
-        meta.accumulator = weakref.ref(accumulator)
+        reference = weakref.ref(accumulator)
+        if meta.base is None:
+            meta.accumulator = reference
+        else:
+            meta.dormant = reference
     return accumulator
 
 

@@ -345,7 +345,7 @@ def set_data(self: Tensor, value: Any) -> None:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
                            f"is torch.{new.dtype.name}.")
     if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
-        self._meta.accumulator = None           # it knows the old shape
+        self._meta.accumulator = self._meta.dormant = None      # it knows the old shape
     put_behind(self, new)
 
 
