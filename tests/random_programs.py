@@ -129,9 +129,7 @@ class _Author:
                         f".unsqueeze({dim}).squeeze({dim})"]
             if whole:                # without elements, an array does not say where in the memory it is
                 options.append(".as_strided((2,), (1,))")
-        if self.expanded(t):         # NumPy cannot make a diagonal or an unfolding of read-only memory writable
-            options = [option for option in options if "unfold" not in option]
-        elif dims > 1:
+        if dims > 1:
             options += [".diagonal()", ".diagonal(1)", "[:, 0]", "[:, 1:]", "[0, 1]", ".transpose(0, 1)", ".mT"]
         return draw.choice(options)
 
@@ -213,7 +211,10 @@ class _Author:
 
     def join(self) -> Step:
         x = self.any()
-        return f"{self.new()} = {self.draw.choice(_JOINED).format(x, self.any())}"
+        joined = self.draw.choice(_JOINED)
+        if "[torch" in joined and self.at(x) is not None and not self.at(x).is_contiguous():
+            joined = "{0}.clone()"                           # what is taken by an index is laid out in another way
+        return f"{self.new()} = {joined.format(x, self.any())}"
 
     def reshaped(self) -> Step:
         """A change of shape in place. PyTorch leaves behind what retains the gradient, and fails at the next write."""
@@ -265,4 +266,4 @@ class _Author:
 
 
 def _large(t: Any) -> bool:
-    return t.numel() > 0 and not bool((t.detach().abs() <= 1e3).all())
+    return t.numel() > 0 and not bool((t.detach().abs() <= 50).all())

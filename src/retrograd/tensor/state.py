@@ -29,6 +29,7 @@ from .refusals import (
     ORDINARY as ORDINARY,
     refusal,
 )
+from .writable import unlocked
 
 
 class Meta:
@@ -211,6 +212,8 @@ class StridedView(OtherNode):
             return [take_backward(cotangents[0], places, shape)]
         gradient = self._laid_out((np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype))
         part = self.replay(gradient)
+        if isinstance(part, np.ndarray):
+            part = unlocked(part)                        # read-only if on the way elements coincide, here they do not
         part[...] = cotangents[0]
         return [gradient]
 
