@@ -111,6 +111,12 @@ FOUND = {
         t2 = torch.maximum(t1[1:], t0)
         t1.fill_(2.0)
         (t2 * t2).sum().backward()""",
+    "an operand that was promoted for a write in place, then written": """
+        t0 = torch.tensor([[-2.0, -1.9]], dtype=torch.float64, requires_grad=True) * 1
+        t1 = torch.tensor(0.9)
+        t2 = t0.mul_(t1)
+        t1.sin_()
+        t2.sum().backward()""",
     "a written slice is differentiated once": """
         t0 = torch.tensor([1., 2.], requires_grad=True)
         t1 = t0 * 1

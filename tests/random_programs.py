@@ -28,7 +28,7 @@ _HOOKS = ("{0}.grad_fn; {0}.register_hook(note)", "{0}.grad_fn; {0}.register_hoo
           "{}.register_post_accumulate_grad_hook(lambda t: note(t.grad))")
 _FUNCTIONS = ("{0} = Square.apply({2})", "{0} = Square.apply({2})", "{0} = Exp.apply({2})", "{0} = Doubled.apply({2})",
               "{0} = Same.apply({2})", "{0} = Part.apply({2})", "{0}, {1} = Both.apply({2})",
-              "{0}, {1} = Rounded.apply({2})", "{0} = Times.apply({2}, {3})", "{0} = Times.apply({3}, {2})")
+              "{0}, {1} = Half.apply({2})", "{0} = Times.apply({2}, {3})", "{0} = Times.apply({3}, {2})")
 _JOINED = ("torch.cat([{0}.reshape(-1), {1}.reshape(-1)])", "torch.stack([{0}, {0}])", "{0}.double()", "{0}.float()",
            "{0}.repeat(2, *[1] * {0}.ndim)", "{0}.flip(0)", "{0}.cumsum(0)", "{0}[torch.tensor([0, 0])]",
            "{0}[{0} > 0]", "{0}.index_select(0, torch.tensor([0, -1]) % len({0}))", "{0}.masked_fill({0} > 0, 2.)",

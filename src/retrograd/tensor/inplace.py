@@ -15,9 +15,9 @@ import numpy as np
 from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype, result_dtype
 from ..errors import at, user_site
 from ..graph import versions
-from ..graph.faults import second_pass
+from ..graph.faults import maker, second_pass
 from ..graph.node import OtherNode, origin_of, plan_of
-from ..graph.packed import look_after_indices
+from ..graph.packed import Converted, Packed, look_after_indices
 from ..graph.versions import before_write, next_number
 from ..kernels.indexing import overlaps
 from ..kernels.layout import layout_of, one_by_one
@@ -238,7 +238,10 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
             lost = (index == 0 or after or local.here.watchers) and (
                 not target.size or np.may_share_memory(arrays[index], target))
             saved[i] = arrays[index].copy() if lost else arrays[index]
-    node.saved = tuple(saved) if op.saves else None
+            if index and arrays[index] is not operands[index]._array:
+                saved[i] = Converted(saved[i], operands[index]._array, maker(edges[index]))
+                node.plan = None
+    node.saved = None if not op.saves else tuple(saved) if node.plan is not None else Packed(saved)
     look_after_indices(node)
     return node, after
 
