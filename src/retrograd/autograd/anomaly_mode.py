@@ -94,7 +94,7 @@ class detect_anomaly(set_detect_anomaly):
         self.prev, self.prev_check_nan = _now
         self.check_nan = check_nan
         warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
-                      "enabled for debugging.", UserWarning)
+             "enabled for debugging.", UserWarning)
 
     def __enter__(self) -> None:
         _set(True, self.check_nan)

@@ -160,7 +160,7 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         warn("ctx.mark_dirty() received a tensor that was not an input. Only inputs that forward writes to "
-                      "are to be marked.", UserWarning)
+             "are to be marked.", UserWarning)
     if base is not None and count > 1:
         raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
                            "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "

@@ -53,8 +53,8 @@ class _Mode:
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
             warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
-                          "decorate functions or methods. To preserve the current behavior of class decoration, you "
-                          "can directly decorate the `__init__` method and nothing else.", FutureWarning)
+                 "decorate functions or methods. To preserve the current behavior of class decoration, you "
+                 "can directly decorate the `__init__` method and nothing else.", FutureWarning)
         if inspect.isgeneratorfunction(function):
             return _decorated_generator(self, function)
 

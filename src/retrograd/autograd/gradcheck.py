@@ -145,8 +145,8 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
         array = x._array
         if array.dtype not in (np.float64, np.complex128):
             warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
-                          "check will likely fail if all the inputs are not of double precision floating point or "
-                          "complex. ")
+                 "check will likely fail if all the inputs are not of double precision floating point or "
+                 "complex. ")
         if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "

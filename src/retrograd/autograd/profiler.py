@@ -43,7 +43,7 @@ class profile:
             return
         if use_cuda:
             warn("The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` "
-                          "instead.", FutureWarning)
+                 "instead.", FutureWarning)
         if use_cuda or use_device == "cuda":
             warn("CUDA is not available, disabling CUDA profiling", UserWarning)
         elif use_device is not None:

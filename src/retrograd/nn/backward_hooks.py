@@ -49,7 +49,7 @@ class BackwardHook:
         """The outputs of the module, by way of the node behind it."""
         if not isinstance(result, Tensor | tuple):
             warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
-                          f"received {type(result)}")
+                 f"received {type(result)}")
         outputs = result if isinstance(result, tuple) else (result,)
         self.output_count = len(outputs)
         values, self.output_places = _through(outputs, self._on_outputs)
@@ -63,8 +63,8 @@ class BackwardHook:
             full = _replaced(full, hook(self.module, full), "Backward pre hook", "grad_output")
         if self.input_places is None:
             warn("Full backward hook is firing when gradients are computed with respect to module outputs "
-                          "since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
-                          "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")
+                 "since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
+                 "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")
             for hook in self.hooks:
                 after = hook(self.module, (None,) * self.input_count, full)
                 if after is not None and not (isinstance(after, tuple) and all(g is None for g in after)):

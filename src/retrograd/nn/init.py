@@ -68,7 +68,7 @@ def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -
 
     if mean < a - 2 * std or mean > b + 2 * std:
         warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
-                      "incorrect.")
+             "incorrect.")
     with no_grad():
         if below((b - mean) / std) - below((a - mean) / std) > 0.3:
             low, high = (tensor.new_tensor(bound).item() for bound in (a, b))

@@ -228,7 +228,7 @@ class _Call:
                     self._after(hook, key in with_kwargs)
                 except Exception as error:
                     warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was "
-                                  f"silenced as another error was raised in forward: {error}")
+                         f"silenced as another error was raised in forward: {error}")
 
     def _on_last_node(self, hooks: list[Callable[..., Any]]) -> None:
         """The old kind of backward hook: on the node that made the first tensor of the result."""

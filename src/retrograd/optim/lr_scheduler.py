@@ -47,9 +47,9 @@ class LRScheduler:
         """Go on to the next epoch."""
         if self._step_count == 1 and not self.optimizer._opt_called:
             warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
-                          "later, you should call them in the opposite order: `optimizer.step()` before "
-                          "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
-                          "first value of the learning rate schedule.", UserWarning)
+                 "later, you should call them in the opposite order: `optimizer.step()` before "
+                 "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
+                 "first value of the learning rate schedule.", UserWarning)
         self._advance()
 
     def _advance(self) -> None:

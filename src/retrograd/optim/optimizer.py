@@ -115,7 +115,7 @@ class Optimizer:
             group.setdefault(name, default)
         if len({id(tensor) for tensor in tensors}) != len(tensors):
             warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
-                          "an error; see github.com/pytorch/pytorch/issues/40967 for more information")
+                 "an error; see github.com/pytorch/pytorch/issues/40967 for more information")
         known = {id(tensor) for other in self.param_groups for tensor in other["params"]}
         if not known.isdisjoint(map(id, tensors)):
             raise ValueError("some parameters appear in more than one parameter group")

@@ -60,8 +60,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 def _warn_of_copy(function: str) -> None:
     warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                  f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor).",
-                  UserWarning)
+         f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor).",
+         UserWarning)
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,

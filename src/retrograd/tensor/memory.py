@@ -40,7 +40,7 @@ def _over(ndarray: np.ndarray[Any, Any]) -> Tensor:
     array = checked_array(ndarray)
     if not array.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-                      "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning)
+             "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning)
     result: Tensor = plain(apart(array))
     return result
 

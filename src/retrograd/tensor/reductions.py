@@ -131,7 +131,7 @@ def _spread(name: str) -> Callable[..., Any]:
             correction = 1 if unbiased is None else int(unbiased)
         if count(array.shape, axes) <= correction:
             warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
-                          "reduction factor (input numel divided by output numel).", UserWarning)
+                 "reduction factor (input numel divided by output numel).", UserWarning)
         return call(input, axes, flag(name, keepdim, keepdims), correction)
 
     function.__name__ = function.__qualname__ = name

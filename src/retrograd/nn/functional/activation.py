@@ -208,7 +208,7 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
     if dim is not None:
         return dim
     warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-                  "argument.")
+         "argument.")
     return 0 if input.ndim in (0, 1, 3) else 1
 
 

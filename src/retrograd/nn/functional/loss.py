@@ -40,8 +40,8 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     if target._array.shape == shape:
         return input, target
     warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
-                  "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                  UserWarning)
+         "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+         UserWarning)
     common = common_shape(shape, target._array.shape)
     return (input if shape == common else input.expand(*common),
             target if target._array.shape == common else target.expand(*common))
@@ -171,8 +171,8 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
     reduction = checked_reduction(reduction, size_average, reduce)
     if reduction == "mean":
         warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
-                      "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
-                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.")
+             "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+             "'mean' will be changed to behave the same as 'batchmean' in the next major release.")
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")
