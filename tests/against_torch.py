@@ -63,8 +63,10 @@ class Outcome:
             last = step + 1 == order
             cotangents = [self.tensor(_random(draws, tuple(o.shape), as_array(o).dtype), not last) for o in outputs]
             try:
-                found = self.library.autograd.grad(outputs, inputs, cotangents, create_graph=not last,
-                                                   retain_graph=True, allow_unused=True)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")        # such as PyTorch's own, of a mask of bytes that it saved
+                    found = self.library.autograd.grad(outputs, inputs, cotangents, create_graph=not last,
+                                                       retain_graph=True, allow_unused=True)
             except Exception as error:
                 self.error = error
                 break

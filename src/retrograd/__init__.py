@@ -51,8 +51,18 @@ from .names import missing
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .serialization import load, save
 from .tensor import generator as random, return_types
-from .tensor.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
-from .tensor.arithmetic import (
+from .tensor.conversion import (
+    can_cast,
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_signed,
+    is_tensor,
+    promote_types,
+    result_type,
+)
+from .tensor.functions.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
+from .tensor.functions.arithmetic import (
     add,
     div,
     divide,
@@ -79,8 +89,8 @@ from .tensor.arithmetic import (
     true_divide,
     zero_,
 )
-from .tensor.blending import addcdiv, addcmul, lerp
-from .tensor.comparison import (
+from .tensor.functions.blending import addcdiv, addcmul, lerp
+from .tensor.functions.comparison import (
     allclose,
     bitwise_and,
     bitwise_left_shift,
@@ -128,18 +138,8 @@ from .tensor.comparison import (
     signbit,
     where,
 )
-from .tensor.contraction import chain_matmul, einsum, inner, tensordot
-from .tensor.conversion import (
-    can_cast,
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_signed,
-    is_tensor,
-    promote_types,
-    result_type,
-)
-from .tensor.creation import (
+from .tensor.functions.contraction import chain_matmul, einsum, inner, tensordot
+from .tensor.functions.creation import (
     complex,
     empty,
     empty_like,
@@ -153,7 +153,7 @@ from .tensor.creation import (
     zeros,
     zeros_like,
 )
-from .tensor.elementary import (
+from .tensor.functions.elementary import (
     abs,
     abs_,
     absolute,
@@ -263,7 +263,7 @@ from .tensor.elementary import (
     xlogy,
     xlogy_,
 )
-from .tensor.gathering import (
+from .tensor.functions.gathering import (
     gather,
     index_add,
     index_copy,
@@ -274,20 +274,9 @@ from .tensor.gathering import (
     take,
     take_along_dim,
 )
-from .tensor.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from .tensor.geometry import as_strided, empty_strided
-from .tensor.indexing import narrow, select
-from .tensor.inserting import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
-from .tensor.interop import detach
-from .tensor.joining import (
+from .tensor.functions.indexing import narrow, select
+from .tensor.functions.inserting import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
+from .tensor.functions.joining import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -309,33 +298,10 @@ from .tensor.joining import (
     vsplit,
     vstack,
 )
-from .tensor.layout import is_same_size, numel
-from .tensor.legacy import (
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-)
-from .tensor.masking import index_put, index_put_, masked_fill, masked_select
-from .tensor.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
-from .tensor.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
-from .tensor.normalizing import log_softmax, logsumexp, norm, softmax
-from .tensor.options import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
-from .tensor.printing import get_printoptions, printoptions, set_printoptions
-from .tensor.random import (
+from .tensor.functions.masking import index_put, index_put_, masked_fill, masked_select
+from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
+from .tensor.functions.normalizing import log_softmax, logsumexp, norm, softmax
+from .tensor.functions.random import (
     bernoulli,
     multinomial,
     normal,
@@ -347,8 +313,8 @@ from .tensor.random import (
     randn_like,
     randperm,
 )
-from .tensor.ranges import arange, linspace, logspace, tril_indices, triu_indices
-from .tensor.rearranging import (
+from .tensor.functions.ranges import arange, linspace, logspace, tril_indices, triu_indices
+from .tensor.functions.rearranging import (
     broadcast_shapes,
     diag,
     diag_embed,
@@ -364,7 +330,7 @@ from .tensor.rearranging import (
     tril,
     triu,
 )
-from .tensor.reductions import (
+from .tensor.functions.reductions import (
     all,
     amax,
     amin,
@@ -382,8 +348,7 @@ from .tensor.reductions import (
     var,
     var_mean,
 )
-from .tensor.resizing import resize_as_
-from .tensor.shape import (
+from .tensor.functions.shape import (
     adjoint,
     broadcast_tensors,
     broadcast_to,
@@ -402,8 +367,7 @@ from .tensor.shape import (
     unflatten,
     unsqueeze,
 )
-from .tensor.size import Size
-from .tensor.sorting import (
+from .tensor.functions.sorting import (
     argsort,
     argwhere,
     bincount,
@@ -424,6 +388,42 @@ from .tensor.sorting import (
     unique,
     unique_consecutive,
 )
+from .tensor.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .tensor.geometry import as_strided, empty_strided
+from .tensor.interop import detach
+from .tensor.layout import is_same_size, numel
+from .tensor.legacy import (
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from .tensor.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
+from .tensor.options import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from .tensor.printing import get_printoptions, printoptions, set_printoptions
+from .tensor.resizing import resize_as_
+from .tensor.size import Size
 from .tensor.storage import TypedStorage, UntypedStorage, is_storage
 from .tensor.tensor import Tensor
 

@@ -2,6 +2,8 @@
 
 import torch
 
+import retrograd
+
 EXPECTED = "2.13.0"
 
 if torch.__version__.partition("+")[0] != EXPECTED:
@@ -9,4 +11,6 @@ if torch.__version__.partition("+")[0] != EXPECTED:
 
 # Results must not depend on how many processors share the sums.
 torch.set_num_threads(1)
+# A warning that is given once a process would come in whichever test runs first.
 torch.set_warn_always(True)
+retrograd.set_warn_always(True)

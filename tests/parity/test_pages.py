@@ -5,7 +5,6 @@ same, and where it fails the error has the same type and begins with the same se
 """
 
 import re
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -29,15 +28,6 @@ def begins_with(error: Exception | None, other: Exception | None) -> bool:
     return type(error).__name__ == type(other).__name__ and said.startswith(first_sentence(spaced))
 
 
-@pytest.fixture
-def warning_always() -> Iterator[None]:
-    """PyTorch gives some warnings once only. Here it gives them each time."""
-    torch.set_warn_always(True)
-    yield
-    torch.set_warn_always(False)
-
-
-@pytest.mark.usefixtures("warning_always")
 @pytest.mark.parametrize("program", SHARED, ids=str)
 def test_a_program_does_the_same_in_pytorch(program: pages.Program) -> None:
     theirs = program._replace(blocks=[

@@ -111,7 +111,7 @@ def test_functions_stay_themselves_while_they_are_watched() -> None:
     reshape, attributes = torch.reshape, {torch.Tensor.reshape: 1}
     with profile():
         assert torch.reshape is reshape is torch.Tensor.reshape in attributes
-        assert (reshape.__name__, reshape.__module__) == ("reshape", "retrograd.tensor.shape")
+        assert (reshape.__name__, reshape.__module__) == ("reshape", "retrograd.tensor.functions.shape")
         assert torch.ones(2, 2, dtype=torch.int64).reshape(shape=(4,)).tolist() == [1, 1, 1, 1]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..graph.versions import writing, written
 from ..names import missing
-from ..tensor.joining import cat
+from ..tensor.functions.joining import cat
 from ..tensor.state import State, plain
 from ..tensor.tensor import Tensor
 

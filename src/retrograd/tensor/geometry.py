@@ -18,10 +18,10 @@ from ..modes import local
 from ..ops import shape as ops
 from ..ops.framework import Op
 from .dims import array_of, axes_of, axis_of
+from .functions.shape import sizes_of
 from .inplace import check_writable, written
 from .options import element_type, made
 from .recording import Chain, new_node, recorded, taken_again
-from .shape import sizes_of
 from .state import edge_of, meta_of, requires, set_edge
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import numpy as np
 from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype, result_dtype
 from ..errors import at, user_site
 from ..graph import versions
-from ..graph.faults import maker, second_pass
+from ..graph.faults import second_pass
 from ..graph.node import OtherNode, origin_of, plan_of
-from ..graph.packed import Converted, Packed, look_after_indices
+from ..graph.packed import look_after_indices
 from ..graph.versions import before_write, next_number
 from ..kernels.indexing import overlaps
 from ..kernels.layout import layout_of, one_by_one
@@ -26,7 +26,7 @@ from ..modes import local
 from ..ops.basic import clone
 from ..ops.framework import Op
 from .operands import common, explained, operand
-from .recording import class_of
+from .recording import class_of, look_after_converted
 from .refusals import ORDINARY, refusal
 from .state import Results, State, StridedView, edge_of, requires, set_edge, stands_as_leaf
 from .writable import refuse_inference, refuse_overlap, unlock, unlocked
@@ -238,10 +238,8 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
             lost = (index == 0 or after or local.here.watchers) and (
                 not target.size or np.may_share_memory(arrays[index], target))
             saved[i] = arrays[index].copy() if lost else arrays[index]
-            if index and arrays[index] is not operands[index]._array:
-                saved[i] = Converted(saved[i], operands[index]._array, maker(edges[index]))
-                node.plan = None
-    node.saved = None if not op.saves else tuple(saved) if node.plan is not None else Packed(saved)
+    node.saved = tuple(saved) if op.saves else None
+    look_after_converted(node, operands, arrays, 1)      # the first is written over, and was copied
     look_after_indices(node)
     return node, after
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..modes import local
+from .functions.rearranging import flip
 from .printing import repr_of
-from .rearranging import flip
 from .state import Results, State, plain, requires, set_leaf
 
 if TYPE_CHECKING:

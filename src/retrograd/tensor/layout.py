@@ -7,7 +7,7 @@ from typing import Any
 
 from ..kernels.layout import address, empty_strided, owner_of, row_by_row, steps
 from .dims import array_of, axis_of
-from .joining import unbind
+from .functions.joining import unbind
 from .options import lies_in
 from .size import Size
 

@@ -10,8 +10,8 @@ from ..errors import warn
 from ..graph.versions import apart
 from ..ops.basic import clone
 from .conversion import to
-from .creation import tensor
 from .data import checked_array, new_array
+from .functions.creation import tensor
 from .options import element_type, made
 from .recording import recorded
 from .state import State, plain

@@ -14,14 +14,14 @@ import numpy as np
 from ..dtypes import dtype
 from ..modes import local
 from ..ops.framework import Op
-from . import (
+from . import interop
+from .functions import (
     arithmetic,
     comparison,
     contraction,
     creation,
     elementary,
     indexing,
-    interop,
     joining,
     matrix,
     rearranging,

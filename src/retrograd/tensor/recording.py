@@ -289,7 +289,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
         result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
         node.shape, node.dtype = out.shape, out.dtype
         if op.domain != "as given":
-            _look_after(node, operands, arrays)
+            look_after_converted(node, operands, arrays)
         if local.here.watchers:
             local.here.tell(node, (result,), operands)
     if op.view:
@@ -389,11 +389,12 @@ def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: t
     return node
 
 
-def _look_after(node: OpNode, operands: Any, arrays: Any) -> None:
-    """Where a saved operand is a copy in another dtype, see to it that a write to the operand itself is noticed."""
+def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
+    """Where a saved operand, from the `first` on, is a copy in another dtype, see that a write to it is noticed."""
     saved = node.saved and [*node.saved]
     for i in node.op.saved_arrays:
         kind, index = node.saves[i]
-        if kind == "input" and saved[i] is not None and saved[i] is not operands[index]._array:
+        if kind == "input" and index >= first and saved[i] is not None and (
+                arrays[index] is not operands[index]._array):
             saved[i] = Converted(saved[i], operands[index]._array, maker(node.edges[index]))
             node.saved, node.plan = Packed(saved), None

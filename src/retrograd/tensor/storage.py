@@ -20,8 +20,8 @@ from ..kernels.layout import address, owner_of, row_by_row, spanned, strided
 from ..modes import local
 from .data import new_array
 from .dims import array_of, not_a_tensor
+from .functions.shape import sizes_of
 from .inplace import check_writable, written
-from .shape import sizes_of
 from .state import State, edge_of, plain, set_edge
 
 if TYPE_CHECKING:

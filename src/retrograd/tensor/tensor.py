@@ -15,34 +15,34 @@ from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
-from .accumulating import AccumulatingMethods
-from .arithmetic import ArithmeticMethods
-from .blending import BlendingMethods
-from .comparison import ComparisonMethods
-from .contraction import ContractionMethods
 from .conversion import ConversionMethods
 from .copying import CopyingMethods
-from .creation import CreationMethods
-from .elementary import ElementaryMethods
+from .functions.accumulating import AccumulatingMethods
+from .functions.arithmetic import ArithmeticMethods
+from .functions.blending import BlendingMethods
+from .functions.comparison import ComparisonMethods
+from .functions.contraction import ContractionMethods
+from .functions.creation import CreationMethods
+from .functions.elementary import ElementaryMethods
+from .functions.indexing import IndexingMethods
+from .functions.inserting import InsertingMethods
+from .functions.joining import JoiningMethods
+from .functions.matrix import MatrixMethods
+from .functions.normalizing import NormalizingMethods
+from .functions.random import RandomMethods
+from .functions.rearranging import RearrangingMethods
+from .functions.reductions import ReductionMethods
+from .functions.shape import ShapeMethods
+from .functions.sorting import SortingMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
-from .indexing import IndexingMethods
-from .inserting import InsertingMethods
 from .interop import InteropMethods
-from .joining import JoiningMethods
 from .layout import LayoutMethods
 from .legacy import construct
-from .matrix import MatrixMethods
-from .normalizing import NormalizingMethods
 from .numpy_protocol import NumpyProtocol
-from .random import RandomMethods
-from .rearranging import RearrangingMethods
-from .reductions import ReductionMethods
 from .resizing import ResizingMethods
-from .shape import ShapeMethods
 from .size import Size
-from .sorting import SortingMethods
 from .state import Results, State, edge_of, meta_of, requires, set_leaf, stands_as_leaf
 from .storage import StorageMethods
 from .subclassing import SubclassMethods

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import warn
 from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
-from ...tensor import normalizing
+from ...tensor.functions import normalizing
 from ...tensor.inplace import inplace as written_over
 from ...tensor.into import into
 from ...tensor.options import refuse_complex_gradient

@@ -8,7 +8,7 @@ from ...graph.node import plan_of
 from ...graph.versions import next_number
 from ...modes import local
 from ...ops import matrix as matrix_ops, shape as shape_ops
-from ...tensor import accumulating, matrix
+from ...tensor.functions import accumulating, matrix
 from ...tensor.into import into
 from ...tensor.recording import class_of, recorded
 from ...tensor.state import edge_of, plain, with_edge

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import result_dtype
-from ..ops import comparison as ops
-from ..ops.basic import cast
-from ..ops.framework import Op
+from ...dtypes import result_dtype
+from ...errors import warn_once
+from ...ops import comparison as ops
+from ...ops.basic import cast
+from ...ops.framework import Op
+from ..inplace import augmented, inplace, write
+from ..into import into
+from ..operands import scalar
+from ..options import check_tensor, number
+from ..recording import recorded
+from ..state import State, plain
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors
-from .inplace import augmented, inplace, write
-from .into import into
-from .operands import scalar
-from .options import check_tensor, number
-from .recording import recorded
-from .state import State, plain
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 _cast = recorded(cast)
 _where, _isclose = recorded(ops.where), recorded(ops.isclose)
@@ -222,6 +223,8 @@ def _as_mask(condition: Any) -> Any:
     if condition._array.dtype != np.uint8:
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            f"{condition.dtype.legacy}. Compare first, as in `condition != 0`.")
+    warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+              "version of PyTorch. Use a boolean condition instead.")
     return condition != 0
 
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ops import activation, elementary as ops
-from ..ops.framework import Op
-from .inplace import inplace, write
-from .into import into
-from .options import check_real_parts, check_tensor, refuse_complex_gradient
-from .recording import recorded
+from ...ops import activation, elementary as ops
+from ...ops.framework import Op
+from ..inplace import inplace, write
+from ..into import into
+from ..options import check_real_parts, check_tensor, refuse_complex_gradient
+from ..recording import recorded
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 exp, exp2, expm1 = recorded(ops.exp), recorded(ops.exp2), recorded(ops.expm1)
 log, log2, log10, log1p = recorded(ops.log), recorded(ops.log2), recorded(ops.log10), recorded(ops.log1p)

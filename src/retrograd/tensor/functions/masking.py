@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C_NAMES, I64, dtype as torch_dtype
-from ..errors import warn
-from ..kernels import gathering as elements, indexing as kernels
-from ..kernels.shape import common_shape
-from ..ops import indexing as ops
-from .dims import array_of
+from ...dtypes import C_NAMES, I64, dtype as torch_dtype
+from ...errors import warn
+from ...kernels import gathering as elements, indexing as kernels
+from ...kernels.shape import common_shape
+from ...ops import indexing as ops
+from ..dims import array_of
+from ..into import into
+from ..options import filling, number
+from ..recording import recorded
+from ..state import State
+from ..writable import refuse_overlap
 from .gathering import writer
-from .into import into
-from .options import filling, number
-from .recording import recorded
-from .state import State
-from .writable import refuse_overlap
 
 _masked_select = recorded(ops.masked_select)
 # As in `gathering`: (the call that makes a new tensor, the call that writes in place).

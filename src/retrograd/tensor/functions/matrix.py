@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, C_NAMES, dtype as torch_dtype
-from ..kernels.shape import common_shape
-from ..ops import basic, matrix as ops, shape
-from .dims import array_of
-from .into import into
-from .recording import recorded
-from .state import Results, State, plain, requires
+from ...dtypes import BOOL_, C_NAMES, dtype as torch_dtype
+from ...kernels.shape import common_shape
+from ...ops import basic, matrix as ops, shape
+from ..dims import array_of
+from ..into import into
+from ..recording import recorded
+from ..state import Results, State, plain, requires
 
 _mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
 _trace, _first_row = recorded(ops.trace), recorded(ops.first_row)

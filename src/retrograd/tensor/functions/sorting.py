@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.reductions import nonempty
-from ..ops import reductions, scans, sorting as ops
-from . import return_types
-from .dims import array_of, as_int, axis_of
-from .inplace import write
-from .into import into
-from .options import element_type
-from .recording import recorded
+from ...kernels.reductions import nonempty
+from ...ops import reductions, scans, sorting as ops
+from .. import return_types
+from ..dims import array_of, as_int, axis_of
+from ..inplace import write
+from ..into import into
+from ..options import element_type
+from ..recording import recorded
+from ..state import State, plain
 from .reductions import flag
-from .state import State, plain
 
 _median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ops import joining as ops
-from ..ops.indexing import slice_
-from .dims import array_of, as_int, axis_of
-from .into import into
-from .recording import recorded
+from ...ops import joining as ops
+from ...ops.indexing import slice_
+from ..dims import array_of, as_int, axis_of
+from ..into import into
+from ..recording import recorded
+from ..state import State
 from .shape import flatten, reshape, sizes_of, unsqueeze, view
-from .state import State
 
 _cat, _stack = recorded(ops.cat), recorded(ops.stack)
 _unbind, _split, _split_with_sizes = recorded(ops.unbind), recorded(ops.split), recorded(ops.split_with_sizes)

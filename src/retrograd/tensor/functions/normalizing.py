@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import dtype as torch_dtype
-from ..ops import basic, normalizing as ops
-from .dims import Dims, array_of, axes_of, axis_of
-from .into import into
-from .options import element_type
-from .recording import recorded
+from ...dtypes import dtype as torch_dtype
+from ...ops import basic, normalizing as ops
+from ..dims import Dims, array_of, axes_of, axis_of
+from ..into import into
+from ..options import element_type
+from ..recording import recorded
 from .reductions import flag
 
 _norm, _logsumexp, _cast = recorded(ops.norm), recorded(ops.logsumexp), recorded(basic.cast)

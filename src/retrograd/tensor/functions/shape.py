@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype as torch_dtype
-from ..kernels.layout import address, owner_of, steps
-from ..kernels.shape import StrideError, common_shape
-from ..ops import shape as ops
-from ..ops.basic import clone as _clone_op
-from .dims import array_of, as_int, axes_of, axis_of
-from .options import lies_in, order_in
-from .recording import recorded
-from .state import plain
+from ...dtypes import dtype as torch_dtype
+from ...kernels.layout import address, owner_of, steps
+from ...kernels.shape import StrideError, common_shape
+from ...ops import shape as ops
+from ...ops.basic import clone as _clone_op
+from ..dims import array_of, as_int, axes_of, axis_of
+from ..options import lies_in, order_in
+from ..recording import recorded
+from ..state import plain
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
 _reshape_alias = recorded(ops.reshape_alias)

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype as torch_dtype
-from ..errors import warn
-from ..kernels.reductions import count, nonempty
-from ..ops import reductions as ops, scans
-from .dims import Dims, array_of, as_int, axes_of, axis_of
-from .into import into
-from .options import element_type
-from .recording import recorded
-from .return_types import aminmax as _MinMax
+from ...dtypes import dtype as torch_dtype
+from ...errors import warn
+from ...kernels.reductions import count, nonempty
+from ...ops import reductions as ops, scans
+from ..dims import Dims, array_of, as_int, axes_of, axis_of
+from ..into import into
+from ..options import element_type
+from ..recording import recorded
+from ..return_types import aminmax as _MinMax
 
 _sum_all, _sum_dim, _nansum = recorded(ops.sum_all), recorded(ops.sum_dim), recorded(ops.nansum)
 _mean_all, _mean_dim = recorded(ops.mean_all), recorded(ops.mean_dim)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..dtypes import C_NAMES
-from ..ops import arithmetic as ops
+from ...dtypes import C_NAMES
+from ...ops import arithmetic as ops
+from ..inplace import write
+from ..into import into
+from ..options import check_tensor, number
+from ..recording import recorded
+from ..state import State
 from .arithmetic import NUMBER, invalid
-from .inplace import write
-from .into import into
-from .options import check_tensor, number
-from .recording import recorded
-from .state import State
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 _lerp, _lerp_number = recorded(ops.lerp), recorded(ops.lerp_number)
 _addcmul, _addcdiv = recorded(ops.addcmul), recorded(ops.addcdiv)

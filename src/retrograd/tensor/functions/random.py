@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import I64
-from ..kernels import random as kernels, sampling
-from ..kernels.layout import slowest_first
-from ..ops import creation as ops
-from ..ops.framework import Op
-from .creation import empty_as
-from .generator import Generator, twister_of
-from .inplace import write
-from .into import into
-from .options import (
+from ...dtypes import I64
+from ...kernels import random as kernels, sampling
+from ...kernels.layout import slowest_first
+from ...ops import creation as ops
+from ...ops.framework import Op
+from ..generator import Generator, twister_of
+from ..inplace import write
+from ..into import into
+from ..options import (
     check_tensor,
     element_type,
     layout as Layout,
@@ -28,11 +27,12 @@ from .options import (
     shape_of,
     strided,
 )
-from .recording import recorded
-from .state import State
+from ..recording import recorded
+from ..state import State
+from .creation import empty_as
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..kernels.layout import steps
-from ..ops import inserting as ops
-from .dims import array_of, as_int, axis_of
-from .geometry import as_strided, geometry_of
-from .into import into
-from .options import refuse_complex_gradient
-from .overwriting import fill_
+from ...kernels.layout import steps
+from ...ops import inserting as ops
+from ..dims import array_of, as_int, axis_of
+from ..geometry import as_strided, geometry_of
+from ..into import into
+from ..options import refuse_complex_gradient
+from ..overwriting import fill_
+from ..recording import recorded
 from .rearranging import plane
-from .recording import recorded
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 _select, _slice, _diagonal, _strided = (recorded(op) for op in (
     ops.select_scatter, ops.slice_scatter, ops.diagonal_scatter, ops.as_strided_scatter))

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import DIFFERENTIABLE, dtype as torch_dtype
-from ..ops import matrix as ops
-from .dims import array_of
-from .inplace import write
-from .into import into
+from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype
+from ...ops import matrix as ops
+from ..dims import array_of
+from ..inplace import write
+from ..into import into
+from ..recording import recorded
 from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, legacy_name, refuse_bool
-from .recording import recorded
 
 
 def _check_addend(x: Any, shape: tuple[int, ...]) -> None:

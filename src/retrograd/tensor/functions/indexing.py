@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F64, dtype as torch_dtype
-from ..errors import warn
-from ..graph.versions import writing
-from ..kernels import indexing as kernels
-from ..kernels.arithmetic import overwrite
-from ..modes import local
-from ..ops import arithmetic, indexing as ops
-from ..ops.framework import Op
-from ..ops.shape import alias, unsqueeze
+from ...dtypes import F64, dtype as torch_dtype
+from ...errors import warn
+from ...graph.versions import writing
+from ...kernels import indexing as kernels
+from ...kernels.arithmetic import overwrite
+from ...modes import local
+from ...ops import arithmetic, indexing as ops
+from ...ops.framework import Op
+from ...ops.shape import alias, unsqueeze
+from ..dims import array_of, as_int, axis_of
+from ..inplace import check_writable, write, written
+from ..options import filling
+from ..recording import make_view, recorded
+from ..state import ORDINARY, State, edge_of, plain, requires
+from ..writable import refuse_overlap, unlock, unlocked
 from . import gathering, masking
-from .dims import array_of, as_int, axis_of
-from .inplace import check_writable, write, written
 from .masking import put, static_index
-from .options import filling
-from .recording import make_view, recorded
 from .shape import broadcast_to, view
-from .state import ORDINARY, State, edge_of, plain, requires
-from .writable import refuse_overlap, unlock, unlocked
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)

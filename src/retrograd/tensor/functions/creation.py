@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import warn
-from ..kernels import layout as layouts
-from ..modes import local
-from ..ops import creation as ops
-from .data import new_array
-from .into import into
-from .options import (
+from ...errors import warn
+from ...kernels import layout as layouts
+from ...modes import local
+from ...ops import creation as ops
+from ..data import new_array
+from ..into import into
+from ..options import (
     check_real_parts,
     check_tensor,
     element_type,
@@ -30,11 +30,11 @@ from .options import (
     shape_of,
     strided,
 )
-from .recording import recorded
-from .state import State, plain
+from ..recording import recorded
+from ..state import State, plain
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 

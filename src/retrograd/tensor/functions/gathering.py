@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import I64, dtype as torch_dtype
-from ..kernels import gathering as elements, indexing as kernels
-from ..kernels.shape import common_shape
-from ..ops import indexing as ops
-from ..ops.framework import Op
-from .dims import array_of, axis_of
-from .inplace import write
-from .into import into
-from .options import filling, number
-from .recording import recorded
+from ...dtypes import I64, dtype as torch_dtype
+from ...kernels import gathering as elements, indexing as kernels
+from ...kernels.shape import common_shape
+from ...ops import indexing as ops
+from ...ops.framework import Op
+from ..dims import array_of, axis_of
+from ..inplace import write
+from ..into import into
+from ..options import filling, number
+from ..recording import recorded
+from ..state import State, plain
 from .shape import broadcast_to, reshape
-from .state import State, plain
 
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import I64
-from ..errors import warn
-from ..ops import joining, shape as ops
-from ..ops.framework import Op
-from .dims import array_of, as_int, axes_of, axis_of
+from ...dtypes import I64
+from ...errors import warn
+from ...ops import joining, shape as ops
+from ...ops.framework import Op
+from ..dims import array_of, as_int, axes_of, axis_of
+from ..inplace import write
+from ..into import into
+from ..options import contiguous_format
+from ..recording import recorded
+from ..size import Size
+from ..state import State, plain
 from .gathering import index_select
-from .inplace import write
-from .into import into
-from .options import contiguous_format
-from .recording import recorded
 from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
-from .size import Size
-from .state import State, plain
 
 _diagonal, _diagonal_copy, _diag_embed = recorded(ops.diagonal), recorded(ops.diagonal_copy), recorded(ops.diag_embed)
 _unfold, _repeat, _flip = recorded(ops.unfold), recorded(joining.repeat), recorded(joining.flip)

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ops import shape as shape_ops
+from ...ops import shape as shape_ops
+from ..dims import array_of, as_int, axis_of
+from ..into import into, receive
+from ..overwriting import copy_
+from ..recording import recorded
 from .arithmetic import mul
-from .dims import array_of, as_int, axis_of
 from .einsum_notation import Equation, parsed, spelled
-from .into import into, receive
 from .matrix import REMEDY, bmm, dot, mm
-from .overwriting import copy_
-from .recording import recorded
 
 _permute, _unsqueeze = recorded(shape_ops.permute), recorded(shape_ops.unsqueeze)
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import C128, F64, dtype as torch_dtype
-from ..ops import arithmetic as ops
-from ..ops.basic import cast
-from .inplace import augmented, inplace, write
-from .into import into
-from .options import check_tensor, number
-from .overwriting import copy_, fill_ as fill_, zero_ as zero_
-from .recording import recorded
-from .state import State
+from ...dtypes import C128, F64, dtype as torch_dtype
+from ...ops import arithmetic as ops
+from ...ops.basic import cast
+from ..inplace import augmented, inplace, write
+from ..into import into
+from ..options import check_tensor, number
+from ..overwriting import copy_, fill_ as fill_, zero_ as zero_
+from ..recording import recorded
+from ..state import State
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 NUMBER = (bool, int, float, complex, np.generic)
 

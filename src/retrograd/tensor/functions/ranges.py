@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import I64, default_complex, default_floating, dtype as torch_dtype
-from ..kernels import ranges as kernels
-from .into import into
-from .options import element_type, layout as Layout, made, number, strided
-from .state import State
+from ...dtypes import I64, default_complex, default_floating, dtype as torch_dtype
+from ...kernels import ranges as kernels
+from ..into import into
+from ..options import element_type, layout as Layout, made, number, strided
+from ..state import State
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
 
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
