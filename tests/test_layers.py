@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("graph",),
     ("tensor",),
     ("autograd", "func"),
-    ("nn", "optim", "serialization", "utils", "linalg", "fft"),
+    ("nn", "optim", "serialization", "utils", "linalg", "fft", "special"),
     ("compile", "viz", "cuda", "_C", "overrides", "command.imports"),
     ("",),
     ("command", "__main__"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-from . import _C as _C, autograd, cuda, nn, optim, overrides, utils, viz
+from . import _C as _C, autograd, cuda, fft, linalg, nn, optim, overrides, special, utils, viz
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
@@ -446,7 +446,7 @@ __all__ = [
     "deg2rad", "deg2rad_", "detach", "device", "diag", "diag_embed", "diagonal", "diagonal_scatter", "div",
     "divide", "dot", "double", "DoubleTensor", "dsplit", "dstack", "dtype", "e", "einsum", "empty", "empty_like",
     "empty_strided", "enable_grad", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_",
-    "exp_", "expm1", "expm1_", "eye", "fill_", "finfo", "fix", "fix_", "flatten", "flip", "fliplr", "flipud",
+    "exp_", "expm1", "expm1_", "eye", "fft", "fill_", "finfo", "fix", "fix_", "flatten", "flip", "fliplr", "flipud",
     "float", "float16", "float32", "float64", "float_power", "FloatTensor", "floor", "floor_", "floor_divide",
     "fmax", "fmin", "fmod", "frac", "frac_", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like",
     "gather", "ge", "Generator", "ger", "get_default_dtype", "get_printoptions", "get_rng_state", "greater",
@@ -456,14 +456,14 @@ __all__ = [
     "is_anomaly_enabled", "is_complex", "is_conj", "is_floating_point", "is_grad_enabled",
     "is_inference_mode_enabled", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor",
     "is_warn_always_enabled", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kthvalue",
-    "layout", "le", "lerp", "less", "less_equal", "linspace", "load", "log", "log10", "log10_", "log1p", "log1p_",
-    "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "LongTensor", "lt", "manual_seed",
-    "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median", "memory_format", "meshgrid",
-    "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "nan",
-    "nan_to_num", "nan_to_num_", "nanmedian", "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_",
-    "nn", "no_grad", "nonzero", "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim", "outer",
-    "overrides", "permute", "pi", "polar", "positive", "pow", "preserve_format", "printoptions", "prod",
+    "layout", "le", "lerp", "less", "less_equal", "linalg", "linspace", "load", "log", "log10", "log10_", "log1p",
+    "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "LongTensor", "lt",
+    "manual_seed", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median", "memory_format",
+    "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply",
+    "mv", "nan", "nan_to_num", "nan_to_num_", "nanmedian", "nansum", "narrow", "ne", "neg", "neg_", "negative",
+    "negative_", "nn", "no_grad", "nonzero", "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim",
+    "outer", "overrides", "permute", "pi", "polar", "positive", "pow", "preserve_format", "printoptions", "prod",
     "promote_types", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
     "random", "randperm", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
     "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "result_type", "return_types", "roll", "rot90",
@@ -471,13 +471,13 @@ __all__ = [
     "seed", "select", "select_scatter", "selu", "selu_", "set_default_dtype", "set_grad_enabled",
     "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_",
     "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_scatter", "softmax", "sort",
-    "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean",
-    "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan", "tan_",
-    "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose", "tril",
-    "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind",
-    "unflatten", "unique", "unique_consecutive", "unsqueeze", "UntypedStorage", "utils", "var", "var_mean", "vdot",
-    "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
-    "zeros_like",
+    "special", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
+    "std_mean", "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan",
+    "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose",
+    "tril", "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8",
+    "unbind", "unflatten", "unique", "unique_consecutive", "unsqueeze", "UntypedStorage", "utils", "var",
+    "var_mean", "vdot", "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_",
+    "zero_", "zeros", "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one
