@@ -14,11 +14,20 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.autograd import forward_ad
 
 import retrograd
 
 Case = Callable[..., Any]
 TOLERANCE = {"float16": 4e-3, "float32": 3e-5, "complex64": 3e-5, "float64": 1e-10, "complex128": 1e-10}
+
+
+def tensor_of(library: Any, array: np.ndarray[Any, Any]) -> Any:
+    """A tensor of the values, laid out as they are."""
+    if array.size:
+        return library.from_numpy(array.copy(order="K"))
+    # Where there are no elements, NumPy's strides are 0, and PyTorch would take them as they are.
+    return library.from_numpy(np.zeros((), array.dtype)).new_zeros(array.shape)
 
 
 class Outcome:
@@ -38,9 +47,7 @@ class Outcome:
             self.error = error
 
     def tensor(self, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
-        # Where there are no elements, NumPy's strides are 0, and PyTorch would take them as they are.
-        tensor = (self.library.from_numpy(array.copy(order="K")) if array.size else
-                  self.library.from_numpy(np.zeros((), array.dtype)).new_zeros(array.shape))
+        tensor = tensor_of(self.library, array)
         return tensor.requires_grad_() if requires_grad and array.dtype.kind in "fc" else tensor
 
     @property
@@ -76,6 +83,61 @@ class Outcome:
             if not outputs:
                 break
         return gradients
+
+
+def tangents(case: Case, arrays: Sequence[Any], seed: int = 0) -> list[Any] | None:
+    """PyTorch's tangents of the results, by its forward mode; None where it has none for some operator."""
+    draws = np.random.default_rng(seed)
+    given = [tensor_of(torch, _random(draws, a.shape, a.dtype)) for a in arrays]
+    try:
+        with warnings.catch_warnings(), forward_ad.dual_level():
+            warnings.simplefilter("ignore")
+            found = case(torch, *[forward_ad.make_dual(tensor_of(torch, a), t)
+                                  for a, t in zip(arrays, given, strict=True)])
+            results = [*found] if isinstance(found, (tuple, list)) else [found]
+            return [forward_ad.unpack_dual(r).tangent for r in results
+                    if isinstance(r, torch.Tensor) and r.dtype.is_floating_point | r.dtype.is_complex]
+    except (NotImplementedError, RuntimeError) as error:
+        if "forward" in str(error) or "does not require grad" in str(error):     # the latter of a backward pass inside
+            return None
+        raise
+
+
+def pushed(case: Case, arrays: Sequence[Any], seed: int = 0) -> list[Any]:
+    """The same tangents as retrograd's: the gradient is linear in the cotangent, and its adjoint gives the tangent."""
+    draws = np.random.default_rng(seed)
+    ours = Outcome(retrograd, case, arrays, True)
+    if ours.error is not None:
+        raise ours.error
+    given = [tensor_of(retrograd, _random(draws, a.shape, a.dtype)) for a in arrays]
+    results = [r for r in ours.results if isinstance(r, retrograd.Tensor) and (
+        r.dtype.is_floating_point or r.dtype.is_complex)]
+    found = []
+    for result in results:
+        tangent = None
+        if result.requires_grad:
+            cotangent = result.new_zeros(result.shape).requires_grad_()
+            pulled = retrograd.autograd.grad(result, ours.inputs, cotangent, create_graph=True, allow_unused=True)
+            followed = [(p, t) for p, t in zip(pulled, given, strict=True) if p is not None and p.requires_grad]
+            if followed:
+                tangent = retrograd.autograd.grad([p for p, _ in followed], cotangent, [t for _, t in followed],
+                                                  allow_unused=True)[0]
+        found.append(tangent)
+    return found
+
+
+def compare_tangents(case: Case, arrays: Sequence[Any]) -> bool:
+    """Compare the tangents with those of PyTorch's forward mode. Whether PyTorch has them."""
+    expected = tangents(case, arrays)
+    if expected is None:
+        return False
+    for i, (t, o) in enumerate(zip(expected, pushed(case, arrays), strict=True)):
+        if t is None or o is None:
+            assert not _nonzero(t), f"tangent {i}: None, torch has {t}"
+            assert not _nonzero(o), f"tangent {i}: {o}, torch has None"
+        else:
+            same_values(t, o, f"tangent {i}", 10.0)
+    return True
 
 
 def _random(draws: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

@@ -20,6 +20,7 @@ def _over(names: str, *arguments: Any, **options: Any) -> list[Entry]:
 
 _PAIR: tuple[Shapes, ...] = (((3, 4), (3, 4)),)
 _MISSING = dict.fromkeys("fhc", "PyTorch has not implemented the derivative for the write")
+_NO_TANGENT = "PyTorch has no forward mode of the write"
 _IN_C = "PyTorch's message has the name that C++ has for the type"
 _THREE: tuple[Shapes, ...] = (((3, 4), (3, 4), (3, 4)),)
 
@@ -29,9 +30,9 @@ INPLACE = [
     *_over("sqrt log log2 log10 rsqrt reciprocal log1p", low=0.3, kinds="fc"),
     *_over("asin acos erfinv logit sinc frac relu nan_to_num", low=0.2, high=0.8),
     *_over("abs sgn sign ceil floor trunc round", low=0.1, high=0.4),
-    *_over("asinh", kinds="fc", apart=_MISSING),
-    *_over("acosh", low=1.2, kinds="fc", apart=_MISSING),
-    *_over("atanh", low=-0.8, high=0.8, kinds="fc", apart=_MISSING),
+    *_over("asinh", kinds="fc", apart=_MISSING, no_tangent=_NO_TANGENT),
+    *_over("acosh", low=1.2, kinds="fc", apart=_MISSING, no_tangent=_NO_TANGENT),
+    *_over("atanh", low=-0.8, high=0.8, kinds="fc", apart=_MISSING, no_tangent=_NO_TANGENT),
     *_over("add sub mul div pow remainder fmod", 3, low=0.3, high=0.9),
     *_over("eq ne lt le gt ge", 0.05, distinct=True),
     *_over("clamp_min clamp_max", 0.05, distinct=True, apart=dict.fromkeys("ib", _IN_C)),

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from against_torch import compare
+from against_torch import compare, compare_tangents
 from op_table import DTYPES, RANDOM, TABLE, Entry
 
 # All but random numbers are tried on every dtype: where PyTorch refuses one, the error must be the same.
 CASES = [pytest.param(entry, dtype, id=f"{entry}-{dtype}")
          for entry in TABLE for kind in (entry.kinds if entry in RANDOM else DTYPES) for dtype in DTYPES[kind]
          if kind not in entry.apart]
+SMOOTH = [pytest.param(entry, dtype, id=f"{entry}-{dtype}") for entry in TABLE if not entry.refused
+          for kind, dtype in (("f", "float64"), ("c", "complex128")) if kind in entry.kinds]
 LIMITED = [entry for entry in TABLE if entry.first_only]
 
 
@@ -40,6 +42,12 @@ def test_values_graph_and_gradients(entry: Entry, dtype: str) -> None:
 def test_special_points(entry: Entry) -> None:
     for arrays in at_points(entry):
         compare(entry.call, *arrays, order=order(entry))
+
+
+@pytest.mark.parametrize(("entry", "dtype"), SMOOTH)
+def test_tangents(entry: Entry, dtype: str) -> None:
+    for arrays in entry.samples(dtype):
+        assert compare_tangents(entry.call, arrays) == (not entry.no_tangent)
 
 
 @pytest.mark.parametrize("entry", LIMITED, ids=str)

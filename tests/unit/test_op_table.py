@@ -150,6 +150,20 @@ def test_inputs_in_any_layout_give_the_same(case: Case) -> None:
 
 
 @each(SHOWN)
+def test_the_tangent_is_the_adjoint_of_the_gradient(case: Case) -> None:
+    """The gradient is linear in the cotangent, so its own gradient by that is the tangent: <c, J t> = <J' c, t>."""
+    for arrays in case.samples():
+        found = values(case.entry, arrays)
+        cotangents, directions = some_like(1, found), some_like(2, arrays)
+        everything, first = recorded_vjp(case.entry, arrays, cotangents)
+        given = everything[len(arrays):]
+        followed = [(g, torch.tensor(d)) for g, d in zip(first, directions, strict=True) if g.requires_grad]
+        tangents = gradients([g for g, _ in followed], given, [d for _, d in followed])
+        expected = dot((g.detach().numpy() for g in first), directions)
+        assert dot(cotangents, (t.numpy() for t in tangents)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@each(SHOWN)
 def test_the_gradient_is_linear_in_the_cotangent(case: Case) -> None:
     for arrays in case.samples():
         sizes = values(case.entry, arrays)
