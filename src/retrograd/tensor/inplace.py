@@ -94,9 +94,13 @@ def inplace(op: Op) -> Callable[..., Any]:
         write(op, input, args)
         return input
 
-    call.__name__ = call.__qualname__ = f"{op.name}_"
-    call.__doc__ = f"`{op.name}`, written over the tensor itself."
-    return call
+    def of_two(input: Any, other: Any) -> Any:
+        return call(input, other)
+
+    method = of_two if op.arity == len(op.arguments) == 2 else call
+    method.__name__ = method.__qualname__ = f"{op.name}_"
+    method.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return method
 
 
 def _unrecorded(x: Any, y: Any) -> bool:
