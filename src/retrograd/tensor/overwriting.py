@@ -40,23 +40,23 @@ def zero_(self: Tensor) -> Tensor:
     return self
 
 
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write what `src` holds, broadcast and cast. Gradients flow back to `src` and no longer to what was here.
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write what `other` holds, broadcast and cast. Gradients flow back to `other` and no longer to what was here.
 
-    Raises RuntimeError where the shape of `src` does not broadcast to the tensor's.
+    Raises RuntimeError where the shape of `other` does not broadcast to the tensor's.
 
     >>> import retrograd as torch
     >>> torch.zeros(2, dtype=torch.int64).copy_(torch.tensor([1.5, 2.5]))
     tensor([1, 2])
     """
-    if not isinstance(src, State):
-        if not isinstance(src, (bool, int, float, complex, np.generic)):
-            raise not_a_tensor("copy_", src, "other", 1)
-        src = plain(np.asarray(number("copy_", "other", 1, src)))
-    elif src is self and not self._array.flags.writeable and edge_of(self) is None:
+    if not isinstance(other, State):
+        if not isinstance(other, (bool, int, float, complex, np.generic)):
+            raise not_a_tensor("copy_", other, "other", 1)
+        other = plain(np.asarray(number("copy_", "other", 1, other)))
+    elif other is self and not self._array.flags.writeable and edge_of(self) is None:
         written(self)                                   # also where elements of it coincide
         return self
-    if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
+    if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
         warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
-    write(ops.copy, self, (src,))
+    write(ops.copy, self, (other,))
     return self

@@ -103,20 +103,21 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
-                 layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+                 layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Rows and columns, 2 by n, of the elements on and below a diagonal of a `row` by `col` matrix."""
-    return _indices(np.tril_indices, row, col, offset, dtype, device)
+    return _indices(np.tril_indices, row, col, offset, dtype, device, requires_grad)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
-                 layout: Layout = strided, pin_memory: bool = False) -> Tensor:
+                 layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Rows and columns, 2 by n, of the elements on and above a diagonal of a `row` by `col` matrix."""
-    return _indices(np.triu_indices, row, col, offset, dtype, device)
+    return _indices(np.triu_indices, row, col, offset, dtype, device, requires_grad)
 
 
-def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: Any) -> Tensor:
+def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: Any,
+             requires_grad: bool) -> Tensor:
     for name, count in (("row", row), ("col", col)):
         if count < 0:
             raise RuntimeError(f"{name} must be non-negative, got{count}")
     target = I64 if dtype is None else element_type(indices.__name__, dtype)
-    return made(np.stack(indices(row, offset, col)).astype(target), device, False)
+    return made(np.stack(indices(row, offset, col)).astype(target), device, requires_grad)
