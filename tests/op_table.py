@@ -14,8 +14,9 @@ from op_table_matrix import MATRIX
 from op_table_pointwise import POINTWISE
 from op_table_reductions import REDUCTIONS
 from op_table_shapes import SHAPES
+from op_table_special import SPECIAL
 
 __all__ = ["BY_NAME", "DTYPES", "RANDOM", "TABLE", "Entry"]
 
-TABLE = [*POINTWISE, *ACTIVATIONS, *INPLACE, *RANDOM, *LOSSES, *REDUCTIONS, *MATRIX, *SHAPES, *INDEXING]
+TABLE = [*POINTWISE, *SPECIAL, *ACTIVATIONS, *INPLACE, *RANDOM, *LOSSES, *REDUCTIONS, *MATRIX, *SHAPES, *INDEXING]
 BY_NAME = {entry.name: entry for entry in TABLE}

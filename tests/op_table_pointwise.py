@@ -58,7 +58,6 @@ _ELEMENTARY = [
     *unary("deg2rad rad2deg", kinds="fi"),
     *binary("atan2 hypot logaddexp2", low=0.2, points=(0.0, 1.0, -1.0)),
     *binary("logaddexp", low=0.2, kinds="fc", points=(0.0, 1.0, -1.0)),
-    *binary("xlogy", low=0.2, points=(0.0, 1.0, -1.0, float("nan"))),
     Entry("logit eps", lambda t, x: t.logit(x, 0.15), low=0.2, high=0.8, points=(0.15, 0.85, 0.1, 0.9)),
     Entry("logit eps outside", lambda t, x: t.logit(x, 0.15), low=0.2, high=0.8, points=(0.0, 1.0),
           first_only=_MASKED),

@@ -67,3 +67,15 @@ def subtracted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[An
         raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
                            "invert a mask, use the `~` or `logical_not()` operator instead.")
     return dtype
+
+
+def float_or_double(name: str) -> Domain:
+    """The common type, but at least the default float; refused for half precision as well as for complex numbers."""
+    refusals = without(name, "c")
+
+    def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+        if dtype.kind == "f" and dtype.itemsize == 2:
+            raise refused(f'"{name}" not implemented for {{}}', dtype)
+        return floating(**refusals)(dtype, dtypes)
+
+    return domain

@@ -48,6 +48,7 @@ topk = _named("topk", "values", "indices")
 cummax = _named("cummax", "values", "indices")
 cummin = _named("cummin", "values", "indices")
 aminmax = _named("aminmax", "min", "max")
+frexp = _named("frexp", "mantissa", "exponent")
 
 # The same, of what was written to `out`.
 max_out = _named("max_out", *max.fields)
@@ -61,3 +62,4 @@ topk_out = _named("topk_out", *topk.fields)
 cummax_out = _named("cummax_out", *cummax.fields)
 cummin_out = _named("cummin_out", *cummin.fields)
 aminmax_out = _named("aminmax_out", *aminmax.fields)
+frexp_out = _named("frexp_out", *frexp.fields)

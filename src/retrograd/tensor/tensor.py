@@ -29,11 +29,13 @@ from .functions.inserting import InsertingMethods
 from .functions.joining import JoiningMethods
 from .functions.matrix import MatrixMethods
 from .functions.normalizing import NormalizingMethods
+from .functions.numbers import NumberMethods
 from .functions.random import RandomMethods
 from .functions.rearranging import RearrangingMethods
 from .functions.reductions import ReductionMethods
 from .functions.shape import ShapeMethods
 from .functions.sorting import SortingMethods
+from .functions.special import SpecialMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
@@ -54,7 +56,7 @@ class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMe
              NormalizingMethods, SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods,
              ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods, GeometryMethods, IndexingMethods,
              LayoutMethods, StorageMethods, InteropMethods, ConversionMethods, CreationMethods, RandomMethods,
-             NumpyProtocol, CopyingMethods,
+             SpecialMethods, NumberMethods, NumpyProtocol, CopyingMethods,
              SubclassMethods, State):
     """An array that remembers how it was made.
 

@@ -33,7 +33,6 @@ sgn, sign = recorded(ops.sgn), recorded(ops.sign)
 ceil, floor, trunc, frac = recorded(ops.ceil), recorded(ops.floor), recorded(ops.trunc), recorded(ops.frac)
 fix = trunc
 angle = recorded(ops.angle)
-xlogy = recorded(ops.xlogy)
 
 _round, _round_decimals = recorded(ops.round), recorded(ops.round_decimals)
 _logit, _nan_to_num = recorded(ops.logit), recorded(ops.nan_to_num)
@@ -163,6 +162,18 @@ def view_as_complex(input: Tensor) -> Tensor:
     return _view_as_complex(input)  # type: ignore[no-any-return]
 
 
+def is_neg(input: Tensor) -> bool:
+    """Whether a change of sign is still to be resolved: never."""
+    check_tensor("is_neg", input)
+    return False
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: a sign is changed when it is asked for, and never left to be resolved."""
+    check_tensor("resolve_neg", input)
+    return input
+
+
 def is_conj(input: Tensor) -> bool:
     """Whether a conjugate is still to be resolved: never."""
     check_tensor("is_conj", input)
@@ -213,7 +224,7 @@ sgn_, sign_ = inplace(ops.sgn), inplace(ops.sign)
 ceil_, floor_, trunc_, frac_ = inplace(ops.ceil), inplace(ops.floor), inplace(ops.trunc), inplace(ops.frac)
 arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_, fix_ = asin_, acos_, atan_, asinh_, acosh_, atanh_, trunc_
 conj_physical_ = inplace(ops.conj_physical)
-atan2_, hypot_, xlogy_ = inplace(ops.atan2), inplace(ops.hypot), inplace(ops.xlogy)
+atan2_, hypot_ = inplace(ops.atan2), inplace(ops.hypot)
 
 NUMPY: dict[Any, Callable[..., Any]] = {
     np.real: real,
@@ -238,12 +249,13 @@ class ElementaryMethods:
     asin, acos, atan, asinh, acosh, atanh = asin, acos, atan, asinh, acosh, atanh
     arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
     atan2 = arctan2 = atan2
-    hypot, logaddexp, logaddexp2, xlogy, sinc = hypot, logaddexp, logaddexp2, xlogy, sinc
+    hypot, logaddexp, logaddexp2, sinc = hypot, logaddexp, logaddexp2, sinc
     erf, erfc, erfinv, deg2rad, rad2deg = erf, erfc, erfinv, deg2rad, rad2deg
     abs = absolute = __abs__ = abs
     sgn, sign, ceil, floor, round, trunc, fix, frac = sgn, sign, ceil, floor, round, trunc, trunc, frac
     nan_to_num, angle = nan_to_num, angle
     conj, conj_physical, resolve_conj, is_conj = conj, conj_physical, resolve_conj, is_conj
+    is_neg, resolve_neg = is_neg, resolve_neg
     real, imag = property(real, doc=real.__doc__), property(imag, doc=imag.__doc__)
 
     exp_, exp2_, expm1_, log_, log2_, log10_, log1p_ = exp_, exp2_, expm1_, log_, log2_, log10_, log1p_
@@ -252,7 +264,7 @@ class ElementaryMethods:
     asin_, acos_, atan_, asinh_, acosh_, atanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
     arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
     atan2_ = arctan2_ = atan2_
-    hypot_, xlogy_, sinc_, erf_, erfc_, erfinv_ = hypot_, xlogy_, sinc_, erf_, erfc_, erfinv_
+    hypot_, sinc_, erf_, erfc_, erfinv_ = hypot_, sinc_, erf_, erfc_, erfinv_
     deg2rad_, rad2deg_ = deg2rad_, rad2deg_
     abs_ = absolute_ = abs_
     sgn_, sign_, ceil_, floor_, round_ = sgn_, sign_, ceil_, floor_, round_

@@ -1,0 +1,163 @@
+"""The gamma function's logarithm, its derivatives, and Hurwitz's zeta function. Arrays in, arrays out.
+
+Methods: for the logarithm Stirling's series, a Chebyshev expansion between its zeros at 1 and 2, recurrence and
+reflection (Abramowitz and Stegun, 6.1.15, 6.1.17, 6.1.41); for its derivative the same (6.3.5, 6.3.7, 6.3.18); for
+zeta, of which the higher ones are multiples, the sum formula of Euler and Maclaurin. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .expansions import chebyshev, in_double, in_double_of_two, where_so
+from .special_tables import LGAMMA
+
+# The Bernoulli numbers of even index, from B_2 on.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
+              854513 / 138, -236364091 / 2730)
+_FAR = 10.0                 # from here on the series in 1 / x are right to the last bits
+
+
+def stirling_rest(x: Any) -> Any:
+    """What Stirling's formula for log(gamma(x)) leaves, for x from 10 on: a series in 1 / x."""
+    square = 1 / (x * x)
+    total = np.zeros_like(x)
+    for k in range(8, 0, -1):
+        total = total * square + _BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
+    return total / x
+
+
+def _log_gamma_far(x: Any) -> Any:
+    log = np.log(x)
+    return np.where(x == np.inf, x, (x - 0.5) * (log - 1) - 0.5 + 0.5 * math.log(2 * math.pi) + stirling_rest(x))
+
+
+def _log_gamma_near(x: Any) -> Any:
+    """Between 0 and 10: carried to [1, 3] by the recurrence."""
+    small = x < 1
+    factor, y = np.ones_like(x), np.where(small, x + 1, x)
+    for _ in range(7):
+        above = y >= 3
+        y = np.where(above, y - 1, y)
+        factor = np.where(above, factor * y, factor)
+    # Both zeros as differences that are exact: x + 1 is rounded.
+    zeros = np.where(small, x * (x - 1), (y - 1) * (y - 2))
+    return zeros * chebyshev(LGAMMA, y, 1.0, 3.0) + np.where(small, -np.log(x), np.log(factor))
+
+
+def log_gamma_of_positive(x: Any) -> Any:
+    """log(gamma(x)) of float64 above 0."""
+    result = np.full_like(x, np.nan)
+    where_so(x >= _FAR, _log_gamma_far, result, x)
+    where_so(x < _FAR, _log_gamma_near, result, x)
+    return result
+
+
+def _log_gamma_reflected(x: Any) -> Any:
+    """For x below 0, by the reflection at 1 / 2; infinite at the integers."""
+    fraction = np.abs(x - np.rint(x))
+    sine = np.sin(math.pi * fraction)
+    value = math.log(math.pi) - np.log(sine) - log_gamma_of_positive(1 - x)
+    return np.where(fraction == 0, np.inf, np.where(x == -np.inf, np.inf, value))
+
+
+def _log_gamma(x: Any) -> Any:
+    result = np.full_like(x, np.nan)
+    where_so(x > 0, log_gamma_of_positive, result, x)
+    where_so(x <= 0, _log_gamma_reflected, result, x)
+    return result
+
+
+@in_double
+def lgamma(x: Any) -> Any:
+    """log(abs(gamma(x)))."""
+    return _log_gamma(x)
+
+
+@in_double
+def mvlgamma(x: Any, p: int) -> Any:
+    """The logarithm of the multivariate gamma function of dimension p."""
+    total = np.full_like(x, p * (p - 1) / 4 * math.log(math.pi))
+    for k in range(p):
+        total += _log_gamma(x - k / 2)
+    return total
+
+
+@in_double
+def digamma(x: Any) -> Any:
+    """The derivative of log(gamma(x)); nan at the negative integers, infinite at 0 with the other sign."""
+    negative = x < 0
+    fraction = x - np.trunc(x)
+    correction = np.where(negative, math.pi / np.tan(math.pi * np.where(negative, fraction, 0.5)), 0.0)
+    y = np.where(negative, 1 - x, x)
+    total = np.zeros_like(x)
+    for _ in range(int(_FAR)):
+        below = y < _FAR
+        total = np.where(below, total - 1 / y, total)
+        y = np.where(below, y + 1, y)
+    square = 1 / (y * y)
+    series = np.zeros_like(x)
+    for k in range(8, 0, -1):
+        series = (series + _BERNOULLI[k - 1] / (2 * k)) * square
+    value = total + np.log(y) - 0.5 / y - series - correction
+    value = np.where(x == np.inf, np.inf, np.where(negative & (fraction == 0), np.nan, value))
+    return np.where(x == 0, np.copysign(np.inf, -x), value)
+
+
+def _zeta(s: Any, q: Any) -> Any:
+    """The sum of (q + k) ** -s over all k from 0 on, q above 0, or else s whole and q not."""
+    total = np.power(q, -s)
+    a, steps = q.copy(), 9 + int(np.max(np.where(np.isfinite(q), np.maximum(-np.floor(q), 0), 0), initial=0))
+    for step in range(steps):
+        going = (a <= 9) | (step < 9)
+        a = np.where(going, a + 1, a)
+        total = np.where(going, total + np.power(a, -s), total)
+    last = np.power(a, -s)
+    total = total + last * a / (s - 1) - last / 2
+    factor, power, going = s, last / a, np.ones(s.shape, bool)
+    for k, number in enumerate(_BERNOULLI, 1):
+        term = number / math.factorial(2 * k) * factor * power
+        total = np.where(going, total + term, total)
+        going &= np.abs(term) > 1e-17 * np.abs(total)
+        factor = factor * (s + (2 * k - 1)) * (s + 2 * k)
+        power = power / (a * a)
+    return total
+
+
+def _zeta_everywhere(s: Any, q: Any) -> Any:
+    """Hurwitz's zeta with its poles; nan where it is not defined."""
+    pole = (s == 1) | ((s > 1) & (q <= 0) & (q == np.floor(q)))
+    undefined = (s < 1) | ((q < 0) & (s != np.floor(s))) | np.isnan(q) | np.isnan(s)
+    result = np.where(pole, np.inf, np.nan)
+    where_so(~(pole | undefined), _zeta, result, s, q)
+    return result
+
+
+zeta = in_double_of_two(_zeta_everywhere)
+zeta.__doc__ = "Hurwitz's zeta: the sum of (y + k) ** -x over all k from 0 on."
+
+
+def _trigamma(x: Any) -> Any:
+    reflected = x < 0.5
+    y = np.where(reflected, 1 - x, x)
+    value = np.where(x == np.inf, 0.0, _zeta_everywhere(np.full_like(x, 2.0), y))
+    sine = np.sin(math.pi * np.where(reflected, x - np.rint(x), 0.5))
+    return np.where(reflected, (math.pi / sine) ** 2 - value, value)
+
+
+@in_double
+def _polygamma(x: Any, n: int) -> Any:
+    if n == 1:
+        return _trigamma(x)
+    factorial = math.factorial(n) if n < 171 else math.inf
+    return (-1) ** (n + 1) * factorial * _zeta_everywhere(np.full_like(x, n + 1.0), x)
+
+
+def polygamma(x: Any, n: int) -> Any:
+    """The derivative of order n of digamma. Raises RuntimeError for a negative n."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return _polygamma(x, n) if n else digamma(x)

@@ -1,0 +1,124 @@
+"""Orthogonal polynomials of a degree for each element, by their recurrences. Arrays in, arrays out.
+
+The recurrences and the closed forms within (-1, 1) are those of Abramowitz and Stegun, 22.3 and 22.7. A degree is cut
+to an integer; of a negative one the polynomial is 0. Must not know ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .expansions import in_double_of_two
+
+_LARGEST_HERMITE = {8: 512, 4: 128}     # by bytes an element; what is higher is nan, as in PyTorch
+
+
+def _degrees(n: Any) -> Any:
+    return np.where(np.isfinite(n), np.trunc(n), -1.0)
+
+
+def _recurrence(x: Any, n: Any, first: Any, following: Callable[..., Any]) -> Any:
+    """The polynomials of these degrees, that of degree 0 being 1; `following(k, x, q, p)` is the one after p and q."""
+    n = _degrees(n)
+    value = np.where(n < 0, 0.0, np.where(n == 0, 1.0, first))
+    before, last, k = np.ones_like(x), first, 1
+    while True:
+        going = (n > k) & ~np.isnan(last)
+        if not going.any():
+            return value
+        before, last = last, following(k, x, last, before)
+        value = np.where(n > k, last, value)
+        k += 1
+
+
+def _chebyshev(first: Callable[[Any], Any], at_ends: Callable[[Any, Any], Any], by_angle: Callable[[Any, Any], Any],
+               beyond: int) -> Callable[[Any, Any], Any]:
+    """One of the four kinds, by its values at 1 and -1 and, for degrees above `beyond`, by the angle within."""
+
+    def function(x: Any, n: Any) -> Any:
+        whole = _degrees(n)
+        closed = (np.abs(x) < 1) & (whole > beyond)
+        ends = (np.abs(x) == 1) & (whole > 0)
+        found = _recurrence(x, np.where(closed | ends, 0.0, whole), first(x), lambda k, x, q, p: 2 * x * q - p)
+        angle = np.arccos(np.where(closed, x, 0.0))
+        even = whole % 2 == 0
+        return np.where(closed, by_angle(angle, whole), np.where(ends, at_ends(np.where(x > 0, 1, -1), (whole, even)),
+                                                                 found))
+
+    return function
+
+
+def _alternating(sign: Any, even: Any) -> Any:
+    """1 at 1, and at -1 the sign of an even or odd degree."""
+    return np.where((sign > 0) | even, 1.0, -1.0)
+
+
+_t = _chebyshev(lambda x: x, lambda sign, n: _alternating(sign, n[1]), lambda angle, n: np.cos(n * angle), 6)
+_u = _chebyshev(lambda x: 2 * x, lambda sign, n: _alternating(sign, n[1]) * (n[0] + 1),
+                lambda angle, n: np.sin((n + 1) * angle) / np.sin(angle), 8)
+_v = _chebyshev(lambda x: 2 * x - 1,
+                lambda sign, n: np.where(sign > 0, 1.0, _alternating(sign, n[1]) * (2 * n[0] + 1)),
+                lambda angle, n: np.cos((n + 0.5) * angle) / np.cos(angle / 2), 8)
+_w = _chebyshev(lambda x: 2 * x + 1,
+                lambda sign, n: np.where(sign > 0, 2 * n[0] + 1, _alternating(sign, n[1])),
+                lambda angle, n: np.sin((n + 0.5) * angle) / np.sin(angle / 2), 8)
+
+
+def _documented(function: Callable[..., Any], text: str) -> Callable[..., Any]:
+    """A kernel of x and the degree y."""
+    kernel = in_double_of_two(function)
+    kernel.__doc__ = text
+    return kernel
+
+
+chebyshev_t = _documented(_t, "Chebyshev's polynomial of the first kind, of degree y, at x.")
+chebyshev_u = _documented(_u, "Chebyshev's polynomial of the second kind, of degree y, at x.")
+chebyshev_v = _documented(_v, "Chebyshev's polynomial of the third kind, of degree y, at x.")
+chebyshev_w = _documented(_w, "Chebyshev's polynomial of the fourth kind, of degree y, at x.")
+shifted_chebyshev_t = _documented(lambda x, n: _t(2 * x - 1, n), "The polynomial of the first kind at 2 x - 1.")
+shifted_chebyshev_u = _documented(lambda x, n: _u(2 * x - 1, n), "The polynomial of the second kind at 2 x - 1.")
+shifted_chebyshev_v = _documented(lambda x, n: _v(2 * x - 1, n), "The polynomial of the third kind at 2 x - 1.")
+shifted_chebyshev_w = _documented(lambda x, n: _w(2 * x - 1, n), "The polynomial of the fourth kind at 2 x - 1.")
+
+
+@in_double_of_two
+def laguerre_l(x: Any, y: Any) -> Any:
+    """Laguerre's polynomial of degree y at x."""
+    return _recurrence(x, y, 1 - x, lambda k, x, q, p: ((2 * k + 1 - x) * q - k * p) / (k + 1))
+
+
+@in_double_of_two
+def legendre_p(x: Any, y: Any) -> Any:
+    """Legendre's polynomial of degree y at x."""
+    return _recurrence(x, y, x, lambda k, x, q, p: ((2 * k + 1) * x * q - k * p) / (k + 1))
+
+
+@in_double_of_two
+def _hermite_h(x: Any, y: Any) -> Any:
+    return _recurrence(x, y, 2 * x, lambda k, x, q, p: 2 * x * q - 2 * k * p)
+
+
+@in_double_of_two
+def _hermite_he(x: Any, y: Any) -> Any:
+    return _recurrence(x, y, x, lambda k, x, q, p: x * q - k * p)
+
+
+def _limited(kernel: Callable[..., Any], x: Any, y: Any, out: Any) -> Any:
+    """nan for the degrees whose values no number of this type can hold."""
+    high = y > _LARGEST_HERMITE[x.dtype.itemsize]
+    result = kernel(x, np.where(high, 0.0, y).astype(y.dtype), out=out)
+    np.copyto(result, np.nan, where=high)
+    return result
+
+
+def hermite_h(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """Hermite's polynomial of degree y at x, of the physicists."""
+    return _limited(_hermite_h, x, y, out)
+
+
+def hermite_he(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """Hermite's polynomial of degree y at x, of the probabilists."""
+    return _limited(_hermite_he, x, y, out)

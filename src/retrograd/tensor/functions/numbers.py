@@ -1,0 +1,92 @@
+"""Mantissas and exponents, divisors, neighbours, membership, and filling: functions, methods, and in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...ops import numbers as ops
+from .. import return_types
+from ..inplace import inplace
+from ..into import into
+from ..options import check_tensor, filling, number
+from ..recording import recorded
+from ..state import State
+from .arithmetic import NUMBER, invalid
+from .elementary import between_tensors
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+gcd, lcm, nextafter, ldexp = map(between_tensors, (ops.gcd, ops.lcm, ops.nextafter, ops.ldexp))
+gcd_, lcm_, nextafter_, ldexp_ = map(inplace, (ops.gcd, ops.lcm, ops.nextafter, ops.ldexp))
+_frexp, _isin = recorded(ops.frexp), recorded(ops.isin)
+_fill, _fill_tensor = recorded(ops.fill), recorded(ops.fill_tensor)
+
+
+def frexp(input: Tensor, *, out: Any = None) -> Any:
+    """Mantissa and exponent: `input = mantissa * 2 ** exponent`, the mantissa of a size from 1/2 to 1, or 0.
+
+    Raises RuntimeError for a dtype that is not floating-point.
+
+    >>> import retrograd as torch
+    >>> torch.frexp(torch.tensor([3., -0.125]))
+    torch.return_types.frexp(
+    mantissa=tensor([ 0.7500, -0.5000]),
+    exponent=tensor([ 2, -2], dtype=torch.int32))
+    """
+    if out is not None:
+        return into(out, frexp, input)
+    check_tensor("frexp", input)
+    if input._array.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes. Convert with .float() first.")
+    return return_types.frexp(_frexp(input))
+
+
+def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
+         element: Any = None, test_element: Any = None, out: Any = None) -> Any:
+    """Whether each of `elements` is equal to any of `test_elements`, or, with `invert`, to none; nan is equal to none.
+
+    Either may be a number, which by name is `element` or `test_element`. `assume_unique` is a promise of which nothing
+    is made here. Raises RuntimeError for bools and complex numbers.
+
+    >>> import retrograd as torch
+    >>> torch.isin(torch.tensor([[1, 2], [3, 4]]), torch.tensor([2, 3]))
+    tensor([[False,  True],
+            [ True, False]])
+    """
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    if out is not None:
+        return into(out, isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+    if not (isinstance(elements, State) or isinstance(test_elements, State)) or not all(
+            isinstance(x, (State, *NUMBER)) for x in (elements, test_elements)):
+        raise invalid("isin", elements, test_elements)
+    for x in (elements, test_elements):
+        if isinstance(x, State) and x._array.dtype.kind in "bc":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {x.dtype.legacy}")
+    return _isin(elements, test_elements, invert)
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like the input that holds a number, or the one element of a 0-d tensor, everywhere.
+
+    Raises RuntimeError where the number does not fit the dtype, or the tensor has dimensions.
+    """
+    if not isinstance(input, State) or not isinstance(value, (State, *NUMBER)):
+        raise invalid("fill", input, value)
+    if not isinstance(value, State):
+        return _fill(input, filling(number("fill", "value", 2, value),  # type: ignore[no-any-return]
+                                    input._array.dtype))
+    if value._array.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
+                           "dimensions.")
+    return _fill_tensor(input, value)  # type: ignore[no-any-return]
+
+
+class NumberMethods:
+    """Mantissas and exponents, divisors and neighbours, as methods and in place."""
+
+    __slots__ = ()
+
+    gcd, lcm, nextafter, ldexp, frexp = gcd, lcm, nextafter, ldexp, frexp
+    gcd_, lcm_, nextafter_, ldexp_ = gcd_, lcm_, nextafter_, ldexp_
