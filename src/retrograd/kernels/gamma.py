@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype as torch_dtype
 from .expansions import chebyshev, in_double, in_double_of_two, where_so
 from .special_tables import LGAMMA
 
@@ -157,7 +158,10 @@ def _polygamma(x: Any, n: int) -> Any:
 
 
 def polygamma(x: Any, n: int) -> Any:
-    """The derivative of order n of digamma. Raises RuntimeError for a negative n."""
+    """The derivative of order n of digamma. Raises RuntimeError for a negative n, NotImplementedError for complex x."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if x.dtype.kind == "c":
+        name = ("digamma", "trigamma", "polygamma")[min(n, 2)]
+        raise NotImplementedError(f'"{name}" not implemented for \'{torch_dtype.of[x.dtype].legacy}\'')
     return _polygamma(x, n) if n else digamma(x)

@@ -32,7 +32,7 @@ def _underivable(what: str) -> Rule:
 
 # The gamma function and its kin
 
-polygamma: Op = pointwise("polygamma", gamma.polygamma, domain=floating(**without("polygamma", "c")),
+polygamma: Op = pointwise("polygamma", gamma.polygamma, domain="float",
                           x=lambda g, x, n: g * polygamma(x, n + 1))
 # Written over a tensor, it has a node of another name.
 polygamma_written = pointwise("polygamma", gamma.polygamma, node=backward_name("polygamma", 1), domain=polygamma.domain,
@@ -51,7 +51,8 @@ def _mvlgamma(g: Any, x: Any, p: Any) -> Any:
 
 
 mvlgamma = pointwise("mvlgamma", gamma.mvlgamma, arguments="x p", tensors=1, x=_mvlgamma,
-                     domain=floating(**without("arange_cpu", "c")))
+                     domain=floating(b=RuntimeError("The input tensor may not be a boolean tensor."),
+                                     **without("arange_cpu", "c")))
 
 
 def _density(g: Any, x: Any, y: Any) -> Any:
@@ -142,13 +143,16 @@ xlogy_of_number, xlogy_with_number = _with_numbers("xlogy", "XlogyBackward", ele
 
 
 def _i1(g: Any, x: Any, out: Any) -> Any:
-    flat = x == 0
-    return g * np.where(flat, 0.5, i0(x) - out / np.where(flat, 1.0, x))
+    """i0 - i1 / x, and 1 / 2 at 0 and at nan."""
+    flat = np.logical_not(np.abs(x) > 0)
+    safe = np.where(flat, 1.0, x)
+    return g * np.where(flat, 0.5, i0(safe) - out / safe)
 
 
 def _i1e(g: Any, x: Any, out: Any) -> Any:
-    flat = x == 0
-    return g * np.where(flat, 0.5, i0e(x) - out * (sgn(x) + 1 / np.where(flat, 1.0, x)))
+    flat = np.logical_not(np.abs(x) > 0)
+    safe = np.where(flat, 1.0, x)
+    return g * np.where(flat, 0.5, i0e(safe) - out * (sgn(x) + 1 / safe))
 
 
 i0: Op = pointwise("i0", bessel.i0, domain=floating(**without("i0_vml_cpu", "c")), x=lambda g, x: g * i1(x))

@@ -134,11 +134,16 @@ def _polynomial(name: str) -> Callable[..., Any]:
         if out is not None:
             return into(out, function, x, n)
         _check_operands(f"special_{name}", x, n)
-        return call(x, n)
+        return call(_as_float(x), _as_float(n))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{op.kernel.__doc__.replace('y,', 'n,')} x and n are tensors, or one is a number."
     return function
+
+
+def _as_float(value: Any) -> Any:
+    """An int as a float, so that beside bytes a negative one stays what it is."""
+    return float(value) if isinstance(value, int) else value
 
 
 def _check_operands(name: str, x: Any, y: Any) -> None:
