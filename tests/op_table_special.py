@@ -81,7 +81,6 @@ _NUMBERS = [
     *binary("gcd lcm", kinds="i", low=-20.0, high=20.0),
     *binary("nextafter", distinct=True, points=(0.0, 1.0, *INFINITE)),
     *binary("ldexp", kinds="fci", points=(0.0, 1.0, -1.0, *INFINITE)),
-    Entry("ldexp by ints", lambda t, x: t.ldexp(x, t.tensor([3, 1, 0, 40])), (((3, 4),),), kinds="fi"),
     Entry("frexp", lambda t, x: tuple(t.frexp(x)), low=0.51, high=0.99, points=(0.0, -0.0, 8.0, *INFINITE)),
     *binary("isin", kinds="fi", low=0.0, high=2.0, points=(0.0, 1.0, *INFINITE)),
     Entry("isin of ints", lambda t, x: t.isin(x.long(), t.tensor([0, 1]), invert=True), kinds="fi"),

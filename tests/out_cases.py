@@ -21,6 +21,15 @@ minimum complex polar"""
 _BITS = "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"
 _MADE = "zeros ones empty rand randn"
 
+_SPECIAL = """
+airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1
+i1e log1p log_ndtr modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 ndtr ndtri psi
+scaled_modified_bessel_k0 scaled_modified_bessel_k1 sinc spherical_bessel_j0"""
+_SPECIAL_BINARY = """
+chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h
+hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p shifted_chebyshev_polynomial_t
+shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w xlog1py xlogy zeta"""
+
 _OTHERS = {
     "acosh": ["p + 1"], "arccosh": ["p + 1"], "logit": ["p / 2", "p, 0.2"], "bitwise_not": ["i"],
     "round": ["f, decimals=1"], "clamp": ["f, -0.1, 0.3", "f, f - 1, g"], "clip": ["f, -0.1, 0.3", "f, f - 1, g"],
@@ -61,6 +70,12 @@ _OTHERS = {
     "logspace": ["0, 1, 5"], "eye": ["3", "2, 3"], "full": ["(2, 3), 1.5", "(2, 3), 2"],
     "randint": ["5, (2, 3)", "1, 5, (2, 3)"], "randperm": ["5"], "bernoulli": ["p / 2"], "multinomial": ["p, 2"],
     "normal": ["p, g", "p, 1.", "0., p", "0., 1., (2, 3)"],
+    "gcd": ["i, j"], "lcm": ["i, j"], "nextafter": ["p, g"], "ldexp": ["p, g", "p, i"], "frexp": ["f"],
+    "igamma": ["p, p"], "igammac": ["p, p"], "polygamma": ["2, p"], "mvlgamma": ["p + 1, 2"],
+    "isin": ["i, j", "i, 2", "i, j, invert=True"], "digamma": ["p"], "lgamma": ["p"], "i0": ["f"],
+    "special.gammainc": ["p, p"], "special.gammaincc": ["p, p"], "special.logit": ["p / 2", "p, 0.2"],
+    "special.multigammaln": ["p + 1, 2"], "special.polygamma": ["2, p"], "special.logsumexp": ["f, 1"],
+    "special.round": ["f", "f, decimals=1"],
     "nn.functional.gelu": ["f", "f, approximate='tanh'"], "nn.functional.softplus": ["f", "f, 2, 3"],
     "nn.functional.logsigmoid": ["f"], "nn.functional.linear": ["f, f", "f, f, two"],
     "nn.functional.normalize": ["f", "f, 1., 0"],
@@ -73,6 +88,8 @@ def _cases() -> list[tuple[str, str]]:
     found += [(name, "p, g") for name in _BINARY.split()]
     found += [(name, args) for name in _BITS.split() for args in ("i, j", "i, 2")]
     found += [(name, args) for name in _MADE.split() for args in ("2, 3", "(2, 3)")]
+    found += [(f"special.{name}", "p") for name in _SPECIAL.split()]
+    found += [(f"special.{name}", args) for name in _SPECIAL_BINARY.split() for args in ("p, g", "p, 2", "2, p")]
     return found + [(name, args) for name, several in _OTHERS.items() for args in several]
 
 

@@ -14,7 +14,7 @@ from .tensor.functions.elementary import (
     sigmoid as expit,
     sinc,
 )
-from .tensor.functions.normalizing import log_softmax, logsumexp, softmax
+from .tensor.functions.normalizing import logsumexp
 from .tensor.functions.special import (
     airy_ai,
     bessel_j0,
@@ -41,6 +41,7 @@ from .tensor.functions.special import (
     legendre_polynomial_p,
     lgamma as gammaln,
     log_ndtr,
+    log_softmax,
     modified_bessel_i0,
     modified_bessel_i1,
     modified_bessel_k0,
@@ -55,6 +56,7 @@ from .tensor.functions.special import (
     shifted_chebyshev_polynomial_u,
     shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
+    softmax,
     spherical_bessel_j0,
     xlog1py,
     xlogy,

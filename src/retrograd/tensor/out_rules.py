@@ -65,6 +65,22 @@ _of("acos acosh add addcdiv addcmul addr angle asin asinh atan atan2 atanh copys
     "erfinv exp exp2 expm1 fmax fmin fmod hypot log log10 log1p log2 logaddexp logaddexp2 logit maximum minimum mul "
     "pow rad2deg reciprocal remainder rsqrt sigmoid sin sinc sinh sqrt sub tan tanh xlogy clamp_tensor lerp "
     "clamp_min_tensor clamp_max_tensor")
+_of("lgamma digamma polygamma i0 igamma igammac nextafter")
+_of("ldexp", uncastable="ldexp can't be cast to the desired output type {out}", overlap=_ADDEND)
+_of("mvlgamma", uncastable="mvlgamma: result type {result} can't be cast to the desired output type {result}")
+_of("frexp", exact=("torch.frexp() expects mantissa to have dtype {c_result} but got {c_out}",
+                    "torch.frexp() expects exponent to have int dtype but got {c_out}"))
+for _name in ("i0e", "i1", "i1e", "entr", "erfcx", "log_ndtr", "ndtri", "zeta", "xlog1py"):
+    _of(_name, blame=f"special_{_name}")
+_of("bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 "
+    "modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0 airy_ai "
+    "chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w "
+    "shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v "
+    "shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l "
+    "legendre_polynomial_p", gradient=UNASKED)
+_of("gcd lcm", gradient=CONSTANT)
+_of("isin", exact=_EXACT, gradient=UNASKED)
+_of("ndtr", gradient=UNASKED)
 _of("square", blame="pow")
 _of("outer", blame="mul")
 _of("normalize", blame="div")

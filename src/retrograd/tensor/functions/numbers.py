@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...dtypes import dtype as torch_dtype
 from ...ops import numbers as ops
 from .. import return_types
 from ..inplace import inplace
@@ -63,7 +64,7 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
         raise invalid("isin", elements, test_elements)
     for x in (elements, test_elements):
         if isinstance(x, State) and x._array.dtype.kind in "bc":
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {x.dtype.legacy}")
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {torch_dtype.of[x._array.dtype].legacy}")
     return _isin(elements, test_elements, invert)
 
 

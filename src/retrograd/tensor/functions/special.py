@@ -15,6 +15,7 @@ from ..options import check_tensor, number
 from ..overwriting import copy_
 from ..recording import recorded
 from ..state import State
+from . import normalizing
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors
 
@@ -137,7 +138,7 @@ def _polynomial(name: str) -> Callable[..., Any]:
         return call(_as_float(x), _as_float(n))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{op.kernel.__doc__.replace('y,', 'n,')} x and n are tensors, or one is a number."
+    function.__doc__ = f"{op.kernel.__doc__} x and the degree, n, are tensors, or one is a number."
     return function
 
 
@@ -221,6 +222,16 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
         return result  # type: ignore[no-any-return]
     receive("ndtr", out, result)
     return copy_(out, result)
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """`torch.softmax`, which here takes no `out`."""
+    return normalizing.softmax(input, dim, dtype)  # type: ignore[no-any-return]
+
+
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """`torch.log_softmax`, which here takes no `out`."""
+    return normalizing.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 class SpecialMethods:
