@@ -240,12 +240,6 @@ def test_the_special_ones_too() -> None:
     ours = {name for name in retrograd.special.__all__
             if "out" in inspect.signature(getattr(retrograd.special, name)).parameters}
     assert ours == {name.partition(".")[2] for name, _ in CASES if name.startswith("special.")}
-    theirs = set()
-    for name in retrograd.special.__all__:
-        for args in ((torch.ones(2),), (torch.ones(2), torch.ones(2)), (1, torch.ones(2)), (torch.ones(2), 1)):
-            try:
-                getattr(torch.special, name)(*args, out="nothing")
-            except (TypeError, RuntimeError) as error:
-                if "argument 'out' must be" in str(error):
-                    theirs.add(name)
-    assert ours == theirs
+    stated = {name: getattr(torch.special, name).__doc__.strip().partition("\n\n")[0]
+              for name in retrograd.special.__all__}
+    assert ours == {name for name, text in stated.items() if "out=None" in text}

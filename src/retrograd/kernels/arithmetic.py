@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import category, of_scalar, result_dtype
+from ..dtypes import category, dtype as torch_dtype, of_scalar, result_dtype
 
 
 def promoted(x: Any, number: Any) -> Any:
@@ -102,33 +102,41 @@ def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
     return np.fmod(x, y, out=out)
 
 
+def _ordered(x: Any, number: Any, name: str) -> Any:
+    """`x` in its common type with a Python number. Raises NotImplementedError for complex numbers and bools."""
+    x = promoted(x, number)
+    if x.dtype.kind in "bc":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{torch_dtype.of[x.dtype].legacy}'")
+    return x
+
+
 def floor_divide_number(x: Any, number: Any) -> Any:
     """`floor_divide` by a Python number."""
-    x = promoted(x, number)
+    x = _ordered(x, number, "div_floor")
     return floor_divide(x, like(number, x))
 
 
 def number_floor_divide(x: Any, number: Any) -> Any:
     """A Python number divided by x, rounded down."""
-    x = promoted(x, number)
+    x = _ordered(x, number, "div_floor")
     return floor_divide(like(number, x), x)
 
 
 def number_remainder(x: Any, number: Any) -> Any:
     """What is left of a Python number when it is divided by x and rounded down."""
-    x = promoted(x, number)
+    x = _ordered(x, number, "remainder")
     return remainder(like(number, x), x)
 
 
 def remainder_number(x: Any, number: Any) -> Any:
     """`remainder` by a Python number."""
-    x = promoted(x, number)
+    x = _ordered(x, number, "remainder")
     return remainder(x, like(number, x))
 
 
 def fmod_number(x: Any, number: Any) -> Any:
     """`fmod` by a Python number."""
-    x = promoted(x, number)
+    x = _ordered(x, number, "fmod")
     return fmod(x, like(number, x))
 
 

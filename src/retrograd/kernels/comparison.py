@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOATING, category, default_floating, result_dtype
+from ..dtypes import FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
 from .arithmetic import like, promoted
 from .elementary import delivered
 
@@ -70,6 +70,9 @@ def isreal(x: Any, *, out: Any = ...) -> Any:
 
 def copysign_number(x: Any, number: Any) -> Any:
     """The sizes of x with the sign of a number."""
+    if isinstance(number, complex):
+        raise NotImplementedError("\"copysign_cpu\" not implemented for "
+                                  f"'{torch_dtype.of[promoted(x, number).dtype].legacy}'")
     return np.copysign(x, float(number))
 
 

@@ -105,6 +105,11 @@ def whole(ufunc: np.ufunc) -> Callable[..., Any]:
     return call
 
 
+def conjugate(x: Any, *, out: Any = ...) -> Any:
+    """The complex conjugate; of a real array, bools among them, its own type."""
+    return np.conjugate(x, out=out) if x.dtype.kind == "c" else delivered(x.copy(), out)
+
+
 def angle(x: Any, *, out: Any = ...) -> Any:
     """The angle of a complex number; of a real one pi where it is negative."""
     if x.dtype.kind == "c":
@@ -157,6 +162,7 @@ def polar(x: Any, y: Any) -> Any:
     return complex_of(x * np.cos(y), x * np.sin(y))
 
 
+@in_single
 def sinc(x: Any, *, out: Any = ...) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     t = x * math.pi

@@ -37,7 +37,7 @@ def _series() -> Any:
 
 def erf(x: Any, *, out: Any = ...) -> Any:
     """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
-    result = np.empty(x.shape, x.dtype) if out is ... else out
+    result = np.empty_like(x) if out is ... else out
     flat = x.reshape(-1)
     values = np.empty(flat.shape, x.dtype)
     for start in range(0, flat.size, _CHUNK):

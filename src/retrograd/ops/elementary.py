@@ -155,6 +155,8 @@ def _angle(g: Any, x: Any) -> Any:
 angle = pointwise("angle", kernels.angle, domain="float", holomorphic=False, x=_angle)
 conj = pointwise("conj", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
 conj_physical = pointwise("conj_physical", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
+conj_physical_written = pointwise("conj_physical", kernels.conjugate, node=backward_name("conj_physical", 1),
+                                  holomorphic=False, x=lambda g: np.conj(g))
 
 
 def _view_as_real(x: Any) -> Any:

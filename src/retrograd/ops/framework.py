@@ -23,7 +23,7 @@ Step = tuple[int, Rule, tuple[int, ...]]
 
 
 # What is not element-wise but has a layout of its own, mostly that of its operand.
-_KEEP_LAYOUT = ("clone", "copy_", "flip", "nonzero", "sort", "to")
+_KEEP_LAYOUT = ("clone", "copy_", "flip", "frexp", "nonzero", "sort", "to")
 
 
 class Save(NamedTuple):

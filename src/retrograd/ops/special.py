@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernels import bessel, elementary, gamma, incomplete_gamma, normal, polynomials
 from ..kernels.arithmetic import like, promoted as with_number
-from .domains import float_or_double, floating, promoted, without
+from .domains import float_or_double, floating, promoted, refused, without
 from .elementary import sgn
 from .framework import Domain, Op, Rule, backward_name, constant, pointwise
 
@@ -73,12 +73,18 @@ def _with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Doma
     In a rule the number is called as the tensor is that it stands for.
     """
 
+    def beside(array: Any, number: Any) -> Any:
+        array = with_number(array, number)
+        if array.dtype.kind == "c":
+            raise refused(f'"{name}_cpu" not implemented for {{}}', array.dtype)
+        return array
+
     def from_number(y: Any, x: Any) -> Any:
-        y = with_number(y, x)
+        y = beside(y, x)
         return kernel(like(x, y), y)
 
     def with_a_number(x: Any, y: Any) -> Any:
-        x = with_number(x, y)
+        x = beside(x, y)
         return kernel(x, like(y, x))
 
     return (pointwise(name, from_number, node=f"{node}1", domain=domain, y=y),

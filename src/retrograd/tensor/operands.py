@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOATING, I64, category, default_floating, of_scalar, result_dtype
+from ..dtypes import BOOL_, FLOATING, I64, category, default_floating, of_scalar, result_dtype
 from ..kernels.shape import clash
+from ..ops.domains import subtracted
 from ..ops.framework import Op
 from .dims import not_a_tensor
 from .state import State, plain
@@ -59,12 +60,19 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         value = value.item()
     if isinstance(value, (bool, int, float, complex)) and (op.arity > 1 or op.variadic):
         beside = other._array.dtype if isinstance(other, State) else of_scalar(value)
-        return scalar(value, beside)
+        if op.domain is subtracted and isinstance(value, bool):
+            subtracted(beside, [beside, BOOL_])             # which refuses it
+        return scalar(value, floating(beside) if op.domain == "float" else beside)
     if isinstance(value, np.ndarray) and op.arity > 1 and isinstance(other, State):
         return plain(value)
     if otherwise is NotImplemented:
         return NotImplemented
     raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)
+
+
+def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that a number takes beside this one where the result is floating: an int never wraps around."""
+    return dtype if category(dtype) >= FLOATING else default_floating()
 
 
 PARAMETER = {0: "input", 1: "other"}

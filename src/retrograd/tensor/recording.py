@@ -22,7 +22,7 @@ from ..graph.versions import next_number
 from ..modes import local
 from ..ops.framework import Op, Save
 from .into import into
-from .operands import NUMBERS, common, explained, operand, scalar
+from .operands import NUMBERS, common, explained, floating, operand, scalar
 from .refusals import INFERENCE
 from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta_of, plain
 
@@ -113,7 +113,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
-    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
+    kernel, node_type, plan, widened = op.kernel, class_of(op), plan_of(op), op.domain == "float"
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
     promoting = _general(op, otherwise)
@@ -126,7 +126,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             input = operand(op, 0, input, other, otherwise)
         if type(other) is not tensor:
             if type(other) in NUMBERS and type(input) is tensor:
-                other = scalar(other, input._array.dtype)
+                other = scalar(other, floating(input._array.dtype) if widened else input._array.dtype)
             else:
                 other = operand(op, 1, other, input, otherwise)
                 if other is NotImplemented:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dtypes import C128, F64, dtype as torch_dtype
+from ...dtypes import BOOL_, C128, F64, dtype as torch_dtype
 from ...ops import arithmetic as ops
 from ...ops.basic import cast
+from ...ops.domains import subtracted
 from ..inplace import augmented, inplace, write
 from ..into import into
-from ..options import check_tensor, number
+from ..options import check_tensor, filling, number
 from ..overwriting import copy_, fill_ as fill_, zero_ as zero_
 from ..recording import recorded
 from ..state import State
@@ -75,8 +76,12 @@ def sub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor
 
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """`other - alpha * input`. Raises RuntimeError for bools."""
+    if not isinstance(input, State):
+        raise invalid("rsub", input, other)
     alpha = number("rsub", "alpha", 3, alpha)
     if isinstance(other, NUMBER):
+        if isinstance(other, bool) and isinstance(input, State):
+            subtracted(input._array.dtype, [input._array.dtype, BOOL_])
         return _rsub(input, number("rsub", "other", 2, other), alpha)  # type: ignore[no-any-return]
     check_tensor("rsub", other, "other", 2)
     return _rsub_scaled(input, other, alpha)  # type: ignore[no-any-return]
@@ -176,6 +181,8 @@ def _power_of(self: Any, exponent: Any) -> Any:
     if kind is int or kind is float:
         if exponent == 2 and (kind is int or self._array.dtype.kind in "fc"):
             return square(self)
+        if kind is int and exponent > 127 and self._array.dtype.kind in "iu":
+            filling(exponent, self._array.dtype)        # which refuses what does not fit
         return _power(self, exponent)
     if isinstance(exponent, State):
         return _power_tensor(self, exponent)
@@ -215,6 +222,8 @@ def positive(input: Tensor) -> Tensor:
 
 
 def __rsub__(self: Tensor, other: Any) -> Any:
+    if other is True or other is False:
+        return rsub(self, other)
     return _rsub(self, other, 1) if isinstance(other, NUMBER) else NotImplemented
 
 
@@ -323,7 +332,7 @@ class ArithmeticMethods:
     __pow__, __rpow__ = _power_of, __rpow__
     __neg__, __pos__ = recorded(ops.neg), positive
 
-    add, sub, subtract, rsub, mul, multiply = add, sub, sub, rsub, mul, mul
+    add, sub, subtract, mul, multiply = add, sub, sub, mul, mul
     div = divide = true_divide = div
     floor_divide, remainder, fmod = floor_divide, remainder, fmod
     pow, float_power, square = pow, float_power, square

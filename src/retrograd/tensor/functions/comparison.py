@@ -47,14 +47,30 @@ def _comparing(op: Op) -> Callable[[Any, Any], Any]:
     return function
 
 
+def _bitwise(op: Op) -> Callable[[Any, Any], Any]:
+    """The recorded op as PyTorch's function: of two tensors, or of one and a number, on either side."""
+    call = recorded(op)
+
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
+        if not isinstance(input, State) and not isinstance(other, State):
+            raise invalid(op.name, input, other)
+        return call(input, other)
+
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = f"`{op.name}` of integers or bools, element by element; one of the two may be a number."
+    return function
+
+
 eq, ne, lt = _comparing(ops.eq), _comparing(ops.ne), _comparing(ops.lt)
 le, gt, ge = _comparing(ops.le), _comparing(ops.gt), _comparing(ops.ge)
 not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
 logical_and, logical_or = between_tensors(ops.logical_and), between_tensors(ops.logical_or)
 logical_xor, logical_not = between_tensors(ops.logical_xor), recorded(ops.logical_not)
-bitwise_and, bitwise_or = recorded(ops.bitwise_and), recorded(ops.bitwise_or)
-bitwise_xor, bitwise_not = recorded(ops.bitwise_xor), recorded(ops.bitwise_not)
-bitwise_left_shift, bitwise_right_shift = recorded(ops.left_shift), recorded(ops.right_shift)
+bitwise_and, bitwise_or, bitwise_xor = _bitwise(ops.bitwise_and), _bitwise(ops.bitwise_or), _bitwise(ops.bitwise_xor)
+bitwise_left_shift, bitwise_right_shift = _bitwise(ops.left_shift), _bitwise(ops.right_shift)
+bitwise_not = recorded(ops.bitwise_not)
 isnan, isinf, isfinite = recorded(ops.isnan), recorded(ops.isinf), recorded(ops.isfinite)
 isposinf, isneginf, isreal = recorded(ops.isposinf), recorded(ops.isneginf), recorded(ops.isreal)
 signbit = recorded(ops.signbit)
@@ -100,6 +116,8 @@ def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
 def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """The sizes of the input's elements with the signs of those of `other`, a tensor or a number."""
     call = _copysign_number if isinstance(other, NUMBER) else _copysign
+    if not isinstance(input, State):
+        raise invalid("copysign", input, other)
     if out is not None:
         return into(out, call, input, other)  # type: ignore[no-any-return]
     return call(input, other)  # type: ignore[no-any-return]
@@ -165,14 +183,23 @@ _PLAIN = (float, int, type(None))
 def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
     """Which op a clamp with these limits is, and the limits as it takes them."""
     if min is None and max is None:
-        raise RuntimeError(f"torch.{name}: At least one of 'min' or 'max' must not be None")
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     given = [limit for limit in (min, max) if limit is not None]
     if all(isinstance(limit, State) for limit in given):
         return ops.clamp, min, max
     if not all(isinstance(limit, NUMBER) or (isinstance(limit, State) and not limit._array.ndim) for limit in given):
         raise invalid(name, input, min, max)
     low, high = [None if limit is None else number(name, "min", 2, limit) for limit in (min, max)]
+    if isinstance(low, complex) or isinstance(high, complex):
+        _refuse_complex_limit(input)
     return ops.clamp_number, low, high
+
+
+def _refuse_complex_limit(input: Any) -> None:
+    """Raises what PyTorch does of a limit that is complex."""
+    if input._array.dtype.kind == "f":
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    raise NotImplementedError("clamp is not supported for complex types")
 
 
 def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
@@ -182,6 +209,8 @@ def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
                     rule="clamp_min_tensor" if isinstance(min, State) else None)
     if isinstance(min, State):
         return _clamp_min(input, min)  # type: ignore[no-any-return]
+    if isinstance(min, complex):
+        raise NotImplementedError("clamp is not supported for complex types")
     return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
 
 
@@ -192,6 +221,8 @@ def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
                     rule="clamp_max_tensor" if isinstance(max, State) else None)
     if isinstance(max, State):
         return _clamp_max(input, max)  # type: ignore[no-any-return]
+    if isinstance(max, complex):
+        raise NotImplementedError("clamp is not supported for complex types")
     return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
 
 

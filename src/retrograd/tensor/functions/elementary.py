@@ -57,6 +57,20 @@ def between_tensors(op: Op) -> Callable[[Any, Any], Any]:
     return function
 
 
+def inplace_with_tensor(op: Op) -> Callable[[Any, Any], Any]:
+    """The op written over its first operand, as PyTorch's method, which refuses numbers."""
+
+    def method(self: Any, other: Any) -> Any:
+        check_tensor(f"{op.name}_", self)
+        check_tensor(f"{op.name}_", other, "other")
+        write(op, self, (other,))
+        return self
+
+    method.__name__ = method.__qualname__ = f"{op.name}_"
+    method.__doc__ = f"`{op.name}`, written over the tensor itself. Raises TypeError for a number."
+    return method
+
+
 atan2 = arctan2 = between_tensors(ops.atan2)
 hypot = between_tensors(ops.hypot)
 logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
@@ -223,8 +237,8 @@ deg2rad_, rad2deg_ = inplace(ops.deg2rad), inplace(ops.rad2deg)
 sgn_, sign_ = inplace(ops.sgn), inplace(ops.sign)
 ceil_, floor_, trunc_, frac_ = inplace(ops.ceil), inplace(ops.floor), inplace(ops.trunc), inplace(ops.frac)
 arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_, fix_ = asin_, acos_, atan_, asinh_, acosh_, atanh_, trunc_
-conj_physical_ = inplace(ops.conj_physical)
-atan2_, hypot_ = inplace(ops.atan2), inplace(ops.hypot)
+conj_physical_ = inplace(ops.conj_physical_written)
+atan2_, hypot_ = inplace_with_tensor(ops.atan2), inplace_with_tensor(ops.hypot)
 
 NUMPY: dict[Any, Callable[..., Any]] = {
     np.real: real,

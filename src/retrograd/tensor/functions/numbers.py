@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import dtype as torch_dtype, of_scalar
 from ...ops import numbers as ops
 from .. import return_types
-from ..inplace import inplace
 from ..into import into
 from ..options import check_tensor, filling, number
 from ..recording import recorded
 from ..state import State
 from .arithmetic import NUMBER, invalid
-from .elementary import between_tensors
+from .elementary import between_tensors, inplace_with_tensor
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
 gcd, lcm, nextafter, ldexp = map(between_tensors, (ops.gcd, ops.lcm, ops.nextafter, ops.ldexp))
-gcd_, lcm_, nextafter_, ldexp_ = map(inplace, (ops.gcd, ops.lcm, ops.nextafter, ops.ldexp))
+gcd_, lcm_, nextafter_ = map(inplace_with_tensor, (ops.gcd, ops.lcm, ops.nextafter))
+_ldexp_written = inplace_with_tensor(ops.ldexp)
 _frexp, _isin = recorded(ops.frexp), recorded(ops.isin)
 _fill, _fill_tensor = recorded(ops.fill), recorded(ops.fill_tensor)
 
@@ -63,8 +63,10 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
             isinstance(x, (State, *NUMBER)) for x in (elements, test_elements)):
         raise invalid("isin", elements, test_elements)
     for x in (elements, test_elements):
-        if isinstance(x, State) and x._array.dtype.kind in "bc":
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {torch_dtype.of[x._array.dtype].legacy}")
+        dtype = x._array.dtype if isinstance(x, State) else of_scalar(x)
+        if dtype.kind in "bc":
+            kind = torch_dtype.of[dtype].legacy
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {kind}. Compare with == instead.")
     return _isin(elements, test_elements, invert)
 
 
@@ -82,6 +84,14 @@ def fill(input: Tensor, value: Any) -> Tensor:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
                            "dimensions.")
     return _fill_tensor(input, value)  # type: ignore[no-any-return]
+
+
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """`ldexp`, written over the tensor itself. Raises RuntimeError where that holds ints."""
+    if isinstance(input, State) and input._array.dtype.kind in "biu" and isinstance(other, State):
+        kind = torch_dtype.of[input._array.dtype].legacy
+        raise RuntimeError(f"ldexp can't be cast to the desired output type {kind}")
+    return _ldexp_written(input, other)  # type: ignore[no-any-return]
 
 
 class NumberMethods:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...dtypes import default_floating, dtype as torch_dtype
 from ...ops import elementary, special as ops
 from ...ops.framework import Op
 from ..dims import not_a_tensor
@@ -17,7 +18,7 @@ from ..recording import recorded
 from ..state import State
 from . import normalizing
 from .arithmetic import NUMBER, invalid
-from .elementary import between_tensors
+from .elementary import between_tensors, inplace_with_tensor
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -76,7 +77,7 @@ def mvlgamma(input: Tensor, p: int, *, out: Any = None) -> Tensor:
 # In place
 
 lgamma_, digamma_, i0_ = inplace(ops.lgamma), inplace(ops.digamma), inplace(ops.i0)
-igamma_, igammac_ = inplace(ops.igamma), inplace(ops.igammac)
+igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.igammac)
 
 
 def polygamma_(self: Tensor, n: int) -> Tensor:
@@ -86,7 +87,11 @@ def polygamma_(self: Tensor, n: int) -> Tensor:
 
 
 def mvlgamma_(self: Tensor, p: int) -> Tensor:
-    """`mvlgamma`, written over the tensor itself."""
+    """`mvlgamma`, written over the tensor itself. Raises RuntimeError where that holds ints."""
+    dtype = self._array.dtype
+    if dtype.kind in "iu":
+        raise RuntimeError(f"mvlgamma: result type {torch_dtype.of[dtype].legacy} can't be cast to the desired output "
+                           f"type {torch_dtype.of[default_floating()].legacy}")
     write(ops.mvlgamma, self, (_dimension("mvlgamma_", p),))
     return self
 
