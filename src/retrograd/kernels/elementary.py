@@ -52,7 +52,11 @@ def sigmoid(x: Any, *, out: Any = ...) -> Any:
 
 def exp2(x: Any, *, out: Any = ...) -> Any:
     """2 ** x, of complex numbers too."""
-    return np.exp2(x, out=out) if x.dtype.kind != "c" else np.exp(x * math.log(2), out=out)
+    if x.dtype.kind != "c":
+        return np.exp2(x, out=out)
+    scaled = np.empty_like(x)                               # by parts: a product of complex numbers makes inf * 0
+    scaled.real, scaled.imag = x.real * math.log(2), x.imag * math.log(2)
+    return np.exp(scaled, out=out)
 
 
 def threshold_backward(g: Any, result: Any) -> Any:

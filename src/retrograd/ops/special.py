@@ -129,7 +129,7 @@ xlog1py = pointwise("xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", d
 
 def _by_factor_of_number(g: Any, x: Any, y: Any) -> Any:
     slope = math.log1p(y) if y > -1 else -math.inf if y == -1 else math.nan
-    return g * (np.where(x == 0, 0.0, slope) if y <= -1 else slope)
+    return g * (slope if y > -1 else np.where(x == 0, 0.0, slope))
 
 
 xlog1py_of_number, xlog1py_with_number = _with_numbers("xlog1py", "SpecialXlog1PyBackward", normal.xlog1py, _XLOG1PY,
@@ -138,7 +138,7 @@ xlog1py_of_number, xlog1py_with_number = _with_numbers("xlog1py", "SpecialXlog1P
 
 def _by_power_of_number(g: Any, x: Any, y: Any) -> Any:
     slope = math.log(y) if y > 0 else -math.inf if y == 0 else math.nan
-    return g * (np.where(x == 0, 0.0, slope) if y <= 0 else slope)
+    return g * (slope if y > 0 else np.where(x == 0, 0.0, slope))
 
 
 xlogy_of_number, xlogy_with_number = _with_numbers("xlogy", "XlogyBackward", elementary.xlogy,

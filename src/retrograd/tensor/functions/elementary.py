@@ -13,6 +13,7 @@ from ..inplace import inplace, write
 from ..into import into
 from ..options import check_real_parts, check_tensor, refuse_complex_gradient
 from ..recording import recorded
+from ..state import State
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -88,11 +89,20 @@ def round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Tensor:
     return _round(input) if not decimals else _round_decimals(input, decimals)  # type: ignore[no-any-return]
 
 
+def _float(name: str, argument: str, position: int, value: Any) -> Any:
+    """A number that may be None. Raises TypeError for a tensor with dimensions, which no kernel could take."""
+    if isinstance(value, State):
+        if value._array.ndim:
+            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not Tensor")
+        return value.item()
+    return value
+
+
 def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; with `eps`, of the input moved into [eps, 1 - eps]."""
     if out is not None:
         return into(out, logit, input, eps)  # type: ignore[no-any-return]
-    return _logit(input, eps)  # type: ignore[no-any-return]
+    return _logit(input, _float("logit", "eps", 2, eps))  # type: ignore[no-any-return]
 
 
 def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None,
@@ -106,7 +116,7 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     if out is not None:
         return into(out, nan_to_num, input, nan, posinf, neginf)  # type: ignore[no-any-return]
     refuse_complex_gradient("nan_to_num", input)
-    return _nan_to_num(input, nan, posinf, neginf)  # type: ignore[no-any-return]
+    return _nan_to_num(input, _float("nan_to_num", "nan", 2, nan), posinf, neginf)  # type: ignore[no-any-return]
 
 
 def real(input: Tensor) -> Tensor:

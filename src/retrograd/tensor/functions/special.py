@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...dtypes import default_floating, dtype as torch_dtype
 from ...ops import elementary, special as ops
 from ...ops.framework import Op
@@ -32,7 +34,10 @@ _ROOT_HALF = math.sqrt(0.5)
 
 
 def _whole(name: str, argument: str, position: int, value: Any) -> int:
-    """An integer argument. Raises TypeError for another number."""
+    """An integer argument, which may be a tensor of one element. Raises TypeError for another number."""
+    if isinstance(value, np.integer) or (isinstance(value, State) and not value._array.ndim and
+                                         value._array.dtype.kind in "iu"):
+        return int(value.item())
     if not isinstance(value, int) or isinstance(value, bool):
         kind = type(value).__name__
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
