@@ -173,5 +173,6 @@ def test_layouts_and_types_of_results(name: str) -> None:
 @pytest.mark.parametrize("number", [0.0, -1.0, -2.0, 0.5, float("inf"), float("nan")])
 def test_derivatives_beside_a_number(name: str, number: float) -> None:
     points = torch.tensor([0.0, -1.0, 1.0, 2.0, float("inf"), float("nan")], dtype=torch.float64).numpy()
-    compare(lambda t, x: getattr(t.special, name)(x, number), points)
+    # Where the number is nan, PyTorch's second derivative multiplies what it has masked by 0.
+    compare(lambda t, x: getattr(t.special, name)(x, number), points, order=1 if number != number else 2)
     compare(lambda t, x: getattr(t.special, name)(number, x), points)

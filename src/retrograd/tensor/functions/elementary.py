@@ -94,7 +94,7 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
     if isinstance(value, State):
         if value._array.ndim:
             raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not Tensor")
-        return value.item()
+        return value._array.item()
     return value
 
 

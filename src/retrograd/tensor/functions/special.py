@@ -35,9 +35,9 @@ _ROOT_HALF = math.sqrt(0.5)
 
 def _whole(name: str, argument: str, position: int, value: Any) -> int:
     """An integer argument, which may be a tensor of one element. Raises TypeError for another number."""
-    if isinstance(value, np.integer) or (isinstance(value, State) and not value._array.ndim and
-                                         value._array.dtype.kind in "iu"):
-        return int(value.item())
+    array = value._array if isinstance(value, State) else value
+    if isinstance(array, np.ndarray | np.generic) and not array.ndim and array.dtype.kind in "iu":
+        return int(array)
     if not isinstance(value, int) or isinstance(value, bool):
         kind = type(value).__name__
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
@@ -62,9 +62,11 @@ def _polygamma_method(self: Tensor, n: int) -> Tensor:
 
 
 def _dimension(name: str, p: Any) -> int:
-    if _whole(name, "p", 2, p) < 1:
+    """The dimension of a multivariate function. Raises RuntimeError unless it is at least 1."""
+    p = _whole(name, "p", 2, p)
+    if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    return p  # type: ignore[no-any-return]
+    return p
 
 
 def mvlgamma(input: Tensor, p: int, *, out: Any = None) -> Tensor:
