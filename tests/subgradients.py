@@ -21,7 +21,8 @@ NAN, INF = math.nan, math.inf
 KINKS = """abs; sgn; relu; relu6; leaky_relu; elu; celu; selu; hardtanh; clamp; clamp min; clamp max; where number;
            sign; round; floor; ceil; trunc; frac; nan_to_num"""
 EDGES = """sqrt; rsqrt; reciprocal; log; log1p; x ** 0; x ** 0.5; x ** 2; x ** -1; 0 ** x; asin; acos; acosh; atanh;
-           erfinv; logit; sinc at 0"""
+           erfinv; logit; sinc at 0; lgamma; mvlgamma 1; special.entr; special.ndtri; i0; special.i1;
+           special.i1e; special.i0e; special.erfcx; 2 xlogy; 2 special.xlog1py"""
 FAR = "exp; sigmoid; tanh; erf; softplus; logsigmoid; silu; gelu; mish; softsign; sin; atan; square"
 POINTS = (-INF, -1.0, 0.0, 1.0, INF, NAN)
 
@@ -36,6 +37,10 @@ PAIRS: list[tuple[str, list[tuple[float, float]]]] = [
     ("atan2", [(0, 0)]),
     ("hypot", [(0, 0)]),
     ("xlogy", [(0, 0), (0, 1), (1, 0)]),
+    ("special.xlog1py", [(0, -1), (0, 1), (1, -1)]),
+    ("igamma", [(1, 0), (2, 0), (0.5, 0)]),
+    ("nextafter", [(1, 2), (1, 1)]),
+    ("ldexp", [(0, 1), (1, 0)]),
     ("copysign", [(0, 1), (1, 0)]),
     ("remainder", [(2, 1)]),
     ("clamp_min", [(1, 1)]),

@@ -79,12 +79,16 @@ def lgamma(x: Any) -> Any:
 
 
 @in_double
-def mvlgamma(x: Any, p: int) -> Any:
-    """The logarithm of the multivariate gamma function of dimension p."""
+def _mvlgamma(x: Any, p: int) -> Any:
     total = np.full_like(x, p * (p - 1) / 4 * math.log(math.pi))
     for k in range(p):
         total += _log_gamma(x - k / 2)
     return total
+
+
+def mvlgamma(x: Any, p: int) -> Any:
+    """The logarithm of the multivariate gamma function of dimension p. Row by row in memory, as PyTorch's is."""
+    return np.asarray(_mvlgamma(x, p), order="C")
 
 
 @in_double

@@ -50,7 +50,7 @@ def _mvlgamma(g: Any, x: Any, p: Any) -> Any:
     return g * slope
 
 
-mvlgamma = pointwise("mvlgamma", gamma.mvlgamma, arguments="x p", tensors=1, x=_mvlgamma,
+mvlgamma = pointwise("mvlgamma", gamma.mvlgamma, tensors=1, x=_mvlgamma,
                      domain=floating(b=RuntimeError("The input tensor may not be a boolean tensor."),
                                      **without("arange_cpu", "c")))
 

@@ -63,10 +63,10 @@ def _polygamma_method(self: Tensor, n: int) -> Tensor:
 
 def _dimension(name: str, p: Any) -> int:
     """The dimension of a multivariate function. Raises RuntimeError unless it is at least 1."""
-    p = _whole(name, "p", 2, p)
-    if p < 1:
+    dimension = _whole(name, "p", 2, p)
+    if dimension < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    return p
+    return dimension
 
 
 def mvlgamma(input: Tensor, p: int, *, out: Any = None) -> Tensor:
