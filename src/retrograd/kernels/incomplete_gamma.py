@@ -63,7 +63,7 @@ def _upper_fraction(a: Any, x: Any) -> Any:
         c = b + factor / c
         change = c * d
         value = value * change
-        if np.all(np.abs(change - 1) < 1e-16):
+        if np.all(np.abs(change - 1) < 3e-16):
             break
     return _weight(a, x) * value
 

@@ -1,8 +1,7 @@
-"""The normal distribution: its logarithm, its inverse, the scaled error function; and entropy. Arrays in, arrays out.
+"""The normal distribution: its logarithm and its inverse; and entropy. Arrays in, arrays out.
 
-The scaled error function is a Chebyshev expansion in (x - 4) / (x + 4), after Shepherd and Laframboise ("Chebyshev
-Approximation of (1 + 2x) exp(x^2) erfc x", 1981). The inverse of the distribution is one in the square of the
-distance from 1 / 2, and in the tails of what its asymptotic form leaves. Must not know ops.
+The inverse is a Chebyshev expansion in the square of the distance from 1 / 2, and in the tails one of what its
+asymptotic form leaves (Abramowitz and Stegun, 26.2.22). Must not know ops.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numpy as np
 
 from . import special_tables as tables
 from .elementary import delivered
+from .error_function import scaled_erfc
 from .expansions import chebyshev, in_double, where_so
 
 _TAIL = 1 / 8
@@ -21,30 +21,17 @@ _AT_TAIL = math.sqrt(-2 * math.log(_TAIL))
 _LEAST, _MOST = 6.0, 39.0   # of the square root of -2 log(p): where the far tail begins, and what no p exceeds
 
 
-def _erfcx(x: Any) -> Any:
-    size = np.abs(x)
-    t = np.where(np.isinf(size), 1.0, (size - 4) / (size + 4))
-    value = chebyshev(tables.ERFCX, t, -1.0, 1.0) / (1 + 2 * size)
-    return np.where(x < 0, 2 * np.exp(x * x) - value, value)
-
-
-@in_double
-def erfcx(x: Any) -> Any:
-    """exp(x * x) times erfc(x)."""
-    return _erfcx(x)
-
-
 @in_double
 def log_ndtr(x: Any) -> Any:
     """The logarithm of the probability that a normal number is at most x."""
     t = x * math.sqrt(0.5)
-    low = np.log(_erfcx(-t) / 2) - t * t
-    high = np.log1p(-np.exp(-t * t) * _erfcx(t) / 2)
+    low = np.log(scaled_erfc(-t) / 2) - t * t
+    high = np.log1p(-np.exp(-t * t) * scaled_erfc(t) / 2)
     return np.where(x < -1, np.where(x == -np.inf, x, low), np.where(x == np.inf, -0.0, high))
 
 
-def _quantile_middle(p: Any) -> Any:
-    q = p - 0.5
+def _quantile_by_distance(q: Any) -> Any:
+    """Of q + 1 / 2, where q is at most 3 / 8."""
     return q * chebyshev(tables.NDTRI_MIDDLE, q * q, 0.0, (0.5 - _TAIL) ** 2)
 
 
@@ -61,9 +48,20 @@ def _quantile_of_tail(p: Any) -> Any:
 def ndtri(p: Any) -> Any:
     """The x that a normal number does not exceed with probability p; nan outside of [0, 1]."""
     result = np.full_like(p, np.nan)
-    where_so((p >= _TAIL) & (p <= 1 - _TAIL), _quantile_middle, result, p)
+    where_so((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5), result, p)
     where_so((p >= 0) & (p < _TAIL), _quantile_of_tail, result, p)
     where_so((p > 1 - _TAIL) & (p <= 1), lambda p: -_quantile_of_tail(1 - p), result, p)
+    return result
+
+
+@in_double
+def erfinv(x: Any) -> Any:
+    """The inverse of the error function, which is that of the distribution but for scale; nan outside of [-1, 1]."""
+    size, half = np.abs(x), math.sqrt(0.5)
+    result = np.full_like(x, np.nan)
+    where_so(size <= 1 - 2 * _TAIL, lambda x: half * _quantile_by_distance(x / 2), result, x)
+    tail = (size > 1 - 2 * _TAIL) & (size <= 1)
+    where_so(tail, lambda x, size: np.copysign(half * _quantile_of_tail((1 - size) / 2), x), result, x, size)
     return result
 
 

@@ -93,7 +93,7 @@ def _by_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
 def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
     if base == 0:
         return g * (out * np.where(_at_least_zero(y), 0.0, -math.inf))
-    return g * (out * log_of(base))
+    return g * (out * log_of(complex(base) if y.dtype.kind == "c" else base))
 
 
 square = pointwise("pow", kernels.square, domain=counted, x=lambda g, x: g * (2.0 * x))

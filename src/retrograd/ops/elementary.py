@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import elementary as kernels, error_function
+from ..kernels import elementary as kernels, error_function, normal
 from .basic import real
 from .creation import complex_
 from .domains import floating, promoted, without
@@ -79,8 +79,8 @@ erf = pointwise("erf", error_function.erf, domain=floating(**without("erf_vml_cp
                 x=lambda g, x: g * (2 / math.sqrt(math.pi) * np.exp(-(x * x))))
 erfc = pointwise("erfc", error_function.erfc, domain=floating(**without("erfc_vml_cpu", "c")),
                  x=lambda g, x: g * (-2 / math.sqrt(math.pi) * np.exp(-(x * x))))
-erfinv = pointwise("erfinv", error_function.erfinv, domain=floating(**without("erfinv_vml_cpu", "c")),
-                   y=lambda g, out: g * (math.sqrt(math.pi) / 2 * np.exp(out * out)))
+erfinv = pointwise("erfinv", normal.erfinv, domain=floating(**without("erfinv_vml_cpu", "c")),
+                   x=lambda g, out: g * (math.sqrt(math.pi) / 2 * np.exp(out * out)))
 
 
 def _logit(g: Any, x: Any, eps: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import bessel, elementary, gamma, incomplete_gamma, normal, polynomials
+from ..kernels import bessel, elementary, error_function, gamma, incomplete_gamma, normal, polynomials
 from ..kernels.arithmetic import like, promoted as with_number
 from .domains import float_or_double, floating, promoted, refused, without
 from .elementary import sgn
@@ -186,7 +186,7 @@ airy_ai = _underived("airy_ai", bessel.airy_ai)
 
 # The normal distribution, the scaled error function, entropy
 
-erfcx = pointwise("erfcx", normal.erfcx, node="SpecialErfcxBackward0", domain=float_or_double("erfcx_cpu"),
+erfcx = pointwise("erfcx", error_function.erfcx, node="SpecialErfcxBackward0", domain=float_or_double("erfcx_cpu"),
                   x=lambda g, x, out: g * (2 * x * out - 2 / _ROOT_PI))
 log_ndtr = pointwise("log_ndtr", normal.log_ndtr, node="SpecialLogNdtrBackward0",
                      domain=float_or_double("log_ndtr_cpu"),
