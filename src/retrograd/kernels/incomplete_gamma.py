@@ -52,7 +52,9 @@ def _lower_series(a: Any, x: Any) -> Any:
 
 
 def _upper_fraction(a: Any, x: Any) -> Any:
-    """The upper function, for x above a and 1, by the modified method of Lentz."""
+    """The upper function, for x above a and 1, by the modified method of Lentz. What has converged is taken out."""
+    weight, result = _weight(a, x), np.empty_like(x)
+    places = np.arange(x.size)
     b = x + 1 - a
     c, d = np.full_like(x, 1e300), 1 / b
     value = d
@@ -63,9 +65,16 @@ def _upper_fraction(a: Any, x: Any) -> Any:
         c = b + factor / c
         change = c * d
         value = value * change
-        if np.all(np.abs(change - 1) < 3e-16):
-            break
-    return _weight(a, x) * value
+        if n % 6 == 0:
+            going = np.abs(change - 1) >= 3e-16
+            left = np.count_nonzero(going)
+            if not left:
+                break
+            if left < 0.8 * places.size:
+                result[places[~going]] = value[~going]
+                places, a, b, c, d, value = [part[going] for part in (places, a, b, c, d, value)]
+    result[places] = value
+    return weight * result
 
 
 def _upper_series(a: Any, x: Any) -> Any:
