@@ -113,13 +113,11 @@ def digamma(x: Any) -> Any:
 
 
 def _zeta(s: Any, q: Any) -> Any:
-    """The sum of (q + k) ** -s over all k from 0 on, q above 0, or else s whole and q not."""
-    total = np.power(q, -s)
-    a, steps = q.copy(), 9 + int(np.max(np.where(np.isfinite(q), np.maximum(-np.floor(q), 0), 0), initial=0))
-    for step in range(steps):
-        going = (a <= 9) | (step < 9)
-        a = np.where(going, a + 1, a)
-        total = np.where(going, total + np.power(a, -s), total)
+    """The sum of (q + k) ** -s over all k from 0 on, for q above 0: nine terms, and what Euler and Maclaurin say."""
+    total, a = np.power(q, -s), q
+    for _ in range(9):
+        a = a + 1
+        total = total + np.power(a, -s)
     last = np.power(a, -s)
     total = total + last * a / (s - 1) - last / 2
     factor, power, going = s, last / a, np.ones(s.shape, bool)
@@ -132,12 +130,21 @@ def _zeta(s: Any, q: Any) -> Any:
     return total
 
 
+def _zeta_of_negative(s: Any, q: Any) -> Any:
+    """The same for q below 0 and whole s: the terms to both sides of 0, of which those below end at q."""
+    gap = q - np.rint(q)                                    # exact, where q - floor(q) may be rounded to 1
+    above, below = np.where(gap < 0, 1 + gap, gap), np.where(gap < 0, -gap, 1 - gap)
+    sign = np.where(s % 2 == 0, 1.0, -1.0)
+    return _zeta(s, above) + sign * (_zeta(s, below) - _zeta(s, 1 - q))
+
+
 def _zeta_everywhere(s: Any, q: Any) -> Any:
     """Hurwitz's zeta with its poles; nan where it is not defined."""
     pole = (s == 1) | ((s > 1) & (q <= 0) & (q == np.floor(q)))
     undefined = (s < 1) | ((q < 0) & (s != np.floor(s))) | np.isnan(q) | np.isnan(s)
     result = np.where(pole, np.inf, np.nan)
-    where_so(~(pole | undefined), _zeta, result, s, q)
+    where_so(~(pole | undefined) & (q > 0), _zeta, result, s, q)
+    where_so(~(pole | undefined) & (q < 0), _zeta_of_negative, result, s, q)
     return result
 
 
