@@ -38,6 +38,13 @@ torch.igamma(b, f).dtype
 f.igamma_(2)
 torch.igamma(d, r).grad_fn.next_functions[0]
 s.airy_ai(1.0)
+s.erf(1)
+s.expit(1)
+s.psi(1)
+s.gammaln(1)
+s.sinc(1)
+s.gammainc(d, 1)
+s.gammaincc(1, d)
 s.airy_ai(x=i).dtype
 s.bessel_j0(1)
 s.bessel_j0(h)

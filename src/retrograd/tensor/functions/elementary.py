@@ -42,15 +42,15 @@ _conj, _conj_physical = recorded(ops.conj), recorded(ops.conj_physical)
 _part, _view_as_complex = recorded(ops.part), recorded(ops.view_as_complex)
 
 
-def between_tensors(op: Op) -> Callable[[Any, Any], Any]:
+def between_tensors(op: Op, called: str | None = None) -> Callable[[Any, Any], Any]:
     """The recorded op as PyTorch's function of two tensors, which refuses numbers."""
-    call = recorded(op)
+    call, name = recorded(op), called or op.name
 
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
             return into(out, function, input, other)
-        check_tensor(op.name, input)
-        check_tensor(op.name, other, "other", 2)
+        check_tensor(name, input)
+        check_tensor(name, other, "other", 2)
         return call(input, other)
 
     function.__name__ = function.__qualname__ = op.name

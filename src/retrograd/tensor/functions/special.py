@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...dtypes import default_floating, dtype as torch_dtype
-from ...ops import elementary, special as ops
+from ...ops import activation, elementary, special as ops
 from ...ops.framework import Op
 from ..dims import not_a_tensor
 from ..inplace import inplace, write
@@ -106,9 +106,9 @@ def mvlgamma_(self: Tensor, p: int) -> Tensor:
 # Of torch.special alone
 
 
-def _of_one(op: Op) -> Callable[..., Any]:
-    """The recorded op of one tensor, as torch.special has it."""
-    call, name = recorded(op), f"special_{op.name}"
+def _of_one(op: Op, called: str | None = None) -> Callable[..., Any]:
+    """The recorded op of one tensor, as torch.special has it, where it may be called otherwise."""
+    call, name = recorded(op), f"special_{called or op.name}"
 
     def function(input: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -134,7 +134,8 @@ def _of_x(op: Op) -> Callable[..., Any]:
 
 def _called(function: Callable[..., Any], op: Op, how: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = op.name
-    function.__doc__ = f"{op.kernel.__doc__} `{op.name}`, {how}: ints become the default float type."
+    said = "" if isinstance(op.kernel, np.ufunc) else f"{op.kernel.__doc__} "
+    function.__doc__ = f"{said}`{op.name}`, {how}: ints become the default float type."
     return function
 
 
@@ -197,6 +198,11 @@ def xlogy_(self: Tensor, other: Any) -> Tensor:
     return self
 
 
+special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))
+special_exp2, special_expm1, special_log1p = map(_of_one, (elementary.exp2, elementary.expm1, elementary.log1p))
+special_sinc, special_digamma, special_i0 = map(_of_one, (elementary.sinc, ops.digamma, ops.i0))
+expit, psi, gammaln = _of_one(activation.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
+gammainc, gammaincc = between_tensors(ops.igamma, "special_gammainc"), between_tensors(ops.igammac, "special_gammaincc")
 i0e, i1, i1e = _of_one(ops.i0e), _of_one(ops.i1), _of_one(ops.i1e)
 entr, erfcx, log_ndtr, ndtri = _of_one(ops.entr), _of_one(ops.erfcx), _of_one(ops.log_ndtr), _of_one(ops.ndtri)
 bessel_j0, bessel_j1, bessel_y0, bessel_y1 = map(_of_one, (ops.bessel_j0, ops.bessel_j1, ops.bessel_y0, ops.bessel_y1))
