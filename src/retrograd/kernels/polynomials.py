@@ -68,16 +68,16 @@ _w = _chebyshev(lambda x: 2 * x + 1,
 
 
 def _documented(function: Callable[..., Any], text: str) -> Callable[..., Any]:
-    """A kernel of x and the degree y."""
+    """A kernel of x and the degree n."""
     kernel = in_double_of_two(function)
     kernel.__doc__ = text
     return kernel
 
 
-chebyshev_t = _documented(_t, "Chebyshev's polynomial of the first kind, of degree y, at x.")
-chebyshev_u = _documented(_u, "Chebyshev's polynomial of the second kind, of degree y, at x.")
-chebyshev_v = _documented(_v, "Chebyshev's polynomial of the third kind, of degree y, at x.")
-chebyshev_w = _documented(_w, "Chebyshev's polynomial of the fourth kind, of degree y, at x.")
+chebyshev_t = _documented(_t, "Chebyshev's polynomial of the first kind, of degree n, at x.")
+chebyshev_u = _documented(_u, "Chebyshev's polynomial of the second kind, of degree n, at x.")
+chebyshev_v = _documented(_v, "Chebyshev's polynomial of the third kind, of degree n, at x.")
+chebyshev_w = _documented(_w, "Chebyshev's polynomial of the fourth kind, of degree n, at x.")
 shifted_chebyshev_t = _documented(lambda x, n: _t(2 * x - 1, n), "The polynomial of the first kind at 2 x - 1.")
 shifted_chebyshev_u = _documented(lambda x, n: _u(2 * x - 1, n), "The polynomial of the second kind at 2 x - 1.")
 shifted_chebyshev_v = _documented(lambda x, n: _v(2 * x - 1, n), "The polynomial of the third kind at 2 x - 1.")
@@ -85,40 +85,40 @@ shifted_chebyshev_w = _documented(lambda x, n: _w(2 * x - 1, n), "The polynomial
 
 
 @in_double_of_two
-def laguerre_l(x: Any, y: Any) -> Any:
-    """Laguerre's polynomial of degree y at x."""
-    return _recurrence(x, y, 1 - x, lambda k, x, q, p: ((2 * k + 1 - x) * q - k * p) / (k + 1))
+def laguerre_l(x: Any, n: Any) -> Any:
+    """Laguerre's polynomial of degree n at x."""
+    return _recurrence(x, n, 1 - x, lambda k, x, q, p: ((2 * k + 1 - x) * q - k * p) / (k + 1))
 
 
 @in_double_of_two
-def legendre_p(x: Any, y: Any) -> Any:
-    """Legendre's polynomial of degree y at x."""
-    return _recurrence(x, y, x, lambda k, x, q, p: ((2 * k + 1) * x * q - k * p) / (k + 1))
+def legendre_p(x: Any, n: Any) -> Any:
+    """Legendre's polynomial of degree n at x."""
+    return _recurrence(x, n, x, lambda k, x, q, p: ((2 * k + 1) * x * q - k * p) / (k + 1))
 
 
 @in_double_of_two
-def _hermite_h(x: Any, y: Any) -> Any:
-    return _recurrence(x, y, 2 * x, lambda k, x, q, p: 2 * x * q - 2 * k * p)
+def _hermite_h(x: Any, n: Any) -> Any:
+    return _recurrence(x, n, 2 * x, lambda k, x, q, p: 2 * x * q - 2 * k * p)
 
 
 @in_double_of_two
-def _hermite_he(x: Any, y: Any) -> Any:
-    return _recurrence(x, y, x, lambda k, x, q, p: x * q - k * p)
+def _hermite_he(x: Any, n: Any) -> Any:
+    return _recurrence(x, n, x, lambda k, x, q, p: x * q - k * p)
 
 
-def _limited(kernel: Callable[..., Any], x: Any, y: Any, out: Any) -> Any:
+def _limited(kernel: Callable[..., Any], x: Any, n: Any, out: Any) -> Any:
     """nan for the degrees whose values no number of this type can hold."""
-    high = y > _LARGEST_HERMITE[x.dtype.itemsize]
-    result = kernel(x, np.where(high, 0.0, y).astype(y.dtype), out=out)
+    high = n > _LARGEST_HERMITE[x.dtype.itemsize]
+    result = kernel(x, np.where(high, 0.0, n).astype(n.dtype), out=out)
     np.copyto(result, np.nan, where=high)
     return result
 
 
-def hermite_h(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """Hermite's polynomial of degree y at x, of the physicists."""
-    return _limited(_hermite_h, x, y, out)
+def hermite_h(x: Any, n: Any, *, out: Any = ...) -> Any:
+    """Hermite's polynomial of degree n at x, of the physicists."""
+    return _limited(_hermite_h, x, n, out)
 
 
-def hermite_he(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """Hermite's polynomial of degree y at x, of the probabilists."""
-    return _limited(_hermite_he, x, y, out)
+def hermite_he(x: Any, n: Any, *, out: Any = ...) -> Any:
+    """Hermite's polynomial of degree n at x, of the probabilists."""
+    return _limited(_hermite_he, x, n, out)
