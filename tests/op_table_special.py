@@ -10,6 +10,7 @@ from op_table_entry import INFINITE, ONE, TWO, Entry, Shapes, binary, named, una
 _NINE_DIGITS = "PyTorch is right to nine digits only"
 _SIX_DIGITS = {"f": "PyTorch is right to six digits only"}
 _NO_HALF = {"h": "PyTorch has the function of half precision, but not its derivatives"}
+_NO_TANGENT = "PyTorch has no forward mode of it"
 _NONE = "PyTorch has no derivative by the first argument, which is detached here"
 
 
@@ -34,16 +35,18 @@ _GAMMA = [
     *(Entry(f"mvlgamma {p}", lambda t, x, p=p: t.mvlgamma(x, p), low=1.3, high=8.0, points=(2.5, 10.0))
       for p in (1, 2, 3)),
     *(Entry(name, lambda t, a, x, name=name: getattr(t, name)(a.detach(), x), TWO, low=0.3, high=4.0,
-            points=(0.0, 0.5, 1.0, 2.0, 15.0, *INFINITE), conventional=_NONE) for name in ("igamma", "igammac")),
+            points=(0.0, 0.5, 1.0, 2.0, 15.0, *INFINITE), conventional=_NONE, no_tangent=_NO_TANGENT)
+      for name in ("igamma", "igammac")),
     *(Entry(f"{name} {a}", lambda t, x, name=name, a=a: getattr(t, name)(t.full_like(x.detach(), a), x), low=low,
-            high=high, apart={"f": _NINE_DIGITS} if a == 40 else {})
+            high=high, apart={"f": _NINE_DIGITS} if a == 40 else {}, no_tangent=_NO_TANGENT)
       for name in ("igamma", "igammac") for a, low, high in ((2.5, 0.3, 4.0), (40, 25.0, 60.0))),
     Entry("zeta", lambda t, x, y: t.special.zeta(x.detach(), y), TWO, low=1.5, high=5.0,
-          points=(0.0, 1.0, 1.5, 2.0, 3.0, -0.5), conventional=_NONE),
+          points=(0.0, 1.0, 1.5, 2.0, 3.0, -0.5), conventional=_NONE, no_tangent=_NO_TANGENT),
     Entry("zeta with 2", lambda t, x: t.special.zeta(x, 2), low=1.5, high=5.0, kinds="fi", refused=True),
     Entry("igamma by both", named("igamma"), TWO, low=0.3, high=4.0, refused=True),
     Entry("igammac by both", named("igammac"), TWO, low=0.3, high=4.0, refused=True),
-    Entry("zeta of 2", lambda t, x: t.special.zeta(2, x), low=0.5, high=5.0, kinds="fi", points=(1.0, 0.5, 20.0)),
+    Entry("zeta of 2", lambda t, x: t.special.zeta(2, x), low=0.5, high=5.0, kinds="fi", points=(1.0, 0.5, 20.0),
+          no_tangent=_NO_TANGENT),
     *binary("xlogy", low=0.2, points=(0.0, 1.0, -1.0, float("nan"))),
     Entry("xlogy 2", lambda t, x: t.xlogy(x, 2), low=0.2, kinds="fi", points=(0.0, 1.0, -1.0, *INFINITE)),
     Entry("2 xlogy", lambda t, x: t.xlogy(2, x), low=0.2, kinds="fi", points=(0.0, 1.0, -1.0, *INFINITE)),
