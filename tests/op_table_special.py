@@ -24,7 +24,8 @@ def of_special(names: str, shapes: tuple[Shapes, ...] = ONE, **options: Any) -> 
 
 
 _GAMMA = [
-    *unary("lgamma digamma", low=0.3, high=12.0, kinds="fi", points=(1.0, 2.0, 0.5, -0.5, *INFINITE)),
+    *unary("lgamma", low=0.3, high=12.0, kinds="fi", points=(1.0, 2.0, 0.5, -0.5, *INFINITE)),
+    *unary("digamma", low=0.3, high=12.0, kinds="fi", points=(1.0, 2.0, 0.5, -0.5, 0.0, -0.0, float("nan"))),
     Entry("lgamma below 0", named("lgamma"), low=-0.9, high=-0.1),
     Entry("digamma below 0", named("digamma"), low=-2.9, high=-2.1),
     *(Entry(f"polygamma {n}", lambda t, x, n=n: t.polygamma(n, x), low=0.3, high=12.0, points=(1.0, 2.0, 40.0))

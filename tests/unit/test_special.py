@@ -211,6 +211,20 @@ def test_poles_of_trigamma_are_infinite() -> None:
     assert torch.polygamma(1, double([-1.0, -2.0, 0.0])).tolist() == [math.inf] * 3
 
 
+def test_polygamma_vanishes_at_infinity() -> None:
+    for n in range(1, 5):
+        assert torch.polygamma(n, double([math.inf])).item() == 0.0
+
+
+def test_derivatives_next_to_zero() -> None:
+    """Where 1 / x is not a number any more."""
+    for call, slope in ((torch.special.i1, 0.5), (torch.special.i1e, 0.5), (torch.sinc, 0.0)):
+        x = double([1e-310, -1e-200, 1e-20], requires_grad=True)
+        call(x).sum().backward()
+        assert x.grad is not None
+        np.testing.assert_allclose(x.grad.numpy(), slope, atol=1e-15)
+
+
 def test_ints_beside_bytes_do_not_wrap_around_in_quotients() -> None:
     x = torch.tensor([128, 64], dtype=torch.uint8)
     assert (x / 256).tolist() == [0.5, 0.25]

@@ -119,7 +119,7 @@ def _zeta(s: Any, q: Any) -> Any:
         a = a + 1
         total = total + np.power(a, -s)
     last = np.power(a, -s)
-    total = total + last * a / (s - 1) - last / 2
+    total = total + np.power(a, 1 - s) / (s - 1) - last / 2
     factor, power, going = s, last / a, np.ones(s.shape, bool)
     for k, number in enumerate(_BERNOULLI, 1):
         term = number / math.factorial(2 * k) * factor * power
@@ -135,7 +135,7 @@ def _zeta_of_negative(s: Any, q: Any) -> Any:
     gap = q - np.rint(q)                                    # exact, where q - floor(q) may be rounded to 1
     above, below = np.where(gap < 0, 1 + gap, gap), np.where(gap < 0, -gap, 1 - gap)
     sign = np.where(s % 2 == 0, 1.0, -1.0)
-    return _zeta(s, above) + sign * (_zeta(s, below) - _zeta(s, 1 - q))
+    return _zeta(s, above) + sign * _zeta(s, below) - sign * _zeta(s, 1 - q)
 
 
 def _zeta_everywhere(s: Any, q: Any) -> Any:

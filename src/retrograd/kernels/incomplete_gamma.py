@@ -30,18 +30,18 @@ def _excess(ratio: Any) -> Any:
 
 
 def _weight(a: Any, x: Any) -> Any:
-    """x ** a * exp(-x) / gamma(a)."""
+    """x ** a * exp(-x) / gamma(a + 1)."""
     result = np.empty_like(x)
     large = a >= 10
-    where_so(~large, lambda a, x: np.exp(a * np.log(x) - x - log_gamma_of_positive(a)), result, a, x)
-    where_so(large, lambda a, x: np.exp(-a * _excess((x - a) / a) - stirling_rest(a)) * np.sqrt(a / (2 * math.pi)),
+    where_so(~large, lambda a, x: np.exp(a * np.log(x) - x - log_gamma_of_positive(a + 1)), result, a, x)
+    where_so(large, lambda a, x: np.exp(-a * _excess((x - a) / a) - stirling_rest(a)) * np.sqrt(0.5 / (math.pi * a)),
              result, a, x)
     return result
 
 
 def _lower_series(a: Any, x: Any) -> Any:
     """The lower function, for x not much above a."""
-    term, total, n = 1 / a, 1 / a, a
+    term, total, n = np.ones_like(x), np.ones_like(x), a
     for _ in range(_STEPS):
         n = n + 1
         term = term * (x / n)
@@ -53,7 +53,7 @@ def _lower_series(a: Any, x: Any) -> Any:
 
 def _upper_fraction(a: Any, x: Any) -> Any:
     """The upper function, for x above a and 1, by the modified method of Lentz. What has converged is taken out."""
-    weight, result = _weight(a, x), np.empty_like(x)
+    weight, result = a * _weight(a, x), np.empty_like(x)
     places = np.arange(x.size)
     b = x + 1 - a
     c, d = np.full_like(x, 1e300), 1 / b
@@ -105,7 +105,7 @@ def _tail(a: Any, x: Any, upper: Any) -> Any:
         t = reach * ((point + 1) / 2)
         u = direction * t / x
         total += weight * np.exp((a - 1) * np.log1p(u) - direction * t)
-    return _weight(a, x) / x * total * reach / 2
+    return a * _weight(a, x) / x * total * reach / 2
 
 
 def _near_diagonal(a: Any, x: Any) -> Any:

@@ -104,7 +104,7 @@ xlogy = pointwise("xlogy", kernels.xlogy, domain=floating(**without("xlogy_cpu",
 
 def _sinc(g: Any, x: Any) -> Any:
     t = math.pi * x
-    return g * np.where(x == 0, 0.0, (t * np.cos(t) - np.sin(t)) / (t * x))
+    return g * np.where(x == 0, 0.0, (np.cos(t) - np.sin(t) / t) / x)
 
 
 sinc = pointwise("sinc", kernels.sinc, domain="float", x=_sinc)

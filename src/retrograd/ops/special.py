@@ -19,6 +19,7 @@ from .elementary import sgn
 from .framework import Domain, Op, Rule, backward_name, constant, pointwise
 
 _ROOT_PI = math.sqrt(math.pi)
+_TINY = 2.0 ** -52
 
 
 def _underivable(what: str) -> Rule:
@@ -149,14 +150,14 @@ xlogy_of_number, xlogy_with_number = _with_numbers("xlogy", "XlogyBackward", ele
 
 
 def _i1(g: Any, x: Any, out: Any) -> Any:
-    """i0 - i1 / x, and 1 / 2 at 0 and at nan."""
-    flat = np.logical_not(np.abs(x) > 0)
+    """i0 - i1 / x, and 1 / 2 at nan and so close to 0 that 1 / x might not be a number."""
+    flat = np.logical_not(np.abs(x) > _TINY)
     safe = np.where(flat, 1.0, x)
     return g * np.where(flat, 0.5, i0(safe) - out / safe)
 
 
 def _i1e(g: Any, x: Any, out: Any) -> Any:
-    flat = np.logical_not(np.abs(x) > 0)
+    flat = np.logical_not(np.abs(x) > _TINY)
     safe = np.where(flat, 1.0, x)
     return g * np.where(flat, 0.5, i0e(safe) - out * (sgn(x) + 1 / safe))
 
