@@ -207,6 +207,15 @@ def test_the_slope_of_log_ndtr_far_below_is_that_of_its_square() -> None:
     np.testing.assert_allclose(x.grad.numpy(), [1e5 + 1e-5, math.inf], rtol=1e-15)
 
 
+def test_functions_of_numpy_are_recorded() -> None:
+    x = double([0.5, 2.0], requires_grad=True)
+    assert np.i0(x).grad_fn.name() == "I0Backward0"
+    assert np.ldexp(x, torch.tensor([1, 2])).tolist() == [1.0, 8.0]
+    assert np.nextafter(x, 3.0).grad_fn.name() == "NextafterBackward0"
+    assert np.isin(torch.tensor([1, 2]), torch.tensor([2])).tolist() == [False, True]
+    assert np.gcd(torch.tensor([4, 9]), 6).tolist() == [2, 3]
+
+
 def test_poles_of_trigamma_are_infinite() -> None:
     assert torch.polygamma(1, double([-1.0, -2.0, 0.0])).tolist() == [math.inf] * 3
 

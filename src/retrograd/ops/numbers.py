@@ -18,6 +18,7 @@ nextafter = pointwise("nextafter", np.nextafter, domain=promoted(**without("next
                       x=lambda g, x, y: np.where(x == y, 0.0, g), y=flat)
 ldexp: Op = pointwise("ldexp", kernels.ldexp, domain="float", x=lambda g, y: g * exp2(y),
                       y=lambda g, out: g * (out * math.log(2)))
+Op.by_kernel[np.ldexp] = ldexp
 frexp = operator("frexp", kernels.frexp, outputs="mantissa exponent", differentiable="mantissa",
                  x=lambda g, exponent: ldexp(g, -exponent))
 isin = constant("isin", kernels.isin, "x tests")

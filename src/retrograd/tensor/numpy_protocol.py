@@ -24,16 +24,18 @@ from .functions import (
     indexing,
     joining,
     matrix,
+    numbers,
     rearranging,
     reductions,
     shape,
     sorting,
+    special,
 )
 from .recording import recorded
 from .state import State, plain, requires
 
 FAMILIES = (arithmetic, comparison, contraction, creation, elementary, indexing, interop, joining, matrix,
-            rearranging, reductions, shape, sorting)
+            numbers, rearranging, reductions, shape, sorting, special)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # What `np.add.reduce` and its like are, as functions that have an entry above.

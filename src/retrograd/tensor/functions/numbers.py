@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...dtypes import dtype as torch_dtype, of_scalar
 from ...ops import numbers as ops
@@ -10,7 +13,7 @@ from .. import return_types
 from ..into import into
 from ..options import check_tensor, filling, number
 from ..recording import recorded
-from ..state import State
+from ..state import State, plain
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, inplace_with_tensor
 
@@ -92,6 +95,14 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
         kind = torch_dtype.of[input._array.dtype].legacy
         raise RuntimeError(f"ldexp can't be cast to the desired output type {kind}")
     return _ldexp_written(input, other)  # type: ignore[no-any-return]
+
+
+def _np_isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """NumPy's isin: an array may stand where a tensor does."""
+    return isin(*[plain(x) if isinstance(x, np.ndarray) else x for x in (element, test_elements)], invert=invert)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.isin: _np_isin}
 
 
 class NumberMethods:

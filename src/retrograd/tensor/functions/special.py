@@ -252,6 +252,9 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     return normalizing.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
+NUMPY: dict[Any, Callable[..., Any]] = {np.i0: i0}
+
+
 class SpecialMethods:
     """Special functions, as methods and in place."""
 
