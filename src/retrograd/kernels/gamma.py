@@ -1,8 +1,9 @@
 """The gamma function's logarithm, its derivatives, and Hurwitz's zeta function. Arrays in, arrays out.
 
-Methods: for the logarithm Stirling's series, a Chebyshev expansion between its zeros at 1 and 2, recurrence and
-reflection (Abramowitz and Stegun, 6.1.15, 6.1.17, 6.1.41); for its derivative the same (6.3.5, 6.3.7, 6.3.18); for
-zeta, of which the higher ones are multiples, the sum formula of Euler and Maclaurin. Must not know ops.
+Methods: for the logarithm Stirling's series, Chebyshev expansions from 1 on, one with the zeros at 1 and 2 taken out,
+recurrence and reflection (Abramowitz and Stegun, 6.1.15, 6.1.17, 6.1.41); for its derivative recurrence, an asymptotic
+series and reflection (6.3.5, 6.3.7, 6.3.18); for zeta, of which the higher ones are multiples, the sum formula of Euler
+and Maclaurin. Must not know ops.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..dtypes import dtype as torch_dtype
 from .expansions import chebyshev, in_double, in_double_of_two, where_so
-from .special_tables import LGAMMA
+from .special_tables import LGAMMA, LGAMMA_MIDDLE
 
 # The Bernoulli numbers of even index, from B_2 on.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
@@ -37,23 +38,20 @@ def _log_gamma_far(x: Any) -> Any:
 
 
 def _log_gamma_near(x: Any) -> Any:
-    """Between 0 and 10: carried to [1, 3] by the recurrence."""
+    """Between 0 and 3: between 1 and 3 with both zeros taken out, below from 1 more."""
     small = x < 1
-    factor, y = np.ones_like(x), np.where(small, x + 1, x)
-    for _ in range(7):
-        above = y >= 3
-        y = np.where(above, y - 1, y)
-        factor = np.where(above, factor * y, factor)
-    # Both zeros as differences that are exact: x + 1 is rounded.
+    y = np.where(small, x + 1, x)
+    # The zeros as differences that are exact: x + 1 is rounded.
     zeros = np.where(small, x * (x - 1), (y - 1) * (y - 2))
-    return zeros * chebyshev(LGAMMA, y, 1.0, 3.0) + np.where(small, -np.log(x), np.log(factor))
+    return zeros * chebyshev(LGAMMA, y, 1.0, 3.0) - np.log(np.where(small, x, 1.0))
 
 
 def log_gamma_of_positive(x: Any) -> Any:
     """log(gamma(x)) of float64 above 0."""
     result = np.full_like(x, np.nan)
     where_so(x >= _FAR, _log_gamma_far, result, x)
-    where_so(x < _FAR, _log_gamma_near, result, x)
+    where_so((x >= 3) & (x < _FAR), lambda x: chebyshev(LGAMMA_MIDDLE, x, 3.0, _FAR), result, x)
+    where_so(x < 3, _log_gamma_near, result, x)
     return result
 
 
@@ -91,6 +89,22 @@ def mvlgamma(x: Any, p: int) -> Any:
     return np.asarray(_mvlgamma(x, p), order="C")
 
 
+def _digamma_far(x: Any) -> Any:
+    square = 1 / (x * x)
+    series = np.zeros_like(x)
+    for k in range(8, 0, -1):
+        series = (series + _BERNOULLI[k - 1] / (2 * k)) * square
+    return np.log(x) - 0.5 / x - series
+
+
+def _digamma_near(x: Any) -> Any:
+    """Between 0 and 10: from 10 more, by the recurrence."""
+    total = 1 / x
+    for k in range(1, int(_FAR)):
+        total = total + 1 / (x + k)
+    return _digamma_far(x + _FAR) - total
+
+
 @in_double
 def digamma(x: Any) -> Any:
     """The derivative of log(gamma(x)); nan at the negative integers, infinite at 0 with the other sign."""
@@ -98,16 +112,10 @@ def digamma(x: Any) -> Any:
     fraction = x - np.trunc(x)
     correction = np.where(negative, math.pi / np.tan(math.pi * np.where(negative, fraction, 0.5)), 0.0)
     y = np.where(negative, 1 - x, x)
-    total = np.zeros_like(x)
-    for _ in range(int(_FAR)):
-        below = y < _FAR
-        total = np.where(below, total - 1 / y, total)
-        y = np.where(below, y + 1, y)
-    square = 1 / (y * y)
-    series = np.zeros_like(x)
-    for k in range(8, 0, -1):
-        series = (series + _BERNOULLI[k - 1] / (2 * k)) * square
-    value = total + np.log(y) - 0.5 / y - series - correction
+    value = np.full_like(x, np.nan)
+    where_so(y >= _FAR, _digamma_far, value, y)
+    where_so(y < _FAR, _digamma_near, value, y)
+    value = value - correction
     value = np.where(x == np.inf, np.inf, np.where(negative & (fraction == 0), np.nan, value))
     return np.where(x == 0, np.copysign(np.inf, -x), value)
 
