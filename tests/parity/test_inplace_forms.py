@@ -15,7 +15,7 @@ _LAYERS = "of layers that are absent"
 # What PyTorch has and retrograd has not, and why.
 METHODS = {
     **dict.fromkeys(("digamma_", "gcd_", "i0_", "igamma_", "igammac_", "index_reduce_", "lcm_",
-                     "ldexp_", "lgamma_", "masked_scatter_", "mvlgamma_", "nextafter_", "polygamma_", "put_", "renorm_",
+                     "ldexp_", "lgamma_", "masked_scatter_", "mvlgamma_", "nextafter_", "polygamma_", "put_",
                      "scatter_reduce_"), _ABSENT),
     **dict.fromkeys(("apply_", "map_", "map2_"), "a Python function of each element, on the CPU alone"),
     **dict.fromkeys(("resize_as_sparse_", "sparse_resize_", "sparse_resize_and_clear_"), _SPARSE),

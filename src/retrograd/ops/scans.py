@@ -5,6 +5,7 @@ Where an element is 0 the product of the others is not the product divided by it
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,24 +27,40 @@ def product_of_others(x: Any, dim: int) -> Any:
     return cumprod(shift(x, dim, 1, 1.0), dim, None) * reverse(after, dim)
 
 
+def _pulled(g: Any, a: Any, dim: Any) -> Any:
+    """The adjoint of a recurrence: one that runs backwards, u[i] = g[i] + a[i + 1] u[i + 1]."""
+    return reverse(recurrence(reverse(shift(a, dim, -1, 0.0), dim), reverse(g, dim), dim), dim)
+
+
+def _to_factors(g: Any, a: Any, out: Any, dim: Any) -> Any:
+    return _pulled(g, a, dim) * shift(out, dim, 1, 0.0)
+
+
+recurrence: Op = operator("recurrence", kernels.recurrence, a=_to_factors, b=lambda g, a, dim: _pulled(g, a, dim))
+
+
 def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    """The derivative of a product by an element is that of the elements before it, times that of those after it."""
     if not x.ndim:
         return g
     if any_zero(x):
-        return _cumprod_by_pairs(g, x, dim)
+        return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
     return reverse(cumsum(reverse(g * out, dim), dim, None), dim) / x
 
 
-def _cumprod_by_pairs(g: Any, x: Any, dim: int) -> Any:
-    """Where an element is 0: the derivative of a product by an element is the product of the others up to there."""
-    n, beyond = x.shape[dim], (1,) * (x.ndim - 1 - dim)
-    element, upto = np.reshape(np.arange(n), (n, 1, *beyond)), np.reshape(np.arange(n), (1, n, *beyond))
-    factors = np.expand_dims(x, dim)
-    products = cumprod(np.where(element == upto, np.ones_like(factors), factors), dim + 1, None)
-    return np.sum(np.where(upto >= element, products * np.expand_dims(g, dim), np.zeros_like(products)), axis=dim + 1)
+cumprod: Op = operator("cumprod", kernels.cumprod, x=_cumprod)
 
 
-cumprod = operator("cumprod", kernels.cumprod, x=_cumprod)
+def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    """exp(x) times the sum of g exp(-out) from there on, as a recurrence of numbers that are at most 1."""
+    if not x.ndim:
+        return g
+    before = shift(out, dim, 1, -math.inf)
+    kept = np.exp(np.where(before == out, np.zeros_like(out), before - out))
+    return np.exp(x - out) * _pulled(g, kept, dim)
+
+
+logcumsumexp = operator("logcumsumexp", kernels.logcumsumexp, x=_logcumsumexp)
 
 
 def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:

@@ -48,6 +48,8 @@ topk = _named("topk", "values", "indices")
 cummax = _named("cummax", "values", "indices")
 cummin = _named("cummin", "values", "indices")
 aminmax = _named("aminmax", "min", "max")
+histogram = _named("histogram", "hist", "bin_edges")
+histogramdd = _named("histogramdd", "hist", "bin_edges")
 
 # The same, of what was written to `out`.
 max_out = _named("max_out", *max.fields)
@@ -61,3 +63,4 @@ topk_out = _named("topk_out", *topk.fields)
 cummax_out = _named("cummax_out", *cummax.fields)
 cummin_out = _named("cummin_out", *cummin.fields)
 aminmax_out = _named("aminmax_out", *aminmax.fields)
+histogram_out = _named("histogram_out", *histogram.fields)

@@ -22,16 +22,20 @@ from .functions.arithmetic import ArithmeticMethods
 from .functions.blending import BlendingMethods
 from .functions.comparison import ComparisonMethods
 from .functions.contraction import ContractionMethods
+from .functions.counting import CountingMethods
 from .functions.creation import CreationMethods
+from .functions.differences import DifferenceMethods
 from .functions.elementary import ElementaryMethods
 from .functions.indexing import IndexingMethods
 from .functions.inserting import InsertingMethods
 from .functions.joining import JoiningMethods
 from .functions.matrix import MatrixMethods
 from .functions.normalizing import NormalizingMethods
+from .functions.quantiles import QuantileMethods
 from .functions.random import RandomMethods
 from .functions.rearranging import RearrangingMethods
 from .functions.reductions import ReductionMethods
+from .functions.renorming import RenormingMethods
 from .functions.shape import ShapeMethods
 from .functions.sorting import SortingMethods
 from .geometry import GeometryMethods
@@ -51,7 +55,8 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 
 
 class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMethods, ReductionMethods,
-             NormalizingMethods, SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods,
+             NormalizingMethods, RenormingMethods, SortingMethods, CountingMethods, DifferenceMethods, QuantileMethods,
+              MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods,
              ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods, GeometryMethods, IndexingMethods,
              LayoutMethods, StorageMethods, InteropMethods, ConversionMethods, CreationMethods, RandomMethods,
              NumpyProtocol, CopyingMethods,
