@@ -57,7 +57,7 @@ _OTHERS = {
     "median": ["f, 1", "f, 1, True"], "nanmedian": ["f, 1", "f, 1, True"], "mode": ["f, 1", "f, 1, True"],
     "kthvalue": ["f, 2, 1"], "topk": ["f, 2", "f, 1, 0, False"], "sort": ["f", "f, 0, True", "f, stable=True, dim=0"],
     "argsort": ["f, stable=True"], "msort": ["f"], "nonzero": ["f"], "cummax": ["f, 1"], "cummin": ["f, 1"],
-    "logcumsumexp": ["f, 1"], "diff": ["f", "f, 2", "f, 1, 0, g, g", "f, 0"], "nanmean": ["f", "f, 1"],
+    "logcumsumexp": ["f, 1"], "diff": ["f", "f, 2", "f, 1, 0, g, g"], "nanmean": ["f", "f, 1"],
     "quantile": ["f, 0.3", "f, 0.3, 1", "f, v / 4, 0, True"], "nanquantile": ["f, 0.3, 1"],
     "renorm": ["f, 2, 0, 0.5"], "histc": ["f", "f, 4, 0, 1"], "histogram": ["f, 4", "f, v"],
     "searchsorted": ["v, f", "v, 2", "v, f, out_int32=True"], "bucketize": ["f, v", "f, v, right=True"],

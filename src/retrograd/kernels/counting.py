@@ -66,7 +66,7 @@ def histc(x: Any, bins: int, low: float, high: float) -> Any:
         raise RuntimeError("torch.histc: max must be larger than min")
     if x.dtype.kind == "b":
         refuse(x.dtype, "linspace_cpu", "b")
-    refuse(x.dtype, "histogram_cpu", "iu")
+    refuse(x.dtype, "histogram_cpu", "iuc")
     x = x.reshape(-1)
     inside = (x >= low) & (x <= high)
     first, last = x.dtype.type(low), x.dtype.type(high)
@@ -77,11 +77,9 @@ def histc(x: Any, bins: int, low: float, high: float) -> Any:
 
 def even_edges(x: Array, counts: tuple[int, ...], span: tuple[float, ...] | None) -> list[Array]:
     """For each dimension of the points the edges of bins of one width, over `span` or between the extremes."""
-    refuse(x.dtype, "histogramdd", "biu")
-    if x.dtype == np.float16:
-        refuse(x.dtype, "histogramdd", "f")
     dims = len(counts)
     if span is None:
+        refuse(x.dtype, "histogramdd", "biuc" if x.dtype != np.float16 else "f")
         low, high = (x.min(0).tolist(), x.max(0).tolist()) if x.size else ([0.0] * dims, [1.0] * dims)
     elif len(span) != 2 * dims:
         raise RuntimeError(f"torch.histogramdd: for a {dims}-dimensional histogram range should have {2 * dims} "
@@ -95,6 +93,8 @@ def even_edges(x: Array, counts: tuple[int, ...], span: tuple[float, ...] | None
             raise RuntimeError(f"torch.histogramdd: min should not exceed max, but got min {first:g} max {last:g} for "
                                f"dimension {dim}")
     check_bins([*counts])
+    refuse(x.dtype, "linspace_cpu", "b")
+    refuse(x.dtype, "histogram_cpu", "iuc")
     widened = [(a - 0.5, b + 0.5) if a == b else (a, b) for a, b in zip(low, high, strict=True)]
     return [linspace(a, b, count + 1, x.dtype) for (a, b), count in zip(widened, counts, strict=True)]
 
@@ -136,7 +136,7 @@ def weighted_histogram(x: Any, weight: Any, edges: Any, span: Any, density: bool
     points = x.reshape(-1, x.shape[-1])
     if given:
         check_bins([len(edge) - 1 for edge in edges])
-        refuse(x.dtype, "histogram_cpu", "biu")
+        refuse(x.dtype, "histogram_cpu", "biuc")
         places = [edge.copy() for edge in edges]
     else:
         places = even_edges(points, edges, span)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import renorming as kernels
+from .domains import subtracted
 from .framework import operator
 from .normalizing import norm, norm_backward
 from .reductions import sum_dim
@@ -21,7 +22,7 @@ def _minus_dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
     return -_dist(g, x, y, out, p)
 
 
-dist = operator("dist", kernels.dist, domain="promote", tensors=2, holomorphic=False, x=_dist, y=_minus_dist)
+dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, holomorphic=False, x=_dist, y=_minus_dist)
 
 _EPSILON = 1e-7
 

@@ -18,7 +18,8 @@ from .arithmetic import NUMBER, invalid
 from .reductions import flag
 
 _searchsorted, _histc = recorded(ops.searchsorted), recorded(ops.histc)
-_histogram, _weighted = recorded(ops.histogram), recorded(ops.weighted_histogram)
+_histograms = {"histogram": (recorded(ops.histogram), recorded(ops.weighted_histogram)),
+               "histogramdd": (recorded(ops.histogramdd), recorded(ops.weighted_histogramdd))}
 
 
 def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = False, right: bool = False,
@@ -159,10 +160,11 @@ def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, de
 
 def _binned(name: str, input: Any, weight: Any, edges: Any, range: Any, density: Any) -> Any:
     span = None if range is None else tuple(map(float, range))
+    even, weighted = _histograms[name]
     if weight is None:
-        return _histogram(input, edges, span, bool(density))
+        return even(input, edges, span, bool(density))
     array_of(name, weight, "weight", 4)
-    return _weighted(input, weight, edges, span, bool(density))
+    return weighted(input, weight, edges, span, bool(density))
 
 
 class CountingMethods:

@@ -41,7 +41,7 @@ def _quantile(name: str, ignore_nan: bool) -> Callable[..., Any]:
         result = _computed(input, q, dim, keep, interpolation, ignore_nan)
         if out is None:
             return result
-        receive(name, out, result)
+        receive(name, out, plain(np.asarray(result._array, order="C")))
         return copy_(out, result)
 
     function.__name__ = function.__qualname__ = name
