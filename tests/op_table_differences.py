@@ -13,7 +13,7 @@ _SAMPLES = (((3, 4), (4,)),)
 _JOINED = (((3, 4), (3, 1), (3, 2)),)
 _PAIR = (((3, 4), (3, 4)), ((3, 4), (4,)), ((), (2, 3)))
 _NORMS = (0.5, 1, 1.5, 2, 3, float("inf"))
-_ROUNDED = {"c": "PyTorch's largest absolute value is not that of any element, by a rounding, so that its gradient is nan"}
+_ROUNDED = {"c": "the largest absolute value in PyTorch is, by a rounding, that of no element, and its gradient nan"}
 
 
 def _places(t: Any, like: Any) -> Any:
@@ -53,7 +53,8 @@ DIFFERENCES = [
     *each("logcumsumexp", " dim", lambda f, x: f(x, 0), MANY, kinds="fc"),
     *(Entry(f"dist {p}", lambda t, x, y, p=p: t.dist(x, y, p), _PAIR) for p in _NORMS),
     Entry("dist complex", lambda t, x, y: t.dist(x, y), _PAIR, kinds="fc"),
-    *(Entry(f"renorm {p}", lambda t, x, p=p: t.renorm(x, p, 0, 2.0), MANY, low=0.2, apart=_ROUNDED if p > 3 else {}) for p in _NORMS),
+    *(Entry(f"renorm {p}", lambda t, x, p=p: t.renorm(x, p, 0, 2.0), MANY, low=0.2, apart=_ROUNDED if p > 3 else {})
+      for p in _NORMS),
     Entry("renorm complex", lambda t, x: t.renorm(x, 2, -1, 1.5), MANY, kinds="fc"),
     Entry("renorm_", lambda t, x: (x * 1).renorm_(2, 1, 1.5), MANY),
     Entry("sum_to_size", lambda t, x: x.sum_to_size(1, 4), (((3, 4),),), kinds="fcib"),

@@ -177,7 +177,7 @@ def _uneven_slopes(x: Any, places: Any, dim: int, edge_order: int) -> Any:
     sum_d, sum_e = add(d, d2), add(e, e2)
     first = _weighted((div(neg(add(_scaled(d, 2.0), d2)), mul(d, sum_d)), div(sum_d, mul(d, d2)),
                        div(neg(d), mul(d2, sum_d))), _three(x, dim, 0))
-    last = _weighted((div(e, mul(e2, sum_e)), neg(div(sum_e, mul(e, e2))),
+    last = _weighted((div(e, mul(e2, sum_e)), div(neg(sum_e), mul(e, e2)),
                       div(add(_scaled(e, 2), e2), mul(e, sum_e))), _three(x, dim, n - 3))
     return cat([first, inner, last], dim)
 
