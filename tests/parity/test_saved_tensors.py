@@ -120,7 +120,8 @@ class Packed(list[Any]):
 # out, results that are no tensors that require grad, functions that PyTorch composes of others, out-variants.
 PACKED_APART = ("div floor", "div trunc", "erfinv", "sgn", "isfinite", "isclose", "complex", "logsigmoid", "asinh_",
                 "acosh_", "atanh_", "binary_cross_entropy weight", "nll_loss", "cross_entropy", "cummax", "cummin",
-                "a kept gradient", "gather", "index_add", "index_copy", "masked_select", "take", "quantile", "nanquantile", "gradient places", "renorm_")
+                "a kept gradient", "gather", "index_add", "index_copy", "masked_select", "take",
+                "quantile", "nanquantile", "gradient places", "renorm_")
 
 
 @pytest.mark.parametrize("entry", [e for e in TABLE if not e.name.startswith(PACKED_APART)], ids=str)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, I64
+from .ordering import at_rank, first_few, order
 from .reductions import nonempty, refuse
 
 
@@ -36,21 +37,12 @@ def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool
     return result
 
 
-def _order(x: Any, dim: int, descending: bool = False) -> Any:
-    """The indices that sort `x`, equal elements in the order they stand."""
-    if x.ndim == 0:
-        return np.zeros((), I64)
-    if not descending:
-        return np.argsort(x, dim, kind="stable")
-    return x.shape[dim] - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
-
-
 def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     """The elements in order along `dim`, and where each stood."""
     if x.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    order = _order(x, dim, descending)
-    return picked(order, x, dim, True), order
+    indices = order(x, dim, descending)
+    return picked(indices, x, dim, True), indices
 
 
 def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
@@ -58,20 +50,20 @@ def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     if x.dtype.kind in "bc":
         kind = "bool" if x.dtype.kind == "b" else "complex"
         raise RuntimeError(f"{' ' if kind == 'complex' else ''}topk does not support {kind} dtypes on CPU")
-    order = _order(x, dim, largest)
-    if x.ndim:
-        order = np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
-    return picked(order, x, dim, True), order
+    indices = np.ascontiguousarray(first_few(x, k, dim, largest)) if x.ndim else order(x, dim)
+    return picked(indices, x, dim, True), indices
 
 
 def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The element of this rank (an int, or one for each place along `dim`) and its index."""
-    order = _order(x, dim)
     if x.ndim == 0:
-        return x.copy(), order
-    rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
-    index = np.take_along_axis(order, rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
-    values = np.take_along_axis(x, index, dim) if x.shape[dim] else np.zeros(rank.shape, x.dtype)
+        return x.copy(), np.zeros((), I64)
+    if x.size and isinstance(rank, int):
+        values, index = at_rank(x, rank, dim)
+    else:
+        rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
+        index = np.take_along_axis(order(x, dim), rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
+        values = np.take_along_axis(x, index, dim) if x.shape[dim] else np.zeros(rank.shape, x.dtype)
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
 
@@ -89,6 +81,8 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
     if x.dtype.kind != "f" or not x.ndim:
         return _at_rank(x, (n - 1) // 2, dim, keepdim)
     nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
+    if not nans.any():
+        return _at_rank(x, (n - 1) // 2, dim, keepdim)
     if ignore_nan:
         return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
     return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
@@ -108,15 +102,15 @@ def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     nonempty("mode()", x.shape, (dim,))
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
-    order = _order(x, dim)
-    ordered = np.take_along_axis(x, order, dim)
+    indices = order(x, dim)
+    ordered = np.take_along_axis(x, indices, dim)
     place = np.arange(x.shape[dim]).reshape(-1, *[1] * (x.ndim - 1 - dim))
     first = np.concatenate([np.zeros_like(place[:1]), place[1:]])
     changed = np.ones(x.shape, bool)
     rest = (slice(None),) * dim
     changed[(*rest, slice(1, None))] = ordered[(*rest, slice(1, None))] != ordered[(*rest, slice(None, -1))]
     run = place - np.maximum.accumulate(np.where(changed, first, 0), dim)
-    index = np.take_along_axis(order, np.argmax(run, axis=dim, keepdims=True), dim)
+    index = np.take_along_axis(indices, np.argmax(run, axis=dim, keepdims=True), dim)
     values = np.take_along_axis(x, index, dim)
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
