@@ -72,6 +72,11 @@ DIFFERENCES = [
     Entry("histogram weight", lambda t, x, y: tuple(t.histogram(x, 3, weight=y, range=(0.0, 1.0))),
           (((3, 4), (3, 4)),), refused=True),
     Entry("histogramdd", lambda t, x: t.histogramdd(x, 3)[0], (((5, 2),),), refused=True),
+    Entry("unique", lambda t, x: t.unique(x.round(), return_inverse=True, return_counts=True), MANY, refused=True),
+    Entry("unique dim", lambda t, x: t.unique(x.sign(), dim=0, return_inverse=True, return_counts=True), MANY,
+          refused=True),
+    Entry("unique_consecutive", lambda t, x: t.unique_consecutive(x.sign(), True, True), refused=True),
+    Entry("unique_consecutive dim", lambda t, x: t.unique_consecutive(x.sign(), dim=-1), MANY, refused=True),
     Entry("histogramdd weight", lambda t, x, y: t.histogramdd(x, [2, 3], weight=y)[0], (((5, 2), (5,)),),
           refused=True),
 ]

@@ -390,9 +390,8 @@ from .tensor.functions.sorting import (
     nonzero,
     sort,
     topk,
-    unique,
-    unique_consecutive,
 )
+from .tensor.functions.uniques import unique, unique_consecutive
 from .tensor.generator import (
     Generator,
     default_generator,

@@ -20,7 +20,7 @@ _FEW = 512
 _LOW = (1 << 32) - 1
 
 
-def order(x: Array, dim: int, descending: bool = False) -> Array:
+def order(x: Array, dim: int, descending: bool = False) -> Any:
     """The indices that sort `x` along `dim`, equal elements in the order they stand."""
     if x.ndim == 0:
         return np.zeros((), I64)
@@ -42,7 +42,7 @@ def order(x: Array, dim: int, descending: bool = False) -> Array:
     return np.moveaxis(found, -1, dim)
 
 
-def _keys(x: Array) -> Array:
+def _keys(x: Array) -> Any:
     """Integers in the order of `x`, of 32 bits if that does: -0.0 is 0.0, all nans are one number."""
     if x.dtype.kind != "f":
         if x.itemsize < 4 or x.dtype == np.int32:
@@ -86,7 +86,7 @@ def _repaired(keys: Array) -> Array:
     return runs
 
 
-def first_few(x: Array, k: int, dim: int, largest: bool) -> Array:
+def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
     """The indices of the k largest or smallest elements along `dim`, in order.
 
     Of elements that equal the last of them any may be among them.

@@ -38,6 +38,7 @@ from .functions.reductions import ReductionMethods
 from .functions.renorming import RenormingMethods
 from .functions.shape import ShapeMethods
 from .functions.sorting import SortingMethods
+from .functions.uniques import UniqueMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
@@ -55,11 +56,11 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 
 
 class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMethods, ReductionMethods,
-             NormalizingMethods, RenormingMethods, SortingMethods, CountingMethods, DifferenceMethods, QuantileMethods,
-              MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods,
-             ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods, GeometryMethods, IndexingMethods,
-             LayoutMethods, StorageMethods, InteropMethods, ConversionMethods, CreationMethods, RandomMethods,
-             NumpyProtocol, CopyingMethods,
+             NormalizingMethods, RenormingMethods, SortingMethods, CountingMethods, DifferenceMethods,
+             QuantileMethods, UniqueMethods, MatrixMethods, AccumulatingMethods, ContractionMethods,
+             ShapeMethods, ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods,
+             GeometryMethods, IndexingMethods, LayoutMethods, StorageMethods, InteropMethods,
+             ConversionMethods, CreationMethods, RandomMethods, NumpyProtocol, CopyingMethods,
              SubclassMethods, State):
     """An array that remembers how it was made.
 

@@ -134,6 +134,8 @@ def _check_sampled(array: Any, dims: list[Any], edge_order: int) -> None:
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     axes = axes_of("gradient", dims, array.ndim) if dims else ()
+    if dims and not array.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if any(array.shape[axis] < edge_order + 1 for axis in axes):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
 
@@ -228,7 +230,7 @@ def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, An
     if x is not None and dx is not None:
         raise invalid(name, y, x, dx)
     if not array.ndim:
-        raise IndexError("Dimension specified as -1 but tensor has no dimensions" if name == "trapezoid" else
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions" if name == "trapezoid" else
                          "slice() cannot be applied to a 0-dim tensor.")
     dim = axis_of(name, dim, array.ndim)
     if x is None:

@@ -246,39 +246,6 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     return _bincount(input, weights, as_int("bincount", minlength, "minlength"))
 
 
-def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
-           dim: int | None = None) -> Any:
-    """The different elements in order, or the different slices along `dim`: constants, without a gradient.
-
-    With `return_inverse` also where each element went, with `return_counts` also how often each stood there.
-    """
-    array = array_of("unique", input)
-    axis = None if dim is None else axis_of("unique", dim, array.ndim)
-    found = np.unique(array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
-    values, inverse, counts = (plain(np.asarray(part)) for part in found)
-    inverse._array = inverse._array.reshape(array.shape if axis is None else -1)
-    wanted = (values, *[part for part, wanted in ((inverse, return_inverse), (counts, return_counts)) if wanted])
-    return wanted if len(wanted) > 1 else values
-
-
-def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:
-    """The elements (or slices along `dim`) without those that equal the one before them: constants."""
-    array = array_of("unique_consecutive", input)
-    lined = array.reshape(-1) if dim is None else np.moveaxis(array, axis_of("unique_consecutive", dim, array.ndim), 0)
-    rest = tuple(range(1, lined.ndim))
-    new = np.concatenate([np.ones(len(lined[:1]), bool), np.any(lined[1:] != lined[:-1], axis=rest)])
-    values = lined[new] if dim is None else np.moveaxis(lined[new], 0, dim)
-    inverse = np.cumsum(new) - 1
-    counts = np.diff(np.flatnonzero(np.concatenate([new, [True]])))
-    parts = [np.ascontiguousarray(values)]
-    if return_inverse:
-        parts.append(inverse.reshape(array.shape) if dim is None else inverse)
-    if return_counts:
-        parts.append(counts)
-    return tuple(map(plain, parts)) if len(parts) > 1 else plain(parts[0])
-
-
 def _np_cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
     def cumulative(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
         return function(a, axis, dtype=dtype) if axis is not None else function(np.reshape(a, (-1,)), 0, dtype=dtype)
@@ -302,5 +269,4 @@ class SortingMethods:
     sort, argsort, msort, topk = sort, argsort, msort, topk
     cumsum, cumprod, cummax, cummin, logcumsumexp = cumsum, cumprod, cummax, cummin, logcumsumexp
     nonzero, argwhere, bincount = nonzero, argwhere, bincount
-    unique, unique_consecutive = unique, unique_consecutive
     cumsum_, cumprod_ = _over_itself(scans.cumsum), _over_itself(scans.cumprod)
