@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import ordering, rows, threads
-from retrograd.kernels.scans import recurrence
+from retrograd.kernels import ordering, rows, scans, sorting, threads
 
 Array = np.ndarray[Any, Any]
 draws = np.random.default_rng(3)
@@ -130,7 +129,7 @@ def test_a_recurrence_in_blocks_is_the_one_step_by_step(shape: tuple[int, ...], 
     for i in range(1, shape[dim]):
         here, before = ((slice(None),) * dim + (j,) for j in (i, i - 1))
         expected[here] += a[here] * expected[before]
-    np.testing.assert_allclose(recurrence(a, b, dim), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(scans.recurrence(a, b, dim), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_an_error_in_a_thread_is_raised() -> None:
@@ -164,3 +163,28 @@ def test_gradients_of_large_tensors_are_those_of_small_ones() -> None:
         parts = [torch.autograd.grad(function(part), part)[0] for part in
                  (row.detach()[None].requires_grad_() for row in x)]
         np.testing.assert_allclose(whole.numpy(), torch.cat(parts).numpy(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((50, 40), 1), ((50, 40), 0), ((6, 7, 8), 1), ((900,), 0)])
+def test_what_is_placed_block_by_block(shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "_BLOCK", 100)
+    for count in (1, 5, shape[dim]):
+        size = (*shape[:dim], count, *shape[dim + 1:])
+        index, values = draws.integers(0, shape[dim], size), draws.standard_normal(size)
+        expected = np.zeros(shape)
+        where = [*np.indices(size)]
+        where[dim] = index
+        np.add.at(expected, tuple(where), values)
+        np.testing.assert_allclose(sorting.placed(index, values, shape, dim, True), expected, rtol=1e-12)
+        np.testing.assert_array_equal(sorting.picked(index, expected, dim, True), expected[tuple(where)])
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum])
+@pytest.mark.parametrize(("shape", "dim"), [((600, 9), 1), ((9, 600), 0), ((5, 3, 300), 1), ((7, 7), 0), ((900,), 0)])
+def test_running_step_by_step_is_accumulating(ufunc: np.ufunc, shape: tuple[int, ...], dim: int) -> None:
+    x = draws.standard_normal(shape)
+    np.testing.assert_array_equal(scans.running(ufunc, x, dim, x.dtype), ufunc.accumulate(x, dim))
+    single = scans.running(ufunc, x, dim, np.dtype("float32"))
+    np.testing.assert_array_equal(single, ufunc.accumulate(x, dim, "float32"))
+    if ufunc is np.add:
+        np.testing.assert_array_equal(scans.sums_from(x, dim), np.flip(np.cumsum(np.flip(x, dim), dim), dim))

@@ -10,6 +10,9 @@ import numpy as np
 from ..dtypes import C128, F16, F32, F64, I64
 from .reductions import refuse
 
+# How many elements beside an axis are enough work for one step along it.
+_ENOUGH = 256
+
 
 def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
     """`ufunc.accumulate` in PyTorch's type: int64 for bools and ints; half precision goes by way of single."""
@@ -17,13 +20,35 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     if x.ndim == 0:
         return x.astype(dtype)
-    result = ufunc.accumulate(x, dim, F32 if dtype == F16 else dtype)
+    result = running(ufunc, x, dim, F32 if dtype == F16 else dtype)
     return result if result.dtype == dtype else result.astype(dtype)
+
+
+def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> Any:
+    """`ufunc.accumulate`. Where the axes beside `dim` are long enough, all of them go one step along it at a time."""
+    if x.size < _ENOUGH * x.shape[dim]:
+        return ufunc.accumulate(x, dim, dtype, out=out)
+    result = np.empty(x.shape, dtype) if out is None else out
+    steps, sums = np.moveaxis(x, dim, 0), np.moveaxis(result, dim, 0)
+    sums[:1] = steps[:1]
+    for i in range(1, len(steps)):
+        ufunc(sums[i - 1], steps[i], out=sums[i], dtype=dtype, casting="unsafe")
+    return result
 
 
 def cumsum(x: Any, dim: int, dtype: Any) -> Any:
     """The sums of the elements so far along `dim`."""
     return _accumulated(np.add, x, dim, dtype)
+
+
+def sums_from(x: Any, dim: int) -> Any:
+    """The sums of the elements from each on along `dim`: the transpose of `cumsum`."""
+    if x.ndim == 0:
+        return x.copy()
+    wide = F32 if x.dtype == F16 else x.dtype
+    result = np.empty(x.shape, wide)
+    running(np.add, np.flip(x, dim), dim, wide, np.flip(result, dim))
+    return result.astype(x.dtype, copy=False)
 
 
 def cumprod(x: Any, dim: int, dtype: Any) -> Any:
@@ -41,10 +66,10 @@ def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
     refuse(x.dtype, "cummax_cpu" if largest else "cummin_cpu")
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
-    values = (np.maximum if largest else np.minimum).accumulate(x, dim)
+    values = running(np.maximum if largest else np.minimum, x, dim, x.dtype)
     place = np.arange(x.shape[dim], dtype=I64).reshape(-1, *[1] * (x.ndim - 1 - dim))
     found = np.where((x == values) | (x != x), place, 0)
-    return values, np.maximum.accumulate(found, dim)
+    return values, running(np.maximum, found, dim, I64, found)
 
 
 def logcumsumexp(x: Any, dim: int) -> Any:
@@ -68,10 +93,6 @@ def _log_of_two(a: Any, b: Any) -> Any:
     near = np.abs(exponential) < 1e-3                      # where 1 + it would lose what it is
     result = np.where(near, exponential * (1.0 - exponential * (0.5 - exponential / 3.0)) + large, result)
     return np.where(np.isneginf(large.real), small, np.where(np.isnan(a + b), math.nan + math.nan * 1j, result))
-
-
-# How many elements beside `dim` are enough work for one step along it.
-_ENOUGH = 256
 
 
 def recurrence(a: Any, b: Any, dim: int) -> Any:

@@ -5,6 +5,7 @@ nan counts as the largest value, and equal elements keep their order. Arrays in,
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,26 @@ def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool
         return result
     if not keepdim:
         indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
-    where = [*np.ogrid[tuple(map(slice, x.shape))]]
-    where[dim] = indices
-    np.add.at(result, tuple(where), x)
+    if x.size:
+        _add_at(result, indices, np.ascontiguousarray(x), dim)
     return result
+
+
+# How many elements are placed at once, so that what is computed on the way stays in the cache.
+_BLOCK = 1 << 16
+
+
+def _add_at(result: Any, indices: Any, x: Any, dim: int) -> None:
+    """`x` added to contiguous memory at `indices` along `dim`, a block of the axes before it at a time."""
+    before, n, after = math.prod(result.shape[:dim]), result.shape[dim], math.prod(result.shape[dim + 1:])
+    flat, x = result.reshape(before, n * after), x.reshape(before, -1)
+    indices = indices.reshape(before, -1, after)
+    together = max(_BLOCK // max(x.shape[1], 1), 1)
+    lines = np.arange(min(together, before)).reshape(-1, 1, 1) * (n * after) + np.arange(after)
+    for start in range(0, before, together):
+        part = slice(start, start + together)
+        places = lines[:before - start] + (indices[part] * after if after > 1 else indices[part])
+        np.add.at(flat[part].reshape(-1), places.reshape(-1), x[part].reshape(-1))
 
 
 def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:

@@ -18,7 +18,8 @@ from .sorting import placed
 any_zero = operator("any_zero", reductions.has_zero, tensors=1)
 shift: Op = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))
 reverse: Op = linear("flip", kernels.reverse, x=lambda g, dim: reverse(g, dim))
-cumsum: Op = linear("cumsum", kernels.cumsum, x=lambda g, dim: reverse(cumsum(reverse(g, dim), dim, None), dim))
+cumsum: Op = linear("cumsum", kernels.cumsum, x=lambda g, dim: sums_from(g, dim))
+sums_from: Op = linear("sums_from", kernels.sums_from, x=lambda g, dim: cumsum(g, dim, None))
 
 
 def product_of_others(x: Any, dim: int) -> Any:
@@ -45,7 +46,7 @@ def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
         return g
     if any_zero(x):
         return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
-    return reverse(cumsum(reverse(g * out, dim), dim, None), dim) / x
+    return sums_from(g * out, dim) / x
 
 
 cumprod: Op = operator("cumprod", kernels.cumprod, x=_cumprod)
