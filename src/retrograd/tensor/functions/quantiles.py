@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,31 +26,40 @@ _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 _LARGEST = 2**24
 
 
-def _quantile(name: str, ignore_nan: bool) -> Callable[..., Any]:
-    """quantile or nanquantile."""
+def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear",
+             axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+    """The elements below which the parts `q` of all elements are, or of those along `dim`; nan where there is one.
 
-    def function(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear",
-                 axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
-        array = array_of(name, input)
-        dim = dim if axis is None else axis
-        keep = flag(name, keepdim, keepdims)
-        q = _checked_q(name, array, q, interpolation)
-        if dim is not None:
-            dim = axis_of(name, dim, array.ndim)
-        result = _computed(input, q, dim, keep, interpolation, ignore_nan)
-        if out is None:
-            return result
-        receive(name, out, plain(np.asarray(result._array, order="C")))
-        return copy_(out, result)
+    `q` is a number from 0 to 1, or a tensor of the input's dtype; where that is 1-d, the results for each are along a
+    new first dimension. `interpolation` says what lies between two elements: linear, lower, higher, midpoint or
+    nearest. Raises RuntimeError unless the input is float or double and has elements.
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        "The elements below which the parts `q` of all elements are, or of those along `dim`; "
-        f"a nan {'is left out' if ignore_nan else 'is the result'}.\n\n    `q` is a number from 0 to 1, or a tensor of "
-        "the input's dtype; where that is 1-d, the results for each are along a new first\n    dimension. "
-        "`interpolation` says what lies between two elements: linear, lower, higher, midpoint or nearest. Raises\n    "
-        "RuntimeError unless the input is float or double and has elements.")
-    return function
+    >>> import retrograd as torch
+    >>> torch.quantile(torch.tensor([1., 2., 4.]), 0.75)
+    tensor(3.)
+    """
+    dim = dim if axis is None else axis
+    return _delivered("quantile", input, q, dim, flag("quantile", keepdim, keepdims), interpolation, out)
+
+
+def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear",
+                axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+    """`quantile` of the elements that are not nan; nan where there is no other."""
+    dim = dim if axis is None else axis
+    return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim, keepdims), interpolation, out)
+
+
+def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, out: Any) -> Any:
+    """The quantiles, written to `out` where there is one, as a copy that is recorded."""
+    array = array_of(name, input)
+    q = _checked_q(name, array, q, interpolation)
+    if dim is not None:
+        dim = axis_of(name, dim, array.ndim)
+    result = _computed(input, q, dim, keepdim, interpolation, name == "nanquantile")
+    if out is None:
+        return result
+    receive(name, out, plain(np.asarray(result._array, order="C")))
+    return copy_(out, result)
 
 
 def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:
@@ -115,9 +123,6 @@ def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
     hits = any_of(nans, -1, True)
     ranks = mul(q, n - 1)
     return masked_fill(ranks.expand(np.broadcast_shapes(ranks.shape, hits.shape)), hits, n - 1)
-
-
-quantile, nanquantile = _quantile("quantile", False), _quantile("nanquantile", True)
 
 
 def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
