@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dtypes import F16, F32
 from .reductions import refuse
-from .rows import extremes, sums, sums_of_squares
+from .rows import LARGE, extremes, sums, sums_of_squares
 
 _maximum = np.maximum.reduce
 
@@ -17,7 +17,10 @@ _maximum = np.maximum.reduce
 def _shift(x: Any, axes: Any) -> Any:
     """The largest element, where it is finite: what to subtract so that no exponential overflows."""
     real = x.real if x.dtype.kind == "c" else x
-    largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
+    if real.size < LARGE:
+        largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
+    else:
+        largest = extremes(real, axes, True, True)
     return np.where(np.isfinite(largest), largest, np.zeros((), real.dtype))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype
-from .rows import extremes, places_of_extremes, products, sums, sums_of_squares
+from .rows import LARGE, extremes, places_of_extremes, products, sums, sums_of_squares
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
@@ -49,7 +49,7 @@ def sum_all(x: Any, dtype: Any) -> Any:
     """The sum of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, None, False)
+        return sums(x, None, False) if x.size >= LARGE else _add(x, axis=None, out=...)
     return total(_add, x, None, False, dtype)
 
 
@@ -57,7 +57,7 @@ def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     """The sums over `axes`; of bools and ints in int64, unless `dtype` says otherwise."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, axes, keepdim)
+        return sums(x, axes, keepdim) if x.size >= LARGE else _add(x, axis=axes, keepdims=keepdim, out=...)
     return total(_add, x, axes, keepdim, dtype)
 
 
@@ -75,7 +75,7 @@ def mean_all(x: Any, dtype: Any) -> Any:
     """The mean of all elements."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return np.divide(sums(x, None, False), x.size, out=...)
+        return np.asarray((sums(x, None, False) if x.size >= LARGE else _add(x, axis=None)) / x.size)
     return mean_dim(x, tuple(range(x.ndim)), False, dtype)
 
 
@@ -216,8 +216,9 @@ def extreme_dim(x: Any, dim: int, keepdim: bool, largest: bool) -> tuple[Any, An
     """The largest or smallest elements along `dim`, and the index of the first of them."""
     if x.dtype.kind == "c":
         raise RuntimeError(f"{'max' if largest else 'min'}(): does not support complex input")
-    if not x.ndim:
-        return x.copy(), np.zeros((), I64)
+    if x.size < LARGE:
+        values = (_maximum if largest else _minimum)(x, axis=dim, keepdims=keepdim, out=...)
+        return values, argextreme(x, dim, keepdim, largest)
     rows = np.ascontiguousarray(np.moveaxis(x, dim, -1))
     shape = (*x.shape[:dim], *(1,) * keepdim, *x.shape[dim + 1:])
     values, indices = places_of_extremes(rows.reshape(-1, rows.shape[-1]), largest)

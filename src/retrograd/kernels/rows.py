@@ -86,7 +86,7 @@ def sums_of_squares(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     last = x.ndim - 1
     if x.size >= LARGE and axes == (last,) and x.shape[-1] <= 2 * _BLOCK and x.flags.c_contiguous:
         rows = x.reshape(-1, x.shape[-1])
-        found: Array = np.einsum("ij,ij->i", rows, rows)
+        found: Array = np.vecdot(rows, rows) if rows.shape[1] >= _SHORT else np.einsum("ij,ij->i", rows, rows)
         return found.reshape(*x.shape[:-1], *(1,) * keepdim)
     return sums(np.square(x, out=...), axes, keepdim)
 

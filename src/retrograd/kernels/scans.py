@@ -67,9 +67,12 @@ def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     values = running(np.maximum if largest else np.minimum, x, dim, x.dtype)
-    place = np.arange(x.shape[dim], dtype=I64).reshape(-1, *[1] * (x.ndim - 1 - dim))
-    found = np.where((x == values) | (x != x), place, 0)
-    return values, running(np.maximum, found, dim, I64, found)
+    place = np.arange(x.shape[dim], dtype=np.int32).reshape(-1, *[1] * (x.ndim - 1 - dim))
+    reached = x == values
+    if x.dtype.kind == "f":
+        reached |= np.isnan(x)
+    found = np.where(reached, place, np.int32(0))
+    return values, running(np.maximum, found, dim, found.dtype, found).astype(I64)
 
 
 def logcumsumexp(x: Any, dim: int) -> Any:

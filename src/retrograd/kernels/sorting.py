@@ -145,8 +145,8 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
     if x.ndim != 1 or (x.size and x.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        return np.bincount(x.astype(I64), minlength=minlength).astype(I64)
+        return np.bincount(x.astype(I64, copy=False), minlength=minlength).astype(I64, copy=False)
     if weights.shape != x.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    counts = np.bincount(x.astype(I64), weights, minlength)
+    counts = np.bincount(x.astype(I64, copy=False), weights, minlength)
     return counts.astype(F32) if weights.dtype == F32 else counts
