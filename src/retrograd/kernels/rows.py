@@ -59,7 +59,8 @@ def _sum_of_all(x: Array) -> Array:
 def _sums_of_rows(x: Array) -> Array:
     rows, n = x.shape
     if n <= 2 * _BLOCK:
-        found: Array = np.einsum("ij->i", x)
+        found = np.empty(rows, x.dtype)
+        in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), rows, x.size * 0.1)
     elif n % _BLOCK:
         found = _plainly(x, (1,), False)
     else:

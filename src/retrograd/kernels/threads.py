@@ -53,7 +53,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_Pool.forget)
 
 
-def in_parts(work: Callable[[int, int], None], length: int, cost: float) -> None:
+def in_parts(work: Callable[[int, int], object], length: int, cost: float) -> None:
     """`work(start, stop)` for ranges that make up `length`, at once if all of it costs enough nanoseconds."""
     parts = min(length, int(cost) // ENOUGH)
     pool = _Pool.get() if parts > 1 else None
