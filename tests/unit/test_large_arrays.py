@@ -119,6 +119,7 @@ def test_products_of_rows(shape: tuple[int, int]) -> None:
     x = draws.uniform(0.9, 1.1, shape)
     np.testing.assert_allclose(rows.products(x, 1, False), np.prod(x, 1), rtol=1e-12)
     assert rows.products(x, 1, True).shape == (len(x), 1)
+    np.testing.assert_allclose(rows.products(np.ravel(x), 0, False), np.prod(x), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("shape", "dim"), [((5000,), 0), ((3, 2000), 1), ((2000, 3), 0), ((4, 300, 2), 1)])

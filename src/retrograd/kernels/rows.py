@@ -88,7 +88,7 @@ def sums_of_squares(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     if x.size >= LARGE and axes == (last,) and x.shape[-1] <= 2 * _BLOCK and x.flags.c_contiguous:
         rows = x.reshape(-1, x.shape[-1])
         found: Array = np.vecdot(rows, rows) if rows.shape[1] >= _SHORT else np.einsum("ij,ij->i", rows, rows)
-        return found.reshape(*x.shape[:-1], *(1,) * keepdim)
+        return found.reshape((*x.shape[:-1], *(1,) * keepdim))
     return sums(np.square(x, out=...), axes, keepdim)
 
 
@@ -138,7 +138,7 @@ def products(x: Array, dim: int, keepdim: bool) -> Array:
         _column_by_column(np.multiply, rows, found)
     else:
         np.multiply.reduce(rows, axis=1, out=found)
-    return found.reshape(*x.shape[:-1], *(1,) * keepdim)
+    return found.reshape((*x.shape[:-1], *(1,) * keepdim))
 
 
 def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
