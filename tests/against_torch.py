@@ -221,7 +221,7 @@ def _same_error(theirs: Exception | None, ours: Exception | None) -> None:
         raise AssertionError("torch raises no error") from ours
     same_type = type(ours).__name__ == type(theirs).__name__ or isinstance(ours, type(theirs))
     said = first_sentence(theirs)
-    # Which overloads there are, and which argument is missing, Python and PyTorch say in their own ways.
-    own_words = "invalid combination of arguments" in said or "required positional argument" in said
+    # Which overloads there are, and which arguments are missing or too many, Python and PyTorch say in their own ways.
+    own_words = "invalid combination of arguments" in said or "positional argument" in said
     if not same_type or not (own_words or first_sentence(ours).startswith(said)):
         raise AssertionError(f"torch raises {type(theirs).__name__}: {said}") from ours

@@ -6,6 +6,7 @@ A module for each family holds its entries; an operator of the package that no e
 from __future__ import annotations
 
 from op_table_activations import ACTIVATIONS
+from op_table_differences import DIFFERENCES
 from op_table_entry import DTYPES, Entry
 from op_table_indexing import INDEXING
 from op_table_inplace import INPLACE, RANDOM
@@ -18,5 +19,6 @@ from op_table_special import SPECIAL
 
 __all__ = ["BY_NAME", "DTYPES", "RANDOM", "TABLE", "Entry"]
 
-TABLE = [*POINTWISE, *SPECIAL, *ACTIVATIONS, *INPLACE, *RANDOM, *LOSSES, *REDUCTIONS, *MATRIX, *SHAPES, *INDEXING]
+TABLE = [*POINTWISE, *SPECIAL, *ACTIVATIONS, *INPLACE, *RANDOM, *LOSSES, *REDUCTIONS, *MATRIX, *SHAPES, *INDEXING,
+         *DIFFERENCES]
 BY_NAME = {entry.name: entry for entry in TABLE}

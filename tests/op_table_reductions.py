@@ -7,7 +7,7 @@ from typing import Any
 from op_table_entry import INFINITE, MANY, Entry, each, unary
 
 
-def _second_zero(x: Any) -> Any:
+def second_zero(x: Any) -> Any:
     """x with its second column taken away, and zeros in its place."""
     return x * x.new_tensor([1.0, 0.0, 1.0, 1.0])
 
@@ -35,8 +35,8 @@ REDUCTIONS = [
     Entry("aminmax", lambda t, x: tuple(t.aminmax(x, dim=1)), MANY, distinct=True, points=(1.0, float("nan"))),
     Entry("aminmax all", lambda t, x: tuple(t.aminmax(x)), MANY, distinct=True, points=(1.0,)),
     Entry("nansum", lambda t, x: t.nansum(x), points=(float("nan"),)),
-    *each("prod cumprod", " with a 0", lambda f, x: f(_second_zero(x), -1), MANY),
-    Entry("prod all with a 0", lambda t, x: t.prod(_second_zero(x)), MANY),
+    *each("prod cumprod", " with a 0", lambda f, x: f(second_zero(x), -1), MANY),
+    Entry("prod all with a 0", lambda t, x: t.prod(second_zero(x)), MANY),
     Entry("var correction", lambda t, x: t.var(x, 1, correction=0), MANY, kinds="fc"),
     Entry("std_mean", lambda t, x: tuple(t.std_mean(x, 1)), MANY),
     Entry("var_mean", lambda t, x: tuple(t.var_mean(x, 1)), MANY),

@@ -139,6 +139,7 @@ from .tensor.functions.comparison import (
     where,
 )
 from .tensor.functions.contraction import chain_matmul, einsum, inner, tensordot
+from .tensor.functions.counting import bucketize, histc, histogram, histogramdd, searchsorted
 from .tensor.functions.creation import (
     complex,
     empty,
@@ -153,6 +154,7 @@ from .tensor.functions.creation import (
     zeros,
     zeros_like,
 )
+from .tensor.functions.differences import cumulative_trapezoid, diff, gradient, trapezoid, trapz
 from .tensor.functions.elementary import (
     abs,
     abs_,
@@ -302,6 +304,7 @@ from .tensor.functions.masking import index_put, index_put_, masked_fill, masked
 from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensor.functions.normalizing import log_softmax, logsumexp, norm, softmax
 from .tensor.functions.numbers import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
+from .tensor.functions.quantiles import nanmean, nanquantile, quantile
 from .tensor.functions.random import (
     bernoulli,
     multinomial,
@@ -349,6 +352,7 @@ from .tensor.functions.reductions import (
     var,
     var_mean,
 )
+from .tensor.functions.renorming import dist, renorm
 from .tensor.functions.shape import (
     adjoint,
     broadcast_tensors,
@@ -377,6 +381,7 @@ from .tensor.functions.sorting import (
     cumprod,
     cumsum,
     kthvalue,
+    logcumsumexp,
     max,
     median,
     min,
@@ -386,10 +391,9 @@ from .tensor.functions.sorting import (
     nonzero,
     sort,
     topk,
-    unique,
-    unique_consecutive,
 )
 from .tensor.functions.special import digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_
+from .tensor.functions.uniques import unique, unique_consecutive
 from .tensor.generator import (
     Generator,
     default_generator,
@@ -440,19 +444,20 @@ __all__ = [
     "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "baddbmm", "bernoulli",
     "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
     "bitwise_xor", "bmm", "bool", "BoolTensor", "broadcast_shapes", "broadcast_tensors", "broadcast_to",
-    "ByteTensor", "can_cast", "cat", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul",
-    "channels_last", "channels_last_3d", "CharTensor", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_",
-    "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "complex", "complex128", "complex64",
-    "concat", "concatenate", "conj", "conj_physical", "conj_physical_", "contiguous_format", "copysign", "cos",
-    "cos_", "cosh", "cosh_", "count_nonzero", "cuda", "cummax", "cummin", "cumprod", "cumsum", "default_generator",
-    "deg2rad", "deg2rad_", "detach", "device", "diag", "diag_embed", "diagonal", "diagonal_scatter", "digamma",
-    "div", "divide", "dot", "double", "DoubleTensor", "dsplit", "dstack", "dtype", "e", "einsum", "empty",
-    "empty_like", "empty_strided", "enable_grad", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp",
-    "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye", "fft", "fill", "fill_", "finfo", "fix", "fix_", "flatten",
-    "flip", "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power", "FloatTensor", "floor",
-    "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "frexp", "from_dlpack", "from_numpy",
-    "frombuffer", "full", "full_like", "gather", "gcd", "gcd_", "ge", "Generator", "ger", "get_default_dtype",
-    "get_printoptions", "get_rng_state", "greater", "greater_equal", "gt", "half", "HalfTensor", "heaviside",
+    "bucketize", "ByteTensor", "can_cast", "cat", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat",
+    "chain_matmul", "channels_last", "channels_last_3d", "CharTensor", "chunk", "clamp", "clamp_", "clamp_max",
+    "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "complex", "complex128",
+    "complex64", "concat", "concatenate", "conj", "conj_physical", "conj_physical_", "contiguous_format",
+    "copysign", "cos", "cos_", "cosh", "cosh_", "count_nonzero", "cuda", "cummax", "cummin", "cumprod", "cumsum",
+    "cumulative_trapezoid", "default_generator", "deg2rad", "deg2rad_", "detach", "device", "diag", "diag_embed",
+    "diagonal", "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "double", "DoubleTensor",
+    "dsplit", "dstack", "dtype", "e", "einsum", "empty", "empty_like", "empty_strided", "enable_grad", "eq",
+    "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
+    "fft", "fill", "fill_", "finfo", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float", "float16",
+    "float32", "float64", "float_power", "FloatTensor", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod",
+    "frac", "frac_", "frexp", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "gather", "gcd",
+    "gcd_", "ge", "Generator", "ger", "get_default_dtype", "get_printoptions", "get_rng_state", "gradient",
+    "greater", "greater_equal", "gt", "half", "HalfTensor", "heaviside", "histc", "histogram", "histogramdd",
     "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag", "index_add", "index_copy",
     "index_fill", "index_put", "index_put_", "index_select", "inf", "inference_mode", "initial_seed", "inner",
     "int", "int16", "int32", "int64", "int8", "IntTensor", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
@@ -460,28 +465,28 @@ __all__ = [
     "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "is_warn_always_enabled", "isclose",
     "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kthvalue", "layout", "lcm", "lcm_",
     "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linalg", "linspace", "load", "log", "log10",
-    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "LongTensor",
-    "lt", "manual_seed", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median",
+    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long",
+    "LongTensor", "lt", "manual_seed", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median",
     "memory_format", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul",
-    "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmedian", "nansum",
-    "narrow", "ne", "neg", "neg_", "negative", "negative_", "nextafter", "nn", "no_grad", "nonzero", "norm",
-    "normal", "not_equal", "numel", "ones", "ones_like", "optim", "outer", "overrides", "permute", "pi", "polar",
-    "polygamma", "positive", "pow", "preserve_format", "printoptions", "prod", "promote_types", "rad2deg",
-    "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm",
-    "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave", "reshape",
-    "resize_as_", "resolve_conj", "resolve_neg", "result_type", "return_types", "roll", "rot90", "round", "round_",
-    "row_stack", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add", "seed", "select",
-    "select_scatter", "selu", "selu_", "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state",
-    "set_warn_always", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_",
-    "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_scatter", "softmax", "sort", "special", "split",
-    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "strided",
-    "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "Tensor", "tensor", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose", "tril", "tril_indices",
-    "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind", "unflatten",
-    "unique", "unique_consecutive", "unsqueeze", "UntypedStorage", "utils", "var", "var_mean", "vdot",
-    "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
-    "zeros_like",
+    "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian",
+    "nanquantile", "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_", "nextafter", "nn", "no_grad",
+    "nonzero", "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim", "outer", "overrides",
+    "permute", "pi", "polar", "polygamma", "positive", "pow", "preserve_format", "printoptions", "prod",
+    "promote_types", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "random", "randperm", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
+    "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "result_type",
+    "return_types", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "save",
+    "scalar_tensor", "scatter", "scatter_add", "searchsorted", "seed", "select", "select_scatter", "selu", "selu_",
+    "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short",
+    "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
+    "Size", "slice_scatter", "softmax", "sort", "special", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
+    "square_", "squeeze", "stack", "std", "std_mean", "strided", "sub", "subtract", "sum", "swapaxes", "swapdims",
+    "t", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot",
+    "tile", "topk", "trace", "transpose", "trapezoid", "trapz", "tril", "tril_indices", "triu", "triu_indices",
+    "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind", "unflatten", "unique",
+    "unique_consecutive", "unsqueeze", "UntypedStorage", "utils", "var", "var_mean", "vdot", "view_as_complex",
+    "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one

@@ -14,7 +14,7 @@ _LAYERS = "of layers that are absent"
 
 # What PyTorch has and retrograd has not, and why.
 METHODS = {
-    **dict.fromkeys(("index_reduce_", "masked_scatter_", "put_", "renorm_", "scatter_reduce_"), _ABSENT),
+    **dict.fromkeys(("index_reduce_", "masked_scatter_", "put_", "scatter_reduce_"), _ABSENT),
     **dict.fromkeys(("apply_", "map_", "map2_"), "a Python function of each element, on the CPU alone"),
     **dict.fromkeys(("resize_as_sparse_", "sparse_resize_", "sparse_resize_and_clear_"), _SPARSE),
     "share_memory_": "memory is of one process",

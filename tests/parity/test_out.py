@@ -20,6 +20,9 @@ DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8", 
 
 # Where the two differ on purpose, or PyTorch's own behaviour is an accident: (function, aspect) and why.
 APART = {
+    **{("nanmean", aspect): "PyTorch counts the sum and the division apart"
+       for aspect in ("written", "dtypes", "shapes", "layouts", "gradients")},
+    ("histogram", "shapes"): "PyTorch resizes the edges first, and warns in this order",
     ("normal", "dtypes"): "PyTorch fills `out` with complex samples; there are none here",
     ("normal", "shapes"): "PyTorch resizes to the shape of a mean before it looks at the deviation",
     ("normal", "layouts"): "PyTorch draws in the order of the memory of `out`",

@@ -82,7 +82,7 @@ def same_saved(name: str, theirs: Any, ours: Any) -> None:
         assert (ours.requires_grad, ours.grad_fn is None) == (theirs.requires_grad, theirs.grad_fn is None), name
     elif isinstance(theirs, tuple) and any(isinstance(t, torch.Tensor) for t in theirs):
         assert str(ours) == str(theirs), name
-    else:
+    elif not isinstance(theirs, int) or theirs < 2**63:           # else counted from the end, and so shown by PyTorch
         assert ours == theirs, name
 
 
@@ -122,7 +122,7 @@ class Packed(list[Any]):
 PACKED_APART = ("div floor", "div trunc", "erfinv", "sgn", "isfinite", "isclose", "complex", "logsigmoid", "asinh_",
                 "acosh_", "atanh_", "binary_cross_entropy weight", "nll_loss", "cross_entropy", "cummax", "cummin",
                 "a kept gradient", "gather", "index_add", "index_copy", "masked_select", "take",
-                "special.log_ndtr")
+                 "special.log_ndtr", "quantile", "nanquantile", "gradient places", "renorm_")
 
 
 @pytest.mark.parametrize("entry", [e for e in TABLE if not e.name.startswith(PACKED_APART)], ids=str)

@@ -23,6 +23,7 @@ _ROOT = __name__.partition(".")[0]
 TENSOR_FUNCTIONS = """
     matmul matmul=__matmul__ reshape reshape_as view_as expand_as flatten unflatten ravel contiguous to item detach
     outer inner tensordot einsum chain_matmul chunk tensor_split hsplit vsplit hstack vstack dstack column_stack
+    diff gradient trapezoid trapz cumulative_trapezoid quantile nanquantile nanmean sum_to_size histogramdd
     take_along_dim ones zeros empty full eye ones_like zeros_like empty_like full_like new_zeros new_ones new_empty
     new_full scalar_tensor arange linspace logspace rand randn randint randperm rand_like randn_like randint_like"""
 NN_FUNCTIONS = """

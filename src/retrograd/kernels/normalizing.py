@@ -9,14 +9,18 @@ import numpy as np
 
 from ..dtypes import F16, F32
 from .reductions import refuse
+from .rows import LARGE, extremes, sums, sums_of_squares
 
-_add, _maximum = np.add.reduce, np.maximum.reduce
+_maximum = np.maximum.reduce
 
 
 def _shift(x: Any, axes: Any) -> Any:
     """The largest element, where it is finite: what to subtract so that no exponential overflows."""
     real = x.real if x.dtype.kind == "c" else x
-    largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
+    if real.size < LARGE:
+        largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
+    else:
+        largest = extremes(real, axes, True, True)
     return np.where(np.isfinite(largest), largest, np.zeros((), real.dtype))
 
 
@@ -24,8 +28,9 @@ def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     """log(sum(exp(x))) over `axes`, which neither overflows nor loses small numbers."""
     wide = x.astype(F32) if x.dtype == F16 else x
     largest = _shift(wide, axes)
-    sums = _add(np.exp(wide - largest), axis=axes, keepdims=True, out=...)
-    result = np.add(np.log(sums), largest, out=...)
+    exponentials = np.subtract(wide, largest, out=...)
+    np.exp(exponentials, out=exponentials)
+    result = np.add(np.log(sums(exponentials, axes, True)), largest, out=...)
     return (result if keepdim else np.squeeze(result, axes)).astype(x.dtype, copy=False)
 
 
@@ -36,21 +41,25 @@ def _exponents(name: str, x: Any, dim: int) -> Any:
         refuse(x.dtype, f"{name}_{last}kernel_impl", "biuc")
     if x.dtype == F16:
         x = x.astype(F32)
-    return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=...) if x.size else x.copy()
+    return np.subtract(x, extremes(x, _axes(x, dim), True, True), out=...) if x.size else x.copy()
+
+
+def _axes(x: Any, dim: int) -> tuple[int, ...]:
+    return (dim,) if x.ndim else ()
 
 
 def softmax(x: Any, dim: int) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`."""
     e = _exponents("softmax", x, dim)
     np.exp(e, out=e)
-    np.divide(e, _add(e, axis=dim, keepdims=True), out=e)
+    np.divide(e, sums(e, _axes(e, dim), True), out=e)
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
 def log_softmax(x: Any, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of taking it afterwards."""
     e = _exponents("log_softmax", x, dim)
-    np.subtract(e, np.log(_add(np.exp(e), axis=dim, keepdims=True)), out=e)
+    np.subtract(e, np.log(sums(np.exp(e, out=...), _axes(e, dim), True)), out=e)
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
@@ -59,17 +68,21 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)
     final = x.real.dtype
-    size = np.abs(x.astype(F32) if x.dtype == F16 else x, out=...)
+    wide = x.astype(F32) if x.dtype == F16 else x
+    if p == 2 and wide.dtype.kind == "f":
+        result = sums_of_squares(wide, axes, keepdim)
+        return np.sqrt(result, out=result).astype(final, copy=False)
+    size = np.abs(wide, out=...)
     if p in (math.inf, -math.inf):
         reduce: Any = _maximum if p > 0 else np.minimum.reduce
         result = reduce(size, axis=axes, keepdims=keepdim, out=...)
     elif p == 0:
         result = np.asarray(np.count_nonzero(size, axis=axes, keepdims=keepdim))
     elif p == 1:
-        result = _add(size, axis=axes, keepdims=keepdim, out=...)
+        result = sums(size, axes, keepdim)
     elif p == 2:
-        result = _add(np.square(size, out=size), axis=axes, keepdims=keepdim, out=...)
+        result = sums(np.square(size, out=size), axes, keepdim)
         np.sqrt(result, out=result)
     else:
-        result = np.power(_add(np.power(size, p), axis=axes, keepdims=keepdim, out=...), 1.0 / p, out=...)
+        result = np.power(sums(np.power(size, p, out=...), axes, keepdim), 1.0 / p, out=...)
     return result.astype(final, copy=False)

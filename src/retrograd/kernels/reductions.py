@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype
+from .rows import LARGE, extremes, places_of_extremes, products, sums, sums_of_squares
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
@@ -48,7 +49,7 @@ def sum_all(x: Any, dtype: Any) -> Any:
     """The sum of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return _add(x, axis=None, out=...)
+        return sums(x, None, False) if x.size >= LARGE else _add(x, axis=None, out=...)
     return total(_add, x, None, False, dtype)
 
 
@@ -56,7 +57,7 @@ def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     """The sums over `axes`; of bools and ints in int64, unless `dtype` says otherwise."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return _add(x, axis=axes, keepdims=keepdim, out=...)
+        return sums(x, axes, keepdim) if x.size >= LARGE else _add(x, axis=axes, keepdims=keepdim, out=...)
     return total(_add, x, axes, keepdim, dtype)
 
 
@@ -74,7 +75,7 @@ def mean_all(x: Any, dtype: Any) -> Any:
     """The mean of all elements."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return np.asarray(_add(x, axis=None) / x.size)
+        return np.asarray((sums(x, None, False) if x.size >= LARGE else _add(x, axis=None)) / x.size)
     return mean_dim(x, tuple(range(x.ndim)), False, dtype)
 
 
@@ -85,8 +86,11 @@ def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
         which = "Input" if dtype is None else "Optional"
         raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
                            f"complex dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float() or dtype=.")
-    sums = _add(x, axis=axes, keepdims=keepdim, dtype=F32 if final == F16 else final, out=...)
-    means = np.divide(sums, count(x.shape, axes), out=sums)
+    if x.dtype is final and final is not F16:
+        totals = sums(x, axes, keepdim)
+    else:
+        totals = _add(x, axis=axes, keepdims=keepdim, dtype=F32 if final == F16 else final, out=...)
+    means = np.divide(totals, count(x.shape, axes), out=totals)
     return means if means.dtype == final else means.astype(final)
 
 
@@ -95,6 +99,10 @@ def nansum(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if x.dtype.kind == "f":
+        if dtype is None and x.dtype != F16:
+            totals = sums(x, axes, keepdim)
+            if not np.isnan(totals).any():                  # so there is none to leave out
+                return totals
         x = np.where(np.isnan(x), np.zeros((), x.dtype), x)
     return total(_add, x, axes, keepdim, dtype)
 
@@ -106,6 +114,8 @@ def prod_all(x: Any, dtype: Any) -> Any:
 
 def prod_dim(x: Any, dim: int, keepdim: bool, dtype: Any) -> Any:
     """The products along `dim`."""
+    if dtype is None and (x.dtype is F32 or x.dtype is F64):
+        return products(x, dim, keepdim)
     return total(_multiply, x, dim, keepdim, dtype)
 
 
@@ -135,10 +145,12 @@ def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float)
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     wide = x.astype(F32) if x.dtype == F16 else x
-    means = np.divide(_add(wide, axis=axes, keepdims=True), count(x.shape, axes), out=...)
+    means = np.divide(sums(wide, axes, True), count(x.shape, axes), out=...)
     off = np.subtract(wide, means, out=...)
-    squares = np.square(off, out=off) if off.dtype.kind == "f" else np.square(off.real) + np.square(off.imag)
-    variance = _add(squares, axis=axes, keepdims=keepdim, out=...)
+    if off.dtype.kind == "f":
+        variance = sums_of_squares(off, axes, keepdim)
+    else:
+        variance = sums(np.square(off.real) + np.square(off.imag), axes, keepdim)
     np.divide(variance, max(count(x.shape, axes) - correction, 0), out=variance)
     return variance, means, x.dtype
 
@@ -191,7 +203,7 @@ def nonempty(name: str, shape: tuple[int, ...], axes: Iterable[int]) -> None:
 def extreme(x: Any, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Any:
     """The largest or smallest elements over `axes`; nan where there is one."""
     refuse(x.dtype, "max_values_cpu" if largest else "min_values_cpu")
-    return (_maximum if largest else _minimum)(x, axis=axes, keepdims=keepdim, out=...)
+    return extremes(x, axes, keepdim, largest)
 
 
 def extreme_all(x: Any, largest: bool) -> Any:
@@ -204,8 +216,13 @@ def extreme_dim(x: Any, dim: int, keepdim: bool, largest: bool) -> tuple[Any, An
     """The largest or smallest elements along `dim`, and the index of the first of them."""
     if x.dtype.kind == "c":
         raise RuntimeError(f"{'max' if largest else 'min'}(): does not support complex input")
-    values = (_maximum if largest else _minimum)(x, axis=dim, keepdims=keepdim, out=...)
-    return values, argextreme(x, dim, keepdim, largest)
+    if x.size < LARGE:
+        values = (_maximum if largest else _minimum)(x, axis=dim, keepdims=keepdim, out=...)
+        return values, argextreme(x, dim, keepdim, largest)
+    rows = np.ascontiguousarray(np.moveaxis(x, dim, -1))
+    shape = (*x.shape[:dim], *(1,) * keepdim, *x.shape[dim + 1:])
+    values, indices = places_of_extremes(rows.reshape(-1, rows.shape[-1]), largest)
+    return values.reshape(shape), indices.reshape(shape)
 
 
 def aminmax(x: Any, axes: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:

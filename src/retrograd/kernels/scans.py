@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, I64
+from ..dtypes import C128, F16, F32, F64, I64
 from .reductions import refuse
+
+# How many elements beside an axis are enough work for one step along it.
+_ENOUGH = 256
 
 
 def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
@@ -16,13 +20,35 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     if x.ndim == 0:
         return x.astype(dtype)
-    result = ufunc.accumulate(x, dim, F32 if dtype == F16 else dtype)
+    result = running(ufunc, x, dim, F32 if dtype == F16 else dtype)
     return result if result.dtype == dtype else result.astype(dtype)
+
+
+def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> Any:
+    """`ufunc.accumulate`. Where the axes beside `dim` are long enough, all of them go one step along it at a time."""
+    if x.size < _ENOUGH * x.shape[dim]:
+        return ufunc.accumulate(x, dim, dtype, out=out)
+    result = np.empty(x.shape, dtype) if out is None else out
+    steps, sums = np.moveaxis(x, dim, 0), np.moveaxis(result, dim, 0)
+    sums[:1] = steps[:1]
+    for i in range(1, len(steps)):
+        ufunc(sums[i - 1], steps[i], out=sums[i], dtype=dtype, casting="unsafe")
+    return result
 
 
 def cumsum(x: Any, dim: int, dtype: Any) -> Any:
     """The sums of the elements so far along `dim`."""
     return _accumulated(np.add, x, dim, dtype)
+
+
+def sums_from(x: Any, dim: int) -> Any:
+    """The sums of the elements from each on along `dim`: the transpose of `cumsum`."""
+    if x.ndim == 0:
+        return x.copy()
+    wide = F32 if x.dtype == F16 else x.dtype
+    result = np.empty(x.shape, wide)
+    running(np.add, np.flip(x, dim), dim, wide, np.flip(result, dim))
+    return result.astype(x.dtype, copy=False)
 
 
 def cumprod(x: Any, dim: int, dtype: Any) -> Any:
@@ -40,7 +66,67 @@ def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
     refuse(x.dtype, "cummax_cpu" if largest else "cummin_cpu")
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
-    values = (np.maximum if largest else np.minimum).accumulate(x, dim)
-    place = np.arange(x.shape[dim], dtype=I64).reshape(-1, *[1] * (x.ndim - 1 - dim))
-    found = np.where((x == values) | (x != x), place, 0)
-    return values, np.maximum.accumulate(found, dim)
+    values = running(np.maximum if largest else np.minimum, x, dim, x.dtype)
+    place = np.arange(x.shape[dim], dtype=np.int32).reshape(-1, *[1] * (x.ndim - 1 - dim))
+    reached = x == values
+    if x.dtype.kind == "f":
+        reached |= np.isnan(x)
+    found = np.where(reached, place, np.int32(0))
+    return values, running(np.maximum, found, dim, found.dtype, found).astype(I64)
+
+
+def logcumsumexp(x: Any, dim: int) -> Any:
+    """The logarithms of the sums of the exponentials so far along `dim`, which do not overflow."""
+    refuse(x.dtype, "logcumsumexp_out_cpu", "biu")
+    if x.ndim == 0 or not x.size:
+        return x.copy()
+    if x.dtype.kind == "f":
+        return np.logaddexp.accumulate(x, dim, F64).astype(x.dtype, copy=False)
+    sums = np.moveaxis(x.astype(C128), dim, 0)
+    for i in range(1, len(sums)):
+        sums[i] = _log_of_two(sums[i - 1], sums[i])
+    return np.moveaxis(sums, 0, dim).astype(x.dtype)
+
+
+def _log_of_two(a: Any, b: Any) -> Any:
+    """log(exp(a) + exp(b)) of complex numbers. Of two infinities of one sign it is the first, if they are negative."""
+    small, large = np.where(a.real < b.real, a, b), np.where(a.real < b.real, b, a)
+    exponential = np.exp(small - large)
+    result = np.log(1.0 + exponential) + large
+    near = np.abs(exponential) < 1e-3                      # where 1 + it would lose what it is
+    result = np.where(near, exponential * (1.0 - exponential * (0.5 - exponential / 3.0)) + large, result)
+    return np.where(np.isneginf(large.real), small, np.where(np.isnan(a + b), math.nan + math.nan * 1j, result))
+
+
+def recurrence(a: Any, b: Any, dim: int) -> Any:
+    """s[i] = a[i] s[i - 1] + b[i] along `dim`, from s[0] = b[0] on. `a` and `b` are of one shape and dtype."""
+    if not b.size:
+        return b.copy()
+    dtype = F32 if b.dtype == F16 else b.dtype
+    factors, sums = np.moveaxis(a, dim, 0).astype(dtype), np.moveaxis(b, dim, 0).astype(dtype)
+    n, rest = len(sums), sums[0].size
+    if n <= 2 * _ENOUGH or rest >= _ENOUGH:
+        _step(factors, sums)
+    else:
+        sums = _in_blocks(factors, sums, n, math.isqrt(n))
+    return np.moveaxis(sums, 0, dim).astype(b.dtype, copy=False)
+
+
+def _step(factors: Any, sums: Any) -> None:
+    """The recurrence along the first axis, written over `sums`."""
+    for i in range(1, len(sums)):
+        sums[i] += factors[i] * sums[i - 1]
+
+
+def _in_blocks(factors: Any, sums: Any, n: int, length: int) -> Any:
+    """The recurrence in blocks at once, as if each started from nothing; then what each starts from is added."""
+    blocks = -(-n // length)
+    padding = [(0, blocks * length - n), *[(0, 0)] * (sums.ndim - 1)]
+    factors, sums = (np.moveaxis(np.pad(part, padding).reshape(blocks, length, *part.shape[1:]), 1, 0).copy()
+                     for part in (factors, sums))
+    _step(factors, sums)
+    products = np.multiply.accumulate(factors, 0)
+    starts = sums[-1].copy()
+    _step(products[-1], starts)
+    sums[:, 1:] += products[:, 1:] * starts[:-1]
+    return np.moveaxis(sums, 0, 1).reshape(blocks * length, *sums.shape[2:])[:n]

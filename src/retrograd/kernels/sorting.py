@@ -5,11 +5,13 @@ nan counts as the largest value, and equal elements keep their order. Arrays in,
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import F32, I64
+from .ordering import at_rank, first_few, order
 from .reductions import nonempty, refuse
 
 
@@ -30,27 +32,34 @@ def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool
         return result
     if not keepdim:
         indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
-    where = [*np.ogrid[tuple(map(slice, x.shape))]]
-    where[dim] = indices
-    np.add.at(result, tuple(where), x)
+    if x.size:
+        _add_at(result, indices, np.ascontiguousarray(x), dim)
     return result
 
 
-def _order(x: Any, dim: int, descending: bool = False) -> Any:
-    """The indices that sort `x`, equal elements in the order they stand."""
-    if x.ndim == 0:
-        return np.zeros((), I64)
-    if not descending:
-        return np.argsort(x, dim, kind="stable")
-    return x.shape[dim] - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+# How many elements are placed at once, so that what is computed on the way stays in the cache.
+_BLOCK = 1 << 16
+
+
+def _add_at(result: Any, indices: Any, x: Any, dim: int) -> None:
+    """`x` added to contiguous memory at `indices` along `dim`, a block of the axes before it at a time."""
+    before, n, after = math.prod(result.shape[:dim]), result.shape[dim], math.prod(result.shape[dim + 1:])
+    flat, x = result.reshape(before, n * after), x.reshape(before, -1)
+    indices = indices.reshape(before, -1, after)
+    together = max(_BLOCK // max(x.shape[1], 1), 1)
+    lines = np.arange(min(together, before)).reshape(-1, 1, 1) * (n * after) + np.arange(after)
+    for start in range(0, before, together):
+        part = slice(start, start + together)
+        places = lines[:before - start] + (indices[part] * after if after > 1 else indices[part])
+        np.add.at(flat[part].reshape(-1), places.reshape(-1), x[part].reshape(-1))
 
 
 def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     """The elements in order along `dim`, and where each stood."""
     if x.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    order = _order(x, dim, descending)
-    return picked(order, x, dim, True), order
+    indices = order(x, dim, descending)
+    return picked(indices, x, dim, True), indices
 
 
 def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
@@ -58,20 +67,20 @@ def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     if x.dtype.kind in "bc":
         kind = "bool" if x.dtype.kind == "b" else "complex"
         raise RuntimeError(f"{' ' if kind == 'complex' else ''}topk does not support {kind} dtypes on CPU")
-    order = _order(x, dim, largest)
-    if x.ndim:
-        order = np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
-    return picked(order, x, dim, True), order
+    indices = np.ascontiguousarray(first_few(x, k, dim, largest)) if x.ndim else order(x, dim)
+    return picked(indices, x, dim, True), indices
 
 
 def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The element of this rank (an int, or one for each place along `dim`) and its index."""
-    order = _order(x, dim)
     if x.ndim == 0:
-        return x.copy(), order
-    rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
-    index = np.take_along_axis(order, rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
-    values = np.take_along_axis(x, index, dim) if x.shape[dim] else np.zeros(rank.shape, x.dtype)
+        return x.copy(), np.zeros((), I64)
+    if x.size and isinstance(rank, int):
+        values, index = at_rank(x, rank, dim)
+    else:
+        rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
+        index = np.take_along_axis(order(x, dim), rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
+        values = np.take_along_axis(x, index, dim) if x.shape[dim] else np.zeros(rank.shape, x.dtype)
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
 
@@ -89,6 +98,8 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
     if x.dtype.kind != "f" or not x.ndim:
         return _at_rank(x, (n - 1) // 2, dim, keepdim)
     nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
+    if not nans.any():
+        return _at_rank(x, (n - 1) // 2, dim, keepdim)
     if ignore_nan:
         return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
     return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
@@ -108,15 +119,15 @@ def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     nonempty("mode()", x.shape, (dim,))
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
-    order = _order(x, dim)
-    ordered = np.take_along_axis(x, order, dim)
+    indices = order(x, dim)
+    ordered = np.take_along_axis(x, indices, dim)
     place = np.arange(x.shape[dim]).reshape(-1, *[1] * (x.ndim - 1 - dim))
     first = np.concatenate([np.zeros_like(place[:1]), place[1:]])
     changed = np.ones(x.shape, bool)
     rest = (slice(None),) * dim
     changed[(*rest, slice(1, None))] = ordered[(*rest, slice(1, None))] != ordered[(*rest, slice(None, -1))]
     run = place - np.maximum.accumulate(np.where(changed, first, 0), dim)
-    index = np.take_along_axis(order, np.argmax(run, axis=dim, keepdims=True), dim)
+    index = np.take_along_axis(indices, np.argmax(run, axis=dim, keepdims=True), dim)
     values = np.take_along_axis(x, index, dim)
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
@@ -134,8 +145,8 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
     if x.ndim != 1 or (x.size and x.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        return np.bincount(x.astype(I64), minlength=minlength).astype(I64)
+        return np.bincount(x.astype(I64, copy=False), minlength=minlength).astype(I64, copy=False)
     if weights.shape != x.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    counts = np.bincount(x.astype(I64), weights, minlength)
+    counts = np.bincount(x.astype(I64, copy=False), weights, minlength)
     return counts.astype(F32) if weights.dtype == F32 else counts

@@ -31,7 +31,7 @@ softmax = operator("softmax", kernels.softmax, x=_softmax)
 log_softmax = operator("log_softmax", kernels.log_softmax, x=_log_softmax)
 
 
-def _norm(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
+def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
     """The gradient of a p-norm. Where the norm is 0 the subgradient is 0; extremes that tie share it evenly."""
     if p == 0:
         return np.zeros_like(x)
@@ -55,4 +55,4 @@ def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim:
     return spread(np.where(out == 0.0, np.zeros_like(g), g / divisor), shape, axes, keepdim)
 
 
-norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=_norm)
+norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=norm_backward)

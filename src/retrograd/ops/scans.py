@@ -5,6 +5,7 @@ Where an element is 0 the product of the others is not the product divided by it
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from .sorting import placed
 any_zero = operator("any_zero", reductions.has_zero, tensors=1)
 shift: Op = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))
 reverse: Op = linear("flip", kernels.reverse, x=lambda g, dim: reverse(g, dim))
-cumsum: Op = linear("cumsum", kernels.cumsum, x=lambda g, dim: reverse(cumsum(reverse(g, dim), dim, None), dim))
+cumsum: Op = linear("cumsum", kernels.cumsum, x=lambda g, dim: sums_from(g, dim))
+sums_from: Op = linear("sums_from", kernels.sums_from, x=lambda g, dim: cumsum(g, dim, None))
 
 
 def product_of_others(x: Any, dim: int) -> Any:
@@ -26,24 +28,40 @@ def product_of_others(x: Any, dim: int) -> Any:
     return cumprod(shift(x, dim, 1, 1.0), dim, None) * reverse(after, dim)
 
 
+def _pulled(g: Any, a: Any, dim: Any) -> Any:
+    """The adjoint of a recurrence: one that runs backwards, u[i] = g[i] + a[i + 1] u[i + 1]."""
+    return reverse(recurrence(reverse(shift(a, dim, -1, 0.0), dim), reverse(g, dim), dim), dim)
+
+
+def _to_factors(g: Any, a: Any, out: Any, dim: Any) -> Any:
+    return _pulled(g, a, dim) * shift(out, dim, 1, 0.0)
+
+
+recurrence: Op = operator("recurrence", kernels.recurrence, a=_to_factors, b=lambda g, a, dim: _pulled(g, a, dim))
+
+
 def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    """The derivative of a product by an element is that of the elements before it, times that of those after it."""
     if not x.ndim:
         return g
     if any_zero(x):
-        return _cumprod_by_pairs(g, x, dim)
-    return reverse(cumsum(reverse(g * out, dim), dim, None), dim) / x
+        return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
+    return sums_from(g * out, dim) / x
 
 
-def _cumprod_by_pairs(g: Any, x: Any, dim: int) -> Any:
-    """Where an element is 0: the derivative of a product by an element is the product of the others up to there."""
-    n, beyond = x.shape[dim], (1,) * (x.ndim - 1 - dim)
-    element, upto = np.reshape(np.arange(n), (n, 1, *beyond)), np.reshape(np.arange(n), (1, n, *beyond))
-    factors = np.expand_dims(x, dim)
-    products = cumprod(np.where(element == upto, np.ones_like(factors), factors), dim + 1, None)
-    return np.sum(np.where(upto >= element, products * np.expand_dims(g, dim), np.zeros_like(products)), axis=dim + 1)
+cumprod: Op = operator("cumprod", kernels.cumprod, x=_cumprod)
 
 
-cumprod = operator("cumprod", kernels.cumprod, x=_cumprod)
+def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    """exp(x) times the sum of g exp(-out) from there on, as a recurrence of numbers that are at most 1."""
+    if not x.ndim:
+        return g
+    before = shift(out, dim, 1, -math.inf)
+    kept = np.exp(np.where(before == out, np.zeros_like(out), before - out))
+    return np.exp(x - out) * _pulled(g, kept, dim)
+
+
+logcumsumexp = operator("logcumsumexp", kernels.logcumsumexp, x=_logcumsumexp)
 
 
 def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:

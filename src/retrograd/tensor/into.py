@@ -53,7 +53,8 @@ def into(out: Any, function: Callable[..., Any], *args: Any, rule: str | None = 
     for result, target in zip(results, outs):
         _deliver(result._array, target, facts)
     if facts.gradient == UNDERIVED:
-        _underive(facts.blame or name, operands, outs[0])
+        for target in outs:
+            _underive(facts.blame or name, operands, target)
     if require is not None:
         out.requires_grad = require
     return out if isinstance(out, State) else getattr(return_types, f"{type(results).__name__}_out")(outs)

@@ -14,6 +14,11 @@ _UNCASTABLE = "result type {result} can't be cast to the desired output type {ou
 _UNJOINABLE = "torch.cat(): input types can't be cast to the desired output type {out}"
 _EXACT = "Expected out tensor to have dtype {c_result}, but got {c_out} instead"
 _FOUND = "Found dtype {out} but expected {result}"
+_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_result} "
+                "and hist {c_out}")
+_UNLIKE_INT = ("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
+               "depending on whether out_int32 flag is True, but we got output tensor's dtype {{out}} and out_int32 "
+               "flag is {}")
 _SCALAR = "{name}(): self and result must have the same scalar type"
 _RESIZED = ("An output with one or more elements was resized since it had shape {had}, which does not match the "
             "required output shape {shape}. This behavior is deprecated, and in a future PyTorch release outputs will "
@@ -149,6 +154,17 @@ _of("index_add index_copy scatter scatter_add", exact=_EXACT, overlap=_TARGET)
 _of("max_dim min_dim sort topk", exact=_EXACT)
 _of("aminmax", exact=_EXACT, overlap=_FREE)
 _of("cummax cummin", exact="expected scalar_type {result} but found {out}", overlap=_FREE, repeated=True)
+_of("logcumsumexp", exact="expected scalar_type {result} but found {out}")
+_of("diff", blame="sub", overlap=_FREE)
+_of("nanmean", blame="nansum", overlap=_FREE, typed=True, kernel=("nansum_cpu", "f"))
+_of("quantile nanquantile", exact="quantile() out tensor must be same dtype as the input tensor")
+_of("renorm", exact=_EXACT)
+_of("histc", exact=_UNLIKE_HIST, overlap=_FREE, gradient=UNASKED, repeated=True)
+_of("histogram", overlap=_FREE, gradient=UNDERIVED, exact=(
+    _UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got input "
+                  "{c_result} and bin_edges {c_out} for dimension 0"))
+_of("searchsorted", exact=_UNLIKE_INT.format(False), overlap=_FREE, gradient=UNASKED)
+_of("searchsorted_int32", exact=_UNLIKE_INT.format(True), overlap=_FREE, gradient=UNASKED)
 _of("median nanmedian", overlap=_APART, exact=(
     "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{out}Tensor "
     "does not equal torch.{result}Tensor (while checking arguments for median)",

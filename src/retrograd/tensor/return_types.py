@@ -49,6 +49,8 @@ cummax = _named("cummax", "values", "indices")
 cummin = _named("cummin", "values", "indices")
 aminmax = _named("aminmax", "min", "max")
 frexp = _named("frexp", "mantissa", "exponent")
+histogram = _named("histogram", "hist", "bin_edges")
+histogramdd = _named("histogramdd", "hist", "bin_edges")
 
 # The same, of what was written to `out`.
 max_out = _named("max_out", *max.fields)
@@ -63,3 +65,4 @@ cummax_out = _named("cummax_out", *cummax.fields)
 cummin_out = _named("cummin_out", *cummin.fields)
 aminmax_out = _named("aminmax_out", *aminmax.fields)
 frexp_out = _named("frexp_out", *frexp.fields)
+histogram_out = _named("histogram_out", *histogram.fields)

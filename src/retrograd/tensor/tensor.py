@@ -22,7 +22,9 @@ from .functions.arithmetic import ArithmeticMethods
 from .functions.blending import BlendingMethods
 from .functions.comparison import ComparisonMethods
 from .functions.contraction import ContractionMethods
+from .functions.counting import CountingMethods
 from .functions.creation import CreationMethods
+from .functions.differences import DifferenceMethods
 from .functions.elementary import ElementaryMethods
 from .functions.indexing import IndexingMethods
 from .functions.inserting import InsertingMethods
@@ -30,12 +32,15 @@ from .functions.joining import JoiningMethods
 from .functions.matrix import MatrixMethods
 from .functions.normalizing import NormalizingMethods
 from .functions.numbers import NumberMethods
+from .functions.quantiles import QuantileMethods
 from .functions.random import RandomMethods
 from .functions.rearranging import RearrangingMethods
 from .functions.reductions import ReductionMethods
+from .functions.renorming import RenormingMethods
 from .functions.shape import ShapeMethods
 from .functions.sorting import SortingMethods
 from .functions.special import SpecialMethods
+from .functions.uniques import UniqueMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
@@ -53,10 +58,11 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 
 
 class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMethods, ReductionMethods,
-             NormalizingMethods, SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods, ShapeMethods,
-             ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods, GeometryMethods, IndexingMethods,
-             LayoutMethods, StorageMethods, InteropMethods, ConversionMethods, CreationMethods, RandomMethods,
-             SpecialMethods, NumberMethods, NumpyProtocol, CopyingMethods,
+             NormalizingMethods, SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods,
+             ShapeMethods, ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods, GeometryMethods,
+             IndexingMethods, LayoutMethods, StorageMethods, InteropMethods, ConversionMethods, CreationMethods,
+             RandomMethods, SpecialMethods, NumberMethods, NumpyProtocol, CopyingMethods, RenormingMethods,
+             CountingMethods, DifferenceMethods, QuantileMethods, UniqueMethods,
              SubclassMethods, State):
     """An array that remembers how it was made.
 

@@ -17,7 +17,7 @@ from ...kernels.reductions import count, nonempty
 from ...ops import reductions as ops, scans
 from ..dims import Dims, array_of, as_int, axes_of, axis_of
 from ..into import into
-from ..options import element_type
+from ..options import element_type, shape_of
 from ..recording import recorded
 from ..return_types import aminmax as _MinMax
 
@@ -246,9 +246,27 @@ def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., 
 any, all = _question("any", _any, "any element"), _question("all", _all, "every element")
 
 
-def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
+def count_nonzero(input: Any, dim: Dims | None = None, *, axis: Any = None) -> Any:
     """How many elements are not zero. int64, no gradient."""
+    dim = dim if axis is None else axis
     return _count_nonzero(input, axes_of("count_nonzero", dim, array_of("count_nonzero", input).ndim))
+
+
+def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
+    """The sum over what a broadcast from `size` would repeat, in that shape; the tensor itself where it has it.
+
+    Sizes are given one by one, or as a sequence. Raises RuntimeError where they do not broadcast to the tensor's.
+    """
+    shape, wanted = array_of("sum_to_size", input).shape, shape_of("sum_to_size", sizes, size)
+    lead = len(shape) - len(wanted)
+    if lead < 0 or [n for n, have in zip(wanted, shape[lead:], strict=True) if n not in (1, have)]:
+        raise RuntimeError(f"size {{{[*wanted]}}} is not expandable to size {{{[*shape]}}}. A size has to be 1, or "
+                           "that of the tensor.")
+    if not wanted:
+        return sum(input)
+    axes = [*range(lead), *[lead + i for i, n in enumerate(wanted) if n == 1 != shape[lead + i]]]
+    total = sum(input, axes, True) if axes else input
+    return total.view(wanted) if lead else total
 
 
 # NumPy's names for the same
@@ -297,4 +315,4 @@ class ReductionMethods:
 
     sum, nansum, mean, prod, var, std = sum, nansum, mean, prod, var, std
     amax, amin, aminmax, argmax, argmin = amax, amin, aminmax, argmax, argmin
-    any, all, count_nonzero = any, all, count_nonzero
+    any, all, count_nonzero, sum_to_size = any, all, count_nonzero, sum_to_size

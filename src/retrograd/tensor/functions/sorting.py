@@ -13,7 +13,7 @@ import numpy as np
 from ...kernels.reductions import nonempty
 from ...ops import reductions, scans, sorting as ops
 from .. import return_types
-from ..dims import array_of, as_int, axis_of
+from ..dims import REQUIRED, array_of, as_int, axis_of, given_dim
 from ..inplace import write
 from ..into import into
 from ..options import element_type
@@ -24,6 +24,7 @@ from .reductions import flag
 _median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
 _cumsum, _cumprod = recorded(scans.cumsum), recorded(scans.cumprod)
+_logcumsumexp = recorded(scans.logcumsumexp)
 _nonzero, _bincount, _stable_sort = recorded(ops.nonzero), recorded(ops.bincount), recorded(ops.stable_sort)
 
 
@@ -92,30 +93,33 @@ median = _middle("median", _median, ops.median_dim, False)
 nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
 
 
-def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+def mode(input: Any, dim: int = -1, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+         out: Any = None) -> Any:
     """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
     if out is not None:
-        return into(out, mode, input, dim, keepdim)
-    axis = axis_of("mode", dim, array_of("mode", input).ndim)
-    return return_types.mode(_mode(input, axis, flag("mode", keepdim)))
+        return into(out, mode, input, dim, keepdim, axis=axis, keepdims=keepdims)
+    place = axis_of("mode", dim if axis is None else axis, array_of("mode", input).ndim)
+    return return_types.mode(_mode(input, place, flag("mode", keepdim, keepdims)))
 
 
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+             out: Any = None) -> Any:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k, and IndexError where there are none.
     """
     if out is not None:
-        return into(out, kthvalue, input, k, dim, keepdim)
+        return into(out, kthvalue, input, k, dim, keepdim, axis=axis, keepdims=keepdims)
     array = array_of("kthvalue", input)
-    k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim, array.ndim)
+    k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim if axis is None else axis, array.ndim)
     nonempty("kthvalue()", array.shape, (axis,))
     if not 1 <= k <= (array.shape[axis] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
-    return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim)))
+    return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim, keepdims)))
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None) -> Any:
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, axis: Any = None,
+         out: Any = None) -> Any:
     """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
 
     >>> import retrograd as torch
@@ -123,17 +127,18 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | Non
     tensor([1, 2, 0])
     """
     if out is not None:
-        return into(out, sort, input, dim, descending, stable)
-    axis = axis_of("sort", dim, array_of("sort", input).ndim)
+        return into(out, sort, input, dim, descending, stable, axis=axis)
+    axis = axis_of("sort", dim if axis is None else axis, array_of("sort", input).ndim)
     call = _sort if stable is None else _stable_sort
     return return_types.sort(call(input, axis, flag("sort", descending, argument="descending")))
 
 
-def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, out: Any = None) -> Any:
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, axis: Any = None,
+            out: Any = None) -> Any:
     """The indices that sort the tensor along `dim`."""
     if out is not None:
-        return into(out, argsort, input, dim, descending, stable)
-    return sort(input, dim, descending)[1]
+        return into(out, argsort, input, dim, descending, stable, axis=axis)
+    return sort(input, dim, descending, axis=axis)[1]
 
 
 def msort(input: Any, *, out: Any = None) -> Any:
@@ -143,42 +148,53 @@ def msort(input: Any, *, out: Any = None) -> Any:
     return sort(input, 0)[0]
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, axis: Any = None,
+         out: Any = None) -> Any:
     """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k.
     """
     if out is not None:
-        return into(out, topk, input, k, dim, largest, sorted)
+        return into(out, topk, input, k, dim, largest, sorted, axis=axis)
     array = array_of("topk", input)
-    k, axis = as_int("topk", k, "k"), axis_of("topk", dim, array.ndim)
+    k, axis = as_int("topk", k, "k"), axis_of("topk", dim if axis is None else axis, array.ndim)
     if not 0 <= k <= (array.shape[axis] if array.ndim else 1):
         raise RuntimeError("selected index k out of range")
     return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
     """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
+    dim = given_dim("cumsum", dim, axis)
     if out is not None:
         return into(out, cumsum, input, dim, dtype=dtype)
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
     return _cumsum(input, axis, None if dtype is None else element_type("cumsum", dtype))
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
     """The products of the elements so far along `dim`. Bools and ints are multiplied in int64."""
+    dim = given_dim("cumprod", dim, axis)
     if out is not None:
         return into(out, cumprod, input, dim, dtype=dtype)
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
     return _cumprod(input, axis, None if dtype is None else element_type("cumprod", dtype))
 
 
+def logcumsumexp(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
+    """The logarithms of the sums of the exponentials so far along `dim`, which do not overflow."""
+    dim = given_dim("logcumsumexp", dim, axis)
+    if out is not None:
+        return into(out, logcumsumexp, input, dim)
+    return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
+
+
 def _over_itself(op: Any) -> Callable[..., Any]:
     """cumsum or cumprod, in place."""
 
-    def function(input: Any, dim: int, *, dtype: Any = None) -> Any:
-        axis = axis_of(op.name, dim, array_of(op.name, input).ndim)
-        write(op, input, (axis, input._array.dtype if dtype is None else element_type(op.name, dtype)))
+    def function(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None) -> Any:
+        place = axis_of(op.name, given_dim(op.name, dim, axis), array_of(op.name, input).ndim)
+        write(op, input, (place, input._array.dtype if dtype is None else element_type(op.name, dtype)))
         return input
 
     function.__name__ = function.__qualname__ = f"{op.name}_"
@@ -189,7 +205,8 @@ def _over_itself(op: Any) -> Callable[..., Any]:
 def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
     call, named = recorded(op), getattr(return_types, name)
 
-    def function(input: Any, dim: int, *, out: Any = None) -> Any:
+    def function(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
+        dim = given_dim(name, dim, axis)
         if out is not None:
             return into(out, function, input, dim)
         ndim = array_of(name, input).ndim
@@ -229,39 +246,6 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     return _bincount(input, weights, as_int("bincount", minlength, "minlength"))
 
 
-def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
-           dim: int | None = None) -> Any:
-    """The different elements in order, or the different slices along `dim`: constants, without a gradient.
-
-    With `return_inverse` also where each element went, with `return_counts` also how often each stood there.
-    """
-    array = array_of("unique", input)
-    axis = None if dim is None else axis_of("unique", dim, array.ndim)
-    found = np.unique(array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
-    values, inverse, counts = (plain(np.asarray(part)) for part in found)
-    inverse._array = inverse._array.reshape(array.shape if axis is None else -1)
-    wanted = (values, *[part for part, wanted in ((inverse, return_inverse), (counts, return_counts)) if wanted])
-    return wanted if len(wanted) > 1 else values
-
-
-def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:
-    """The elements (or slices along `dim`) without those that equal the one before them: constants."""
-    array = array_of("unique_consecutive", input)
-    lined = array.reshape(-1) if dim is None else np.moveaxis(array, axis_of("unique_consecutive", dim, array.ndim), 0)
-    rest = tuple(range(1, lined.ndim))
-    new = np.concatenate([np.ones(len(lined[:1]), bool), np.any(lined[1:] != lined[:-1], axis=rest)])
-    values = lined[new] if dim is None else np.moveaxis(lined[new], 0, dim)
-    inverse = np.cumsum(new) - 1
-    counts = np.diff(np.flatnonzero(np.concatenate([new, [True]])))
-    parts = [np.ascontiguousarray(values)]
-    if return_inverse:
-        parts.append(inverse.reshape(array.shape) if dim is None else inverse)
-    if return_counts:
-        parts.append(counts)
-    return tuple(map(plain, parts)) if len(parts) > 1 else plain(parts[0])
-
-
 def _np_cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
     def cumulative(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
         return function(a, axis, dtype=dtype) if axis is not None else function(np.reshape(a, (-1,)), 0, dtype=dtype)
@@ -283,7 +267,6 @@ class SortingMethods:
 
     max, min, median, nanmedian, mode, kthvalue = max, min, median, nanmedian, mode, kthvalue
     sort, argsort, msort, topk = sort, argsort, msort, topk
-    cumsum, cumprod, cummax, cummin = cumsum, cumprod, cummax, cummin
+    cumsum, cumprod, cummax, cummin, logcumsumexp = cumsum, cumprod, cummax, cummin, logcumsumexp
     nonzero, argwhere, bincount = nonzero, argwhere, bincount
-    unique, unique_consecutive = unique, unique_consecutive
     cumsum_, cumprod_ = _over_itself(scans.cumsum), _over_itself(scans.cumprod)

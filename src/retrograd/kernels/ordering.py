@@ -1,0 +1,115 @@
+"""Orders: the indices that sort, stably, with nan as the largest value. Arrays in, arrays out; must not know ops.
+
+NumPy sorts integers of 64 bits many times faster than it sorts indices. So an element that fits into 32 bits is made an
+integer of the same order, with its index in the lower 32 bits, and what is sorted are these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import I64
+from .threads import in_parts
+
+Array = np.ndarray[Any, Any]
+
+# Below this many elements an order of indices is as quick.
+_FEW = 512
+_LOW = (1 << 32) - 1
+
+
+def order(x: Array, dim: int, descending: bool = False) -> Any:
+    """The indices that sort `x` along `dim`, equal elements in the order they stand."""
+    if x.ndim == 0:
+        return np.zeros((), I64)
+    if x.size < _FEW or x.shape[dim] < 2:
+        if not descending:
+            return np.argsort(x, dim, kind="stable")
+        return x.shape[dim] - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+    rows = np.ascontiguousarray(np.moveaxis(x, dim, -1))
+    found = np.empty(rows.shape, I64)
+    flat, out = rows.reshape(-1, rows.shape[-1]), found.reshape(-1, rows.shape[-1])
+
+    def work(start: int, stop: int) -> None:
+        keys = _keys(flat[start:stop])
+        if descending:
+            keys = ~keys
+        np.copyto(out[start:stop], _packed(keys) if keys.itemsize == 4 else _repaired(keys))
+
+    in_parts(work, len(flat), x.size * 8.0)
+    return np.moveaxis(found, -1, dim)
+
+
+def _keys(x: Array) -> Any:
+    """Integers in the order of `x`, of 32 bits if that does: -0.0 is 0.0, all nans are one number."""
+    if x.dtype.kind != "f":
+        if x.itemsize < 4 or x.dtype == np.int32:
+            return x.astype(np.int32, copy=False)
+        least = int(x.min())
+        return (x - least).astype(np.int32) if int(x.max()) - least < 1 << 31 else x
+    if x.itemsize == 2:
+        x = x.astype(np.float32)
+    signed: Any = np.int32 if x.itemsize == 4 else I64
+    bits = (x + x.dtype.type(0)).view(signed)               # what is added makes 0.0 of -0.0
+    nans = np.isnan(x)
+    if nans.any():
+        bits[nans] = np.iinfo(signed).max
+    bits ^= (bits >> (8 * x.itemsize - 1)) & np.iinfo(signed).max
+    return bits
+
+
+def _packed(keys: Array) -> Array:
+    """The order of rows of 32-bit keys."""
+    pairs = keys.astype(I64)
+    pairs <<= 32
+    pairs |= np.arange(keys.shape[-1])
+    pairs.sort(-1)
+    pairs &= _LOW
+    return pairs
+
+
+def _repaired(keys: Array) -> Array:
+    """The order of rows of 64-bit keys: as NumPy finds it, then runs of equal keys by their indices."""
+    indices = np.argsort(keys, -1)
+    ordered = np.take_along_axis(keys, indices, -1)
+    new = ordered[:, 1:] != ordered[:, :-1]
+    if new.all():
+        return indices
+    runs = np.zeros(keys.shape, I64)
+    np.cumsum(new, -1, out=runs[:, 1:])
+    runs <<= 32
+    runs |= indices
+    runs.sort(-1)
+    runs &= _LOW
+    return runs
+
+
+def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
+    """The indices of the k largest or smallest elements along `dim`, in order.
+
+    Of elements that equal the last of them any may be among them.
+    """
+    n = x.shape[dim]
+    if x.size < _FEW or 4 * k > n or not k:
+        return order(x, dim, largest)[(slice(None),) * dim + (slice(k),)]
+    rest = (slice(None),) * dim
+    near = np.argpartition(x, n - k if largest else k - 1, dim)[(*rest, slice(n - k, None) if largest else slice(k))]
+    near = np.sort(near, dim)
+    return np.take_along_axis(near, order(np.take_along_axis(x, near, dim), dim, largest), dim)
+
+
+def at_rank(x: Array, rank: int, dim: int) -> tuple[Array, Array]:
+    """The elements of this rank along `dim`, which stays at size 1, and their indices in the stable order."""
+    rest = (slice(None),) * dim
+    values = np.partition(x, rank, dim)[(*rest, slice(rank, rank + 1))]
+    equal, less = x == values, np.count_nonzero(x < values, axis=dim, keepdims=True)
+    if x.dtype.kind == "f" and (lost := np.isnan(values)).any():
+        nans = np.isnan(x)
+        equal |= lost & nans
+        less = np.where(lost, x.shape[dim] - np.count_nonzero(nans, axis=dim, keepdims=True), less)
+    behind = rank - less
+    if behind.any():
+        equal &= np.cumsum(equal, dim) > behind
+    return values, np.argmax(equal, dim, keepdims=True)

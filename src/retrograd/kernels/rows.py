@@ -1,0 +1,173 @@
+"""Sums and extremes of large arrays, where NumPy's own reductions take long. Arrays in, arrays out; must not know ops.
+
+NumPy starts its inner loop anew for each row. `einsum` adds at the speed of memory, in many lanes; of many short rows
+whole columns are compared; and many narrow rows that are added are taken for fewer wide ones.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F32, F64
+from .threads import in_parts
+
+Array = np.ndarray[Any, Any]
+
+# Below this many elements NumPy's reductions are as fast.
+LARGE = 4096
+# How many elements are added in one go, so that little is lost to rounding.
+_BLOCK = 1024
+# Rows shorter than this are compared column by column, longer ones each for itself.
+_SHORT = 128
+
+
+def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
+    """The sums of floats over `axes`, or of all elements."""
+    if x.size < LARGE or (x.dtype is not F32 and x.dtype is not F64) or not x.flags.c_contiguous:
+        return _plainly(x, axes, keepdim)
+    if axes is None or len(axes) == x.ndim:
+        return _sum_of_all(x.reshape(-1)).reshape((1,) * x.ndim if keepdim else ())
+    first = axes[0] if axes else 0
+    if not axes or axes != tuple(range(first, first + len(axes))):
+        return _plainly(x, axes, keepdim)
+    before, after = x.shape[:first], x.shape[axes[-1] + 1:]
+    outer, inner = math.prod(before), math.prod(after)
+    n = x.size // (outer * inner)
+    if inner == 1:
+        found = _sums_of_rows(x.reshape(outer, n))
+    elif outer == 1 and inner <= _BLOCK and n >= inner:
+        found = _by_wide_rows(np.add, x.reshape(n, inner))
+    else:
+        return _plainly(x, axes, keepdim)
+    return found.reshape((*before, *(1,) * len(axes), *after) if keepdim else (*before, *after))
+
+
+def _plainly(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
+    result: Array = np.add.reduce(x, axis=axes, keepdims=keepdim, out=...)
+    return result
+
+
+def _sum_of_all(x: Array) -> Array:
+    whole = x.size - x.size % _BLOCK
+    total: Array = np.add.reduce(np.einsum("ij->i", x[:whole].reshape(-1, _BLOCK)), out=...)
+    return np.add(total, np.add.reduce(x[whole:]), out=total)
+
+
+def _sums_of_rows(x: Array) -> Array:
+    rows, n = x.shape
+    if n <= 2 * _BLOCK:
+        found = np.empty(rows, x.dtype)
+        in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), rows, x.size * 0.1)
+    elif n % _BLOCK:
+        found = _plainly(x, (1,), False)
+    else:
+        found = _plainly(np.einsum("ij->i", x.reshape(-1, _BLOCK)).reshape(rows, -1), (1,), False)
+    return found
+
+
+def _by_wide_rows(ufunc: np.ufunc, x: Array) -> Array:
+    """The reduction of the columns of a 2-d array: of many narrow rows, several are taken for one wide row."""
+    n, width = x.shape
+    together = min(_BLOCK // width, n)
+    if together < 2:
+        return ufunc.reduce(x, axis=0, out=...)  # type: ignore[no-any-return]
+    whole = n - n % together
+    wide = ufunc.reduce(x[:whole].reshape(-1, together * width), axis=0)
+    found: Array = ufunc.reduce(wide.reshape(together, width), axis=0, out=...)
+    if whole < n:
+        ufunc(found, ufunc.reduce(x[whole:], axis=0), out=found)
+    return found
+
+
+def sums_of_squares(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """The sums of the squares of real numbers over `axes`."""
+    last = x.ndim - 1
+    if x.size >= LARGE and axes == (last,) and x.shape[-1] <= 2 * _BLOCK and x.flags.c_contiguous:
+        rows = x.reshape(-1, x.shape[-1])
+        found: Array = np.vecdot(rows, rows) if rows.shape[1] >= _SHORT else np.einsum("ij,ij->i", rows, rows)
+        return found.reshape((*x.shape[:-1], *(1,) * keepdim))
+    return sums(np.square(x, out=...), axes, keepdim)
+
+
+def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Array:
+    """The largest or smallest elements over `axes`; nan where there is one."""
+    ufunc = np.maximum if largest else np.minimum
+    count = len(axes)
+    if x.size >= LARGE and 0 < count < x.ndim and x.flags.c_contiguous:
+        if axes == tuple(range(x.ndim - count, x.ndim)):
+            before = x.shape[:axes[0]]
+            found = _extremes_of_rows(ufunc, x.reshape(math.prod(before), -1), largest)
+            return found.reshape((*before, *(1,) * count) if keepdim else before)
+        if axes == tuple(range(count)):
+            after = x.shape[count:]
+            found = _by_wide_rows(ufunc, x.reshape(-1, math.prod(after)))
+            return found.reshape((*(1,) * count, *after) if keepdim else after)
+    result: Array = ufunc.reduce(x, axis=axes, keepdims=keepdim, out=...)
+    return result
+
+
+def _extremes_of_rows(ufunc: np.ufunc, x: Array, largest: bool) -> Array:
+    found = np.empty(len(x), x.dtype)
+    short = x.shape[1] < _SHORT
+
+    def work(start: int, stop: int) -> None:
+        part = x[start:stop]
+        if short:
+            _column_by_column(ufunc, part, found[start:stop])
+        else:
+            np.copyto(found[start:stop], at_columns(part, part.argmax(1) if largest else part.argmin(1)))
+
+    in_parts(work, len(x), x.size * (0.5 if short else 0.1))
+    return found
+
+
+def products(x: Array, dim: int, keepdim: bool) -> Array:
+    """The products of floats along `dim`."""
+    if x.ndim == 0 or dim != x.ndim - 1 or x.size < LARGE or not x.flags.c_contiguous:
+        result: Array = np.multiply.reduce(x, axis=dim, keepdims=keepdim, out=...)
+        return result
+    rows = x.reshape(-1, x.shape[-1])
+    found = np.empty(len(rows), x.dtype)
+    while rows.shape[1] >= _SHORT and not rows.shape[1] % 2:
+        half = rows.shape[1] // 2
+        rows = np.multiply(rows[:, :half], rows[:, half:])
+    if rows.shape[1] < _SHORT:
+        _column_by_column(np.multiply, rows, found)
+    else:
+        np.multiply.reduce(rows, axis=1, out=found)
+    return found.reshape((*x.shape[:-1], *(1,) * keepdim))
+
+
+def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
+    """The reduction of short rows: of neighbours over all rows at once, then column by column of what is left."""
+    while x.shape[1] > 8 and not x.shape[1] % 2:
+        flat = x.reshape(-1)
+        x = ufunc(flat[::2], flat[1::2]).reshape(len(x), -1)
+    np.copyto(found, x[:, 0])
+    for j in range(1, x.shape[1]):
+        ufunc(found, x[:, j], out=found)
+
+
+def at_columns(x: Array, index: Array) -> Array:
+    """Of each row the element at its index."""
+    found: Array = x.reshape(-1)[index + np.arange(0, x.size, x.shape[1])]
+    return found
+
+
+def places_of_extremes(x: Array, largest: bool) -> tuple[Array, Array]:
+    """The largest or smallest elements of the rows of a 2-d array, and the index of the first of them."""
+    values, indices = np.empty(len(x), x.dtype), np.empty(len(x), np.int64)
+
+    def work(start: int, stop: int) -> None:
+        part, index = x[start:stop], indices[start:stop]
+        if largest:
+            part.argmax(1, out=index)
+        else:
+            part.argmin(1, out=index)
+        np.copyto(values[start:stop], at_columns(part, index))
+
+    in_parts(work, len(x), x.size * (0.1 + 10.0 / x.shape[1]))
+    return values, indices
