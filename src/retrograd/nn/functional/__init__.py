@@ -34,6 +34,17 @@ from .activation import (
 )
 from .affine import bilinear, linear
 from .classes import cross_entropy, nll_loss, one_hot
+from .convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_tbc,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    fold,
+    unfold,
+)
 from .distance import cosine_similarity, normalize, pairwise_distance
 from .dropping import dropout
 from .loss import (
@@ -56,6 +67,9 @@ __all__ = [
     # losses
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss", "kl_div", "l1_loss",
     "mse_loss", "nll_loss", "smooth_l1_loss",
+    # convolutions
+    "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold",
+    "unfold",
     # the rest
     "cosine_similarity", "dropout", "normalize", "one_hot", "pairwise_distance",
 ]
