@@ -110,10 +110,20 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
     The weight is (O, C / groups, ...), or where `transposed` (C, O / groups, ...). Raises RuntimeError where sizes,
     shapes or dtypes do not fit.
     """
+    for argument, value in (("stride", stride), ("padding", padding), ("dilation", dilation),
+                            ("output_padding", output_padding)):
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f"convolution(): argument '{argument}' must be tuple of ints, not {type(value).__name__}")
     check_tensor("convolution", input)
     check_tensor("convolution", weight, "weight", 2)
     if bias is not None:
         check_tensor("convolution", bias, "bias", 3)
+    return _checked(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+             output_padding: Any, groups: int) -> Any:
+    """The convolution of tensors, where one size may stand for all."""
     x, w, b = input._array, weight._array, None if bias is None else bias._array
     dims = w.ndim - 2
     if dims < 1:
@@ -154,7 +164,7 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([n % 2 for n in total]):
         input = _zeros_after(input, (0, 0, *[n % 2 for n in total]))
-    return convolution(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups)
+    return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups)
 
 
 def _forward(dims: int) -> Callable[..., Any]:
@@ -166,11 +176,14 @@ def _forward(dims: int) -> Callable[..., Any]:
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise RuntimeError(f"Invalid padding string: '{padding}'. It may be 'same' or 'valid'.")
 
+        if bias is not None:
+            check_tensor(name, bias, "bias", 3)
+
         def call(x: Any) -> Any:
             if padding == "same":
                 return _same(x, weight, bias, stride, dilation, groups, dims)
             stride_, padding_ = _each("stride", stride, dims), padding if padding != "valid" else 0
-            return convolution(x, weight, bias, stride_, padding_, dilation, False, 0, groups)
+            return _checked(x, weight, bias, stride_, padding_, dilation, False, 0, groups)
 
         return _batched(name, input, weight, dims, call)
 
@@ -190,7 +203,9 @@ def _transposed(dims: int) -> Callable[..., Any]:
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                  groups: int = 1, dilation: Any = 1) -> Any:
         ints(name, "padding", padding)
-        return _batched(name, input, weight, dims, lambda x: convolution(
+        if bias is not None:
+            check_tensor(name, bias, "bias", 3)
+        return _batched(name, input, weight, dims, lambda x: _checked(
             x, weight, bias, _each("stride", stride, dims), padding, dilation, True, output_padding, groups))
 
     function.__name__ = function.__qualname__ = name

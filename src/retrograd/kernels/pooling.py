@@ -1,0 +1,179 @@
+"""Maxima and means over windows that slide over an image, and over as many windows as a result is to have.
+
+A window of several dimensions is taken one dimension after the other, the last first: kernel + kernel passes over an
+image, not kernel * kernel, each by slices of whole rows. Of equal maxima the first in the order of rows counts, of
+NaNs the last, as in PyTorch. Images are (..., *space): what comes before is as it may be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dtypes import F16, F32
+
+Sizes = tuple[int, ...]
+
+
+class Span(NamedTuple):
+    """The windows along one dimension: their first places, how many, and how far apart the places in one are."""
+
+    size: int
+    outputs: int
+    kernel: int
+    stride: int
+    padding: int
+    dilation: int
+
+    def first(self) -> Any:
+        """For each window its first place that is inside."""
+        starts = np.arange(self.outputs) * self.stride - self.padding
+        return starts + np.maximum(0, -(starts // self.dilation)) * self.dilation
+
+    def taps(self) -> Iterator[tuple[slice, slice]]:
+        """For each place in the windows: the windows where it is inside, and the places then."""
+        for i in range(self.kernel):
+            offset = i * self.dilation - self.padding
+            a = max(0, -(offset // self.stride))
+            b = min(self.outputs, (self.size - 1 - offset) // self.stride + 1)
+            if a < b:
+                start = a * self.stride + offset
+                yield slice(a, b), slice(start, start + (b - a - 1) * self.stride + 1, self.stride)
+
+    def counts(self, count_include_pad: bool) -> Any:
+        """How many places of each window a mean divides by: those inside, or with the zeros around too."""
+        starts = np.arange(self.outputs) * self.stride - self.padding
+        ends = np.minimum(starts + self.kernel, self.size + self.padding)
+        if count_include_pad:
+            return ends - starts
+        return np.minimum(ends, self.size) - np.maximum(starts, 0)
+
+
+def spans(shape: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> list[Span]:
+    """The windows along each of the last dimensions."""
+    sizes = shape[len(shape) - len(kernel):]
+    return [Span(n, outputs(n, k, s, p, d, ceil_mode), k, s, p, d)
+            for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)]
+
+
+def outputs(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
+    """How many windows there are. With `ceil_mode` the last may reach beyond the end, but begins before it."""
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    if ceil_mode and (count - 1) * stride >= size + padding:
+        count -= 1
+    return count
+
+
+# Maxima
+
+
+def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> Any:
+    """The maxima, and where each is: its place in the image, of which the dimensions are taken as one."""
+    values, indices = x, None
+    for back, span in enumerate(reversed(spans(x.shape, kernel, stride, padding, dilation, ceil_mode)), 1):
+        step = math.prod(x.shape[x.ndim - back + 1:])
+        values, indices = _max_along(values, indices, back, span, step)
+    return np.ascontiguousarray(values), np.ascontiguousarray(indices)
+
+
+def _max_along(x: Any, indices: Any, back: int, span: Span, step: int) -> tuple[Any, Any]:
+    """The maxima along the dimension that is `back` from the end. There a place counts `step` in the indices."""
+    axis, tail = x.ndim - back, (slice(None),) * (back - 1)
+    first = span.first()
+    best = np.take(x, first, axis)
+    places = (first * step).reshape(-1, *[1] * (back - 1))
+    chosen = np.take(indices, first, axis) + places if indices is not None else np.broadcast_to(
+        places, best.shape).copy()
+    nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
+    for windows, inside in span.taps():
+        here, there = (..., windows, *tail), (..., inside, *tail)
+        value, kept = x[there], best[here]
+        better = value > kept
+        if nan:
+            better |= value != value
+        index = np.arange(inside.start, inside.stop, inside.step).reshape(-1, *[1] * (back - 1)) * step
+        np.copyto(kept, value, where=better)
+        np.copyto(chosen[here], index if indices is None else indices[there] + index, where=better)
+    return best, chosen
+
+
+def gathered(x: Any, indices: Any, dims: int) -> Any:
+    """The elements of images at these places, which count over the last `dims` dimensions."""
+    lines = x.shape[:x.ndim - dims]
+    flat, at = x.reshape(*lines, -1), indices.reshape(*lines, -1)
+    return np.take_along_axis(flat, at, -1).reshape(indices.shape)
+
+
+def scattered(g: Any, indices: Any, shape: Sizes, dims: int) -> Any:
+    """Images of zeros, with these values added at these places."""
+    lines, size = math.prod(shape[:len(shape) - dims]), math.prod(shape[len(shape) - dims:])
+    at = (indices.reshape(lines, -1) + np.arange(lines)[:, None] * size).ravel()
+    if g.dtype.kind == "c":
+        return (scattered(g.real, indices, shape, dims) + 1j * scattered(g.imag, indices, shape, dims)).astype(g.dtype)
+    return np.bincount(at, g.ravel(), lines * size).reshape(shape).astype(g.dtype)
+
+
+def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
+    """Images of zeros of these sizes, with these values at these places."""
+    lines = x.shape[:x.ndim - len(sizes)]
+    result = np.zeros((*lines, math.prod(sizes)), x.dtype)
+    np.put_along_axis(result, indices.reshape(*lines, -1), x.reshape(*lines, -1), -1)
+    return result.reshape(*lines, *sizes)
+
+
+# Means
+
+
+def _divisor(windows: list[Span], count_include_pad: bool, divisor: int | None, dtype: Any) -> Any:
+    """What each sum is divided by, broadcast over the images."""
+    if divisor is not None:
+        return np.asarray(divisor, dtype)
+    counts: Any = np.ones((), np.int64)
+    for span in windows:
+        counts = counts[..., None] * span.counts(count_include_pad)
+    return counts.astype(dtype)
+
+
+def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool, count_include_pad: bool,
+             divisor: int | None) -> Any:
+    """The sums over windows, divided by how many elements they have, or by `divisor`."""
+    if x.dtype == F16:
+        return avg_pool(x.astype(F32), kernel, stride, padding, ceil_mode, count_include_pad, divisor).astype(F16)
+    windows, sums = spans(x.shape, kernel, stride, padding, (1,) * len(kernel), ceil_mode), x
+    for back, span in enumerate(reversed(windows), 1):
+        axis, tail = x.ndim - back, (slice(None),) * (back - 1)
+        total = np.zeros((*sums.shape[:axis], span.outputs, *sums.shape[axis + 1:]), x.dtype)
+        for here, there in span.taps():
+            place = total[(..., here, *tail)]
+            np.add(place, sums[(..., there, *tail)], out=place)
+        sums = total
+    return _divided(sums, _divisor(windows, count_include_pad, divisor, x.dtype))
+
+
+def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,
+                      count_include_pad: bool, divisor: int | None) -> Any:
+    """The adjoint of `avg_pool` of images whose last dimensions have these sizes."""
+    if g.dtype == F16:
+        return avg_pool_backward(g.astype(F32), sizes, kernel, stride, padding, ceil_mode, count_include_pad,
+                                 divisor).astype(F16)
+    windows = spans(sizes, kernel, stride, padding, (1,) * len(kernel), ceil_mode)
+    parts = _divided(g, _divisor(windows, count_include_pad, divisor, g.dtype))
+    for back, span in zip(range(len(windows), 0, -1), windows):
+        axis, tail = g.ndim - back, (slice(None),) * (back - 1)
+        total = np.zeros((*parts.shape[:axis], span.size, *parts.shape[axis + 1:]), g.dtype)
+        for here, there in span.taps():
+            place = total[(..., there, *tail)]
+            np.add(place, parts[(..., here, *tail)], out=place)
+        parts = total
+    return parts
+
+
+def _divided(sums: Any, divisor: Any) -> Any:
+    """Of integers PyTorch cuts the fraction off."""
+    if sums.dtype.kind in "iu":
+        return (np.abs(sums) // np.abs(divisor) * np.sign(sums) * np.sign(divisor)).astype(sums.dtype)
+    return np.divide(sums, divisor, out=...)
