@@ -89,7 +89,7 @@ def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
     for back in range(1, dims + 1):
         axis, step = x.ndim - back, math.prod(x.shape[x.ndim - back + 1:])
         starts = intervals(samples[..., back - 1 if dims == 2 else dims - back], x.shape[axis], kernel[-back], to[-back])
-        starts = starts.reshape(*starts.shape[:-1], *[1] * (dims - back), -1, *[1] * (back - 1))
+        starts = starts.reshape(*starts.shape[:-1], *[1] * (dims - back), to[-back], *[1] * (back - 1))
         best = chosen = None
         for i in range(kernel[-back]):
             at = np.broadcast_to(starts + i, (*values.shape[:axis], to[-back], *values.shape[axis + 1:]))

@@ -103,26 +103,31 @@ def _max_along(x: Any, indices: Any, back: int, span: Span, step: int) -> tuple[
 
 def gathered(x: Any, indices: Any, dims: int) -> Any:
     """The elements of images at these places, which count over the last `dims` dimensions."""
-    lines = x.shape[:x.ndim - dims]
-    flat, at = x.reshape(*lines, -1), indices.reshape(*lines, -1)
-    return np.take_along_axis(flat, at, -1).reshape(indices.shape)
+    return np.take_along_axis(lines(x, dims), lines(indices, dims), -1).reshape(indices.shape)
+
+
+def lines(x: Any, dims: int) -> Any:
+    """The last `dims` dimensions as one."""
+    first = x.ndim - dims
+    return x.reshape(*x.shape[:first], math.prod(x.shape[first:]))
 
 
 def scattered(g: Any, indices: Any, shape: Sizes, dims: int) -> Any:
     """Images of zeros, with these values added at these places."""
-    lines, size = math.prod(shape[:len(shape) - dims]), math.prod(shape[len(shape) - dims:])
-    at = (indices.reshape(lines, -1) + np.arange(lines)[:, None] * size).ravel()
+    images, size = math.prod(shape[:len(shape) - dims]), math.prod(shape[len(shape) - dims:])
+    at = (indices.reshape(images, math.prod(indices.shape[indices.ndim - dims:]))
+          + np.arange(images)[:, None] * size).ravel()
     if g.dtype.kind == "c":
         return (scattered(g.real, indices, shape, dims) + 1j * scattered(g.imag, indices, shape, dims)).astype(g.dtype)
-    return np.bincount(at, g.ravel(), lines * size).reshape(shape).astype(g.dtype)
+    return np.bincount(at, g.ravel(), images * size).reshape(shape).astype(g.dtype)
 
 
 def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
     """Images of zeros of these sizes, with these values at these places."""
-    lines = x.shape[:x.ndim - len(sizes)]
-    result = np.zeros((*lines, math.prod(sizes)), x.dtype)
-    np.put_along_axis(result, indices.reshape(*lines, -1), x.reshape(*lines, -1), -1)
-    return result.reshape(*lines, *sizes)
+    images = x.shape[:x.ndim - len(sizes)]
+    result = np.zeros((*images, math.prod(sizes)), x.dtype)
+    np.put_along_axis(result, lines(indices, len(sizes)), lines(x, len(sizes)), -1)
+    return result.reshape(*images, *sizes)
 
 
 # Means

@@ -70,7 +70,7 @@ def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, t
 
 
 def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> None:
-    kernel, stride, padding, dilation = window
+    _, stride, padding, dilation = window
     if any([e >= s and e >= d for e, s, d in zip(output_padding, stride, dilation)]):
         pairs = zip(("output_padding", "stride", "dilation"), (output_padding, stride, dilation))
         names = ("depth", "height", "width")[-len(stride):] if len(stride) > 1 else ("height", "width")
@@ -209,7 +209,7 @@ def _transposed(dims: int) -> Callable[..., Any]:
             x, weight, bias, _each("stride", stride, dims), padding, dilation, True, output_padding, groups))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The transpose of conv{dims}d as a linear map: its gradient by the input, of input (N, C, ...).
+    function.__doc__ = f"""The transpose of conv{dims}d as a linear map, of input (N, C, ...) or (C, ...).
 
     The weight is (C, O / groups, ...), the bias (O). `output_padding` is added to the result's size, which a stride
     leaves open. Raises RuntimeError where sizes, shapes or dtypes do not fit.

@@ -235,5 +235,5 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 def check_lines(name: str, input: Any) -> None:
     """Refuse what is neither (N, C, L) nor (C, L)."""
     if input._array.ndim not in (2, 3):
-        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument #1 "
-                           f"'self' (while checking arguments for {name})")
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument "
+                           f"#1 'self' (while checking arguments for {name})")
