@@ -34,7 +34,8 @@ def _at_random(dims: int) -> Entry:
         samples = torch.tensor([0.1, 0.7, 0.4][:dims], dtype=x.dtype).expand(*x.shape[:2], dims)
         return getattr(torch.nn.functional, f"fractional_max_pool{dims}d")(x, 2, 3, _random_samples=samples)
 
-    return Entry(f"fractional_max_pool{dims}d", call, (_SHAPES[dims][0],), distinct=True)
+    return Entry(f"fractional_max_pool{dims}d", call, ((((2, 2, 7, 6),),) if dims == 2 else (((1, 2, 5, 6, 7),),)),
+                 distinct=True)
 
 
 POOLING = [

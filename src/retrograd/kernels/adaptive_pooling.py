@@ -7,11 +7,13 @@ taken after the other, and images are (..., *space).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import F16, F32
+from .pooling import along, largest
 
 Sizes = tuple[int, ...]
 
@@ -31,27 +33,20 @@ def adaptive_max_pool(x: Any, to: Sizes) -> Any:
     values, indices = x, None
     for back, size, count in _dims(x.shape, to):
         step = math.prod(x.shape[x.ndim - back + 1:])
-        starts, stops = map(np.asarray, ends(size, count))
-        width = int((stops - starts).max(initial=0))
+        starts, stops = [np.asarray(places, np.int64) for places in ends(size, count)]
+        width = max(1, int((stops - starts).max(initial=1)))
         # Windows are not all as wide: the last place of a narrow one comes once more.
-        taps = [np.minimum(starts + i, stops - 1).astype(np.int64) for i in range(width)]
-        values, indices = _max_over(values, indices, back, taps or [np.zeros(0, np.int64)], step)
+        taps = [np.minimum(starts + i, stops - 1) for i in range(width)]
+        values, indices = largest(_seen(values, indices, back, taps, step))
     return np.ascontiguousarray(values), np.ascontiguousarray(indices)
 
 
-def _max_over(x: Any, indices: Any, back: int, taps: list[Any], step: int) -> tuple[Any, Any]:
-    best = chosen = None
+def _seen(x: Any, indices: Any, back: int, taps: list[Any], step: int) -> Iterator[tuple[Any, Any]]:
+    """For each place in the windows what all of them have there, and its index."""
+    axis = x.ndim - back
     for tap in taps:
-        axis = x.ndim - back
         value, place = np.take(x, tap, axis), (tap * step).reshape(-1, *[1] * (back - 1))
-        index = np.take(indices, tap, axis) + place if indices is not None else np.broadcast_to(place, value.shape)
-        if best is None:
-            best, chosen = value, index.copy()
-        else:
-            better = (value > best) | (value != value)
-            np.copyto(best, value, where=better)
-            np.copyto(chosen, index, where=better)
-    return best, chosen
+        yield value, np.broadcast_to(place, value.shape) if indices is None else np.take(indices, tap, axis) + place
 
 
 def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
@@ -59,10 +54,10 @@ def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
     if x.dtype == F16:
         return adaptive_avg_pool(x.astype(F32), to).astype(F16)
     for back, size, count in _dims(x.shape, to):
-        axis, tail = x.ndim - back, (slice(None),) * (back - 1)
+        axis = x.ndim - back
         result = np.empty((*x.shape[:axis], count, *x.shape[axis + 1:]), x.dtype)
         for i, (start, stop) in enumerate(zip(*ends(size, count))):
-            np.mean(x[(..., slice(start, stop), *tail)], axis, out=result[(..., i, *tail)])
+            np.mean(x[along(back, slice(start, stop))], axis, out=result[along(back, i)])
         x = result
     return x
 
@@ -72,38 +67,35 @@ def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
     if g.dtype == F16:
         return adaptive_avg_pool_backward(g.astype(F32), sizes, dims).astype(F16)
     for back in range(dims, 0, -1):
-        axis, tail = g.ndim - back, (slice(None),) * (back - 1)
+        axis = g.ndim - back
         result = np.zeros((*g.shape[:axis], sizes[-back], *g.shape[axis + 1:]), g.dtype)
         for i, (start, stop) in enumerate(zip(*ends(sizes[-back], g.shape[axis]))):
-            result[(..., slice(start, stop), *tail)] += g[(..., slice(i, i + 1), *tail)] / (stop - start)
+            result[along(back, slice(start, stop))] += g[along(back, slice(i, i + 1))] / (stop - start)
         g = result
     return g
 
 
 def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
-    """The maxima over windows of these sizes, whose places a sample for each image and dimension decides (Graham, 2014).
+    """The maxima over windows of these sizes, whose places a sample for each image and dimension decides (Graham 2014).
 
-    The samples are (..., dims) of numbers in [0, 1), for the last dimension first.
+    The samples are (..., dims) of numbers in [0, 1). Those of images are for the width and the height, in this order,
+    those of volumes for the depth, the height and the width.
     """
     values, indices, dims = x, None, len(to)
     for back in range(1, dims + 1):
-        axis, step = x.ndim - back, math.prod(x.shape[x.ndim - back + 1:])
-        starts = intervals(samples[..., back - 1 if dims == 2 else dims - back], x.shape[axis], kernel[-back], to[-back])
-        starts = starts.reshape(*starts.shape[:-1], *[1] * (dims - back), to[-back], *[1] * (back - 1))
-        best = chosen = None
-        for i in range(kernel[-back]):
-            at = np.broadcast_to(starts + i, (*values.shape[:axis], to[-back], *values.shape[axis + 1:]))
-            value, index = np.take_along_axis(values, at, axis), at * step
-            if indices is not None:
-                index = index + np.take_along_axis(indices, at, axis)
-            if best is None:
-                best, chosen = value, index.copy()
-            else:
-                better = (value > best) | (value != value)
-                np.copyto(best, value, where=better)
-                np.copyto(chosen, index, where=better)
-        values, indices = best, chosen
+        axis, step, count = x.ndim - back, math.prod(x.shape[x.ndim - back + 1:]), to[-back]
+        starts = intervals(samples[..., back - 1 if dims == 2 else dims - back], x.shape[axis], kernel[-back], count)
+        starts = starts.reshape(*starts.shape[:-1], *[1] * (dims - back), count, *[1] * (back - 1))
+        places = np.broadcast_to(starts, (*values.shape[:axis], count, *values.shape[axis + 1:]))
+        values, indices = largest(_seen_at(values, indices, axis, [places + i for i in range(kernel[-back])], step))
     return np.ascontiguousarray(values), np.ascontiguousarray(indices)
+
+
+def _seen_at(x: Any, indices: Any, axis: int, taps: list[Any], step: int) -> Iterator[tuple[Any, Any]]:
+    """The same where each line has windows of its own."""
+    for tap in taps:
+        yield (np.take_along_axis(x, tap, axis),
+               tap * step if indices is None else np.take_along_axis(indices, tap, axis) + tap * step)
 
 
 def intervals(sample: Any, size: int, kernel: int, count: int) -> Any:

@@ -72,6 +72,11 @@ class Window(NamedTuple):
                            n, *[s * t for s, t in zip(steps, self.stride)]), writeable=False)
 
 
+def _last(ranges: tuple[slice, ...]) -> Any:
+    """An index that takes these ranges of the last dimensions."""
+    return (..., *ranges)
+
+
 def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, slice]:
     """The positions i with 0 <= i * step + offset < inputs, and these places of the input."""
     first = max(0, -(offset // step))
@@ -216,7 +221,7 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
         return result if bias is None else np.add(result, _beside(bias, len(outputs)), out=result)
     weights = weight.reshape(groups, rows // groups, -1)
     positions = math.prod(outputs)
-    size, width, each = blocks(len(x), positions, *weights.shape[1:], groups)
+    size, width, each = blocks(len(x), positions, weights.shape[1], weights.shape[2], groups)
     if bias is not None:
         bias = bias.reshape(groups, -1, 1)
         if not window.trivial:
@@ -249,7 +254,7 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     ahead, window = _ahead(window)
     weights, outputs = _turned(weight, ahead, groups), ahead.outputs(g.shape[2:])
     positions, taps = math.prod(outputs), window.taps(sizes, outputs)
-    size, width, each = blocks(len(g), positions, *weights.shape[1:], groups)
+    size, width, each = blocks(len(g), positions, weights.shape[1], weights.shape[2], groups)
 
     flat = outputs == sizes and window.stride[-1] == 1 and len(taps) == window.kernel[-1]
 
@@ -267,8 +272,8 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
                 if flat:
                     _add_shifted(part, sums, source[-1], target[-1])
                 else:
-                    place = sums[(..., *target)]
-                    np.add(place, part[(..., *source)], out=place)
+                    place = sums[_last(target)]
+                    np.add(place, part[_last(source)], out=place)
 
     threads.in_parts(work, len(g), each)
     return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
@@ -376,6 +381,6 @@ def fold(x: Any, sizes: Sizes, kernel: Sizes, dilation: Sizes, padding: Sizes, s
     parts = x.reshape(len(x), x.shape[1] // count, count, *outputs)
     result = np.zeros((*parts.shape[:2], *sizes), x.dtype)
     for t, (source, target) in enumerate(window.taps(sizes, outputs)):
-        place = result[(..., *target)]
-        np.add(place, parts[:, :, t][(..., *source)], out=place)
+        place = result[_last(target)]
+        np.add(place, parts[:, :, t][_last(source)], out=place)
     return result

@@ -68,6 +68,11 @@ def outputs(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
     return count
 
 
+def along(back: int, place: Any) -> Any:
+    """An index that takes this place of the dimension that is `back` from the end."""
+    return (..., place, *[slice(None)] * (back - 1))
+
+
 # Maxima
 
 
@@ -82,15 +87,14 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
 
 def _max_along(x: Any, indices: Any, back: int, span: Span, step: int) -> tuple[Any, Any]:
     """The maxima along the dimension that is `back` from the end. There a place counts `step` in the indices."""
-    axis, tail = x.ndim - back, (slice(None),) * (back - 1)
-    first = span.first()
+    axis, first = x.ndim - back, span.first()
     best = np.take(x, first, axis)
     places = (first * step).reshape(-1, *[1] * (back - 1))
     chosen = np.take(indices, first, axis) + places if indices is not None else np.broadcast_to(
         places, best.shape).copy()
     nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
     for windows, inside in span.taps():
-        here, there = (..., windows, *tail), (..., inside, *tail)
+        here, there = along(back, windows), along(back, inside)
         value, kept = x[there], best[here]
         better = value > kept
         if nan:
@@ -98,6 +102,17 @@ def _max_along(x: Any, indices: Any, back: int, span: Span, step: int) -> tuple[
         index = np.arange(inside.start, inside.stop, inside.step).reshape(-1, *[1] * (back - 1)) * step
         np.copyto(kept, value, where=better)
         np.copyto(chosen[here], index if indices is None else indices[there] + index, where=better)
+    return best, chosen
+
+
+def largest(candidates: Iterator[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Of several arrays of values, each with their indices, the maxima and the indices of these."""
+    best, index = next(candidates)
+    chosen = index.copy()
+    for value, index in candidates:
+        better = (value > best) | (value != value)
+        np.copyto(best, value, where=better)
+        np.copyto(chosen, index, where=better)
     return best, chosen
 
 
@@ -150,11 +165,11 @@ def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bo
         return avg_pool(x.astype(F32), kernel, stride, padding, ceil_mode, count_include_pad, divisor).astype(F16)
     windows, sums = spans(x.shape, kernel, stride, padding, (1,) * len(kernel), ceil_mode), x
     for back, span in enumerate(reversed(windows), 1):
-        axis, tail = x.ndim - back, (slice(None),) * (back - 1)
+        axis = x.ndim - back
         total = np.zeros((*sums.shape[:axis], span.outputs, *sums.shape[axis + 1:]), x.dtype)
         for here, there in span.taps():
-            place = total[(..., here, *tail)]
-            np.add(place, sums[(..., there, *tail)], out=place)
+            place = total[along(back, here)]
+            np.add(place, sums[along(back, there)], out=place)
         sums = total
     return _divided(sums, _divisor(windows, count_include_pad, divisor, x.dtype))
 
@@ -168,11 +183,11 @@ def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, paddin
     windows = spans(sizes, kernel, stride, padding, (1,) * len(kernel), ceil_mode)
     parts = _divided(g, _divisor(windows, count_include_pad, divisor, g.dtype))
     for back, span in zip(range(len(windows), 0, -1), windows):
-        axis, tail = g.ndim - back, (slice(None),) * (back - 1)
+        axis = g.ndim - back
         total = np.zeros((*parts.shape[:axis], span.size, *parts.shape[axis + 1:]), g.dtype)
         for here, there in span.taps():
-            place = total[(..., there, *tail)]
-            np.add(place, parts[(..., here, *tail)], out=place)
+            place = total[along(back, there)]
+            np.add(place, parts[along(back, here)], out=place)
         parts = total
     return parts
 

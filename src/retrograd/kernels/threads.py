@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import pairwise
 
 # From how many elements on handing over a part costs less than it saves.
 LARGE = 1 << 18
@@ -57,11 +58,10 @@ def in_parts(work: Callable[[int, int], None], count: int, elements: int) -> Non
     if _threads == 1 or elements < LARGE or count < _threads:
         work(0, count)
         return
-    bounds = [count * i // _threads for i in range(_threads + 1)]
-    others = [_workers().submit(copy_context().run, work, start, stop)
-              for start, stop in zip(bounds[1:-1], bounds[2:])]
+    parts = [*pairwise([count * i // _threads for i in range(_threads + 1)])]
+    others = [_workers().submit(copy_context().run, work, start, stop) for start, stop in parts[1:]]
     try:
-        work(0, bounds[1])
+        work(*parts[0])
     finally:
         for other in others:
             other.result()

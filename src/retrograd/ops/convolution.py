@@ -17,7 +17,7 @@ from .reductions import sum_dim
 
 
 def _within(x: Any, shape: Any) -> Any:
-    """The part of `x` of this shape. Where zeros put after an output make room for a position, there is one too many."""
+    """The part of `x` of this shape. Padding of an output may make room for a position that the input does not have."""
     for dim, size in enumerate(shape):
         if x.shape[dim] != size:
             x = slice_(x, dim, 0, size, 1)

@@ -59,7 +59,8 @@ def _check_places(input: Any, indices: Any, to: Any, dims: int) -> None:
     if x.shape != at.shape:
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({[*x.shape]}) but got "
                            f"indices tensor with shape: {[*at.shape]}")
-    check_type(f"max_unpool{dims}d", x, "f")
+    if x.size:
+        check_type(f"max_unpool{dims}d", x, "f")
     wrong = at[(at < 0) | (at >= math.prod(to))]
     if wrong.size:
         raise RuntimeError(f"Found an invalid max index: {wrong[0]} (output volumes are of size {shown(to)})")
@@ -85,7 +86,7 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
         return found.squeeze(-1) if dims == 1 else found
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Zeros, with the elements where `indices` of max_pool{dims}d say: undoes that but for what is lost.
+    function.__doc__ = f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
 
     Raises RuntimeError for indices outside of the result, ValueError for an `output_size` that cannot have been.
     """
@@ -132,7 +133,7 @@ def _check_fractional(name: str, shape: Any, kernel: Any, to: Any, dims: int) ->
             raise RuntimeError(f"{name}: {argument} must either be a single Int or tuple of Ints")
     words = ("time", "height", "width")[-dims:]
     for word, n, k, m in zip(words, shape[-dims:], kernel, to):
-        if m + k - 1 > n:
+        if m + k - 1 + (dims == 3) > n:
             raise RuntimeError(f"{name}{'_out' if dims == 3 else ''}(): pool {word} {k} too large relative to input "
                                f"{word} {n}")
 
@@ -149,6 +150,7 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         input.size(-dims - 1)
         samples = _samples(name, input, _random_samples, dims)
         _check_fractional(name, input.shape, kernel, to, dims)
+        check_type(f"{name}_out_frame", input._array, "f")
         return _FRACTIONAL[dims](input, samples, kernel, to)
 
     def function(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,

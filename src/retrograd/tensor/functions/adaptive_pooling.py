@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ops import pooling as ops
-from ..options import check_tensor
+from ..options import check_tensor, refuse_complex_gradient
 from ..recording import recorded
 from ..sliding import ints, shown
 from .pooling import check_lines, check_type
@@ -38,7 +38,9 @@ def adaptive_means(name: str, input: Any, output_size: Any, dims: int) -> Any:
     _check_space(name, array.shape, dims, array.ndim - dims)
     if array.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {[*array.shape]}")
-    check_type(name if dims == 2 else f"{name}_cpu", array, "f")
+    if array.size or dims == 3:
+        check_type(name if dims == 2 else f"{name}_cpu", array, "f")
+    refuse_complex_gradient(f"_{name}", input)
     return _MEANS[dims](input, to)
 
 

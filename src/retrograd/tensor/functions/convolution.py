@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import C_NAMES, F32, dtype as torch_dtype
+from ...dtypes import C_NAMES, F32, I64, dtype as torch_dtype
 from ...ops import convolution as ops
-from ..options import check_tensor
+from ..options import check_tensor, refuse_complex_gradient
 from ..recording import recorded
 from ..sliding import ints, shown
 
@@ -84,7 +84,7 @@ def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> 
                            f"channel: ({shown(sizes, ' x ')}). Output size is too small. The padding is {[*padding]}.")
 
 
-def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
+def _check_types(x: Any, weight: Any, bias: Any) -> None:
     """PyTorch's kernels notice other types in their own words, by the type of the input."""
     if x.dtype != weight.dtype:
         names = torch_dtype.of[x.dtype].legacy, torch_dtype.of[weight.dtype].legacy
@@ -96,11 +96,23 @@ def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
     if bias is not None and bias.dtype != x.dtype:
         raise RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
                            "the same. Convert one of them.")
-    if x.dtype.kind == "b":
-        kernel = {(3, True): "slow_conv_transpose2d_out_cpu", (4, True): "slow_conv_transpose2d_out_cpu",
-                  (5, True): "slow_conv_transpose3d_out_cpu", (5, False): "slow_conv3d_cpu"}.get(
-                      (x.ndim, transposed), "slow_conv2d_cpu")
-        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .float() first.")
+
+
+def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
+    """Refuse the integers and bools that PyTorch has no kernel for, of those which it would take here."""
+    if x.dtype.kind not in "bui" or x.dtype == I64 or not x.size:
+        return
+    dims = x.ndim - 2
+    if transposed:
+        kernel = f"slow_conv_transpose{max(2, dims)}d_out_cpu"
+    elif max(dilation) > 1:
+        kernel = "slow_conv_dilated<>"
+    elif x.dtype.kind == "b":
+        kernel = "compute_columns3d" if dims == 3 else "slow_conv2d_cpu"
+    else:
+        return
+    raise NotImplementedError(f"\"{kernel}\" not implemented for '{torch_dtype.of[x.dtype].legacy}'. Convert with "
+                              ".float() first.")
 
 
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
@@ -133,7 +145,8 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     output_padding = _each("output_padding", output_padding, dims)
     _check_sizes(*window[1:], output_padding, groups)
     _check_shapes(x, w, b, window[2], window[3], transposed, groups)
-    _check_types(x, w, b, transposed)
+    _check_types(x, w, b)
+    _check_kernel(x, window[3], transposed)
     if x.size == 0 and x.shape[0] and x.shape[1]:
         raise RuntimeError("Only zero batch or zero channel inputs are supported, but got input shape: "
                            f"{[*x.shape]}")
@@ -244,4 +257,8 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     if times < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {times}: "
                            f"{[times, x.shape[1], w.shape[2]]}. The kernel is longer than the input.")
+    if x.dtype.kind == "b":
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'. Convert with .float() first.")
+    for value in (input, weight, bias):
+        refuse_complex_gradient("conv_tbc", value)
     return _conv_tbc(input, weight, bias, pad)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import F32, F64, I64, dtype as torch_dtype
 from ...kernels.pooling import outputs
 from ...modes import local
 from ...ops import pooling as ops
@@ -43,9 +43,11 @@ def window_of(name: str, kernel_size: Any, stride: Any, padding: Any, dims: int,
 
 
 def check_type(kernel: str, array: Any, kinds: str) -> None:
-    """Refuse dtypes that PyTorch's kernel is not for. Of integers `i` stands for all, `l` for int64 alone."""
+    """Refuse dtypes that PyTorch's kernel is not for. `i` stands for all integers, `l` for int64, `w` for wide floats.
+    """
     kind = array.dtype.kind
-    if kind in kinds or ("i" in kinds and kind == "u") or ("l" in kinds and array.dtype.name == "int64"):
+    if kind in kinds or ("w" in kinds and array.dtype in (F32, F64)) or ("i" in kinds and kind == "u") or (
+            "l" in kinds and array.dtype == I64):
         return
     legacy = torch_dtype.of[array.dtype].legacy
     raise NotImplementedError(f"\"{kernel}\" not implemented for '{legacy}'. Convert with .float() first.")
@@ -133,7 +135,7 @@ def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ce
         raise RuntimeError("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
                            f"{[*array.shape]}")
     _check_image(array.shape, window, dims, ceil_mode, True)
-    check_type("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", array, "fl")
+    check_type(*(("avg_pool2d", array, "fl") if dims == 2 else ("avg_pool3d_out_frame", array, "wl")))
     return _MEANS[dims](input, kernel, steps, around, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -221,7 +223,7 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     """
     check_tensor("avg_pool1d", input)
     check_lines("avg_pool1d", input)
-    sizes = []
+    sizes: list[int] = []
     for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding)):
         given = ints("avg_pool1d", argument, value) if argument != "stride" or _has_stride(value) else sizes[:1]
         if len(given) != 1:
