@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32
-from .pooling import along, largest
+from .pooling import along, avg_pool, avg_pool_backward, largest, max_pool
 
 Sizes = tuple[int, ...]
 
@@ -28,8 +28,18 @@ def _dims(sizes: Sizes, to: Sizes) -> list[tuple[int, int, int]]:
     return [(back, sizes[-back], to[-back]) for back in range(1, len(to) + 1)]
 
 
+def _alike(sizes: Sizes, to: Sizes) -> Sizes:
+    """The size of the windows, where all have the same, and so are those of ordinary pooling; else nothing."""
+    pairs = [*zip(sizes[len(sizes) - len(to):], to)]
+    return tuple([n // m for n, m in pairs]) if all([m and not n % m for n, m in pairs]) else ()
+
+
 def adaptive_max_pool(x: Any, to: Sizes) -> Any:
     """The maxima, and where each is in its image."""
+    same = _alike(x.shape, to)
+    if same:
+        none = (0,) * len(to)
+        return max_pool(x, same, same, none, (1,) * len(to), False)
     values, indices = x, None
     for back, size, count in _dims(x.shape, to):
         step = math.prod(x.shape[x.ndim - back + 1:])
@@ -51,6 +61,9 @@ def _seen(x: Any, indices: Any, back: int, taps: list[Any], step: int) -> Iterat
 
 def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
     """The means."""
+    same = _alike(x.shape, to)
+    if same:
+        return avg_pool(x, same, same, (0,) * len(to), False, True, None)
     if x.dtype == F16:
         return adaptive_avg_pool(x.astype(F32), to).astype(F16)
     for back, size, count in _dims(x.shape, to):
@@ -64,6 +77,9 @@ def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
 
 def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
     """The adjoint of `adaptive_avg_pool` of images whose last `dims` dimensions have these sizes."""
+    same = _alike(sizes, g.shape[g.ndim - dims:])
+    if same:
+        return avg_pool_backward(g, sizes, same, same, (0,) * dims, False, True, None)
     if g.dtype == F16:
         return adaptive_avg_pool_backward(g.astype(F32), sizes, dims).astype(F16)
     for back in range(dims, 0, -1):

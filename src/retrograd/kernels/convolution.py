@@ -147,7 +147,7 @@ def matrices(x: Any, start: int, stop: int, groups: int) -> Any:
     """Samples as matrices: (groups, C / groups, samples * positions)."""
     if stop - start == 1:
         return x[start].reshape(groups, x.shape[1] // groups, -1)
-    return np.moveaxis(x[start:stop], 0, 1).reshape(groups, x.shape[1] // groups, -1)
+    return x[start:stop].swapaxes(0, 1).reshape(groups, x.shape[1] // groups, -1)
 
 
 class Blocks(NamedTuple):
@@ -239,7 +239,7 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
             if bias is not None and window.trivial:
                 target += bias
             if count > 1:
-                result[i:i + count] = np.moveaxis(target.reshape(rows, count, *outputs), 1, 0)
+                result[i:i + count] = target.reshape(rows, count, *outputs).swapaxes(0, 1)
 
     threads.in_parts(work, len(x), each)
     return result
@@ -267,7 +267,7 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
                 products = np.empty((*weights.shape[:2], count * positions), g.dtype)
             multiply(weights, given(i), products, width)
             parts = products.reshape(channels, len(taps), count, *outputs).swapaxes(0, 1)
-            sums = np.moveaxis(result[i:i + count], 1, 0)
+            sums = result[i:i + count].swapaxes(0, 1)
             for part, (source, target) in zip(parts, taps):
                 if flat:
                     _add_shifted(part, sums, source[-1], target[-1])

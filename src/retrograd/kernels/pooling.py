@@ -33,15 +33,15 @@ class Span(NamedTuple):
         starts = np.arange(self.outputs) * self.stride - self.padding
         return starts + np.maximum(0, -(starts // self.dilation)) * self.dilation
 
-    def taps(self) -> Iterator[tuple[slice, slice]]:
-        """For each place in the windows: the windows where it is inside, and the places then."""
+    def taps(self) -> Iterator[tuple[int, slice, slice]]:
+        """For each place in the windows: its number, the windows where it is inside, and the places then."""
         for i in range(self.kernel):
             offset = i * self.dilation - self.padding
             a = max(0, -(offset // self.stride))
             b = min(self.outputs, (self.size - 1 - offset) // self.stride + 1)
             if a < b:
                 start = a * self.stride + offset
-                yield slice(a, b), slice(start, start + (b - a - 1) * self.stride + 1, self.stride)
+                yield i, slice(a, b), slice(start, start + (b - a - 1) * self.stride + 1, self.stride)
 
     def counts(self, count_include_pad: bool) -> Any:
         """How many places of each window a mean divides by: those inside, or with the zeros around too."""
@@ -77,31 +77,57 @@ def along(back: int, place: Any) -> Any:
 
 
 def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> Any:
-    """The maxima, and where each is: its place in the image, of which the dimensions are taken as one."""
-    values, indices = x, None
-    for back, span in enumerate(reversed(spans(x.shape, kernel, stride, padding, dilation, ceil_mode)), 1):
-        step = math.prod(x.shape[x.ndim - back + 1:])
-        values, indices = _max_along(values, indices, back, span, step)
-    return np.ascontiguousarray(values), np.ascontiguousarray(indices)
+    """The maxima, and where each is: its place in the image, of which the dimensions are taken as one.
+
+    Which place of its window a maximum has is kept as one small number while the dimensions are gone through. To look
+    out for NaNs takes longer, and is done only where one has come through.
+    """
+    windows = spans(x.shape, kernel, stride, padding, dilation, ceil_mode)
+    values, taps = _maxima(x, windows, False)
+    if x.dtype.kind == "f" and np.isnan(values).any():
+        values, taps = _maxima(x, windows, True)
+    offsets, places, step = np.zeros(1, np.int64), np.zeros((), np.int64), 1
+    for back, span in enumerate(reversed(windows), 1):
+        offsets = np.add.outer(np.arange(span.kernel) * (span.dilation * step), offsets).ravel()
+        starts = (np.arange(span.outputs) * span.stride - span.padding) * step
+        places = places + starts.reshape(-1, *[1] * (back - 1))
+        step *= span.size
+    indices = np.take(offsets, taps)
+    return np.ascontiguousarray(values), np.add(indices, places, out=indices)
 
 
-def _max_along(x: Any, indices: Any, back: int, span: Span, step: int) -> tuple[Any, Any]:
-    """The maxima along the dimension that is `back` from the end. There a place counts `step` in the indices."""
-    axis, first = x.ndim - back, span.first()
-    best = np.take(x, first, axis)
-    places = (first * step).reshape(-1, *[1] * (back - 1))
-    chosen = np.take(indices, first, axis) + places if indices is not None else np.broadcast_to(
-        places, best.shape).copy()
-    nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
-    for windows, inside in span.taps():
-        here, there = along(back, windows), along(back, inside)
-        value, kept = x[there], best[here]
-        better = value > kept
-        if nan:
-            better |= value != value
-        index = np.arange(inside.start, inside.stop, inside.step).reshape(-1, *[1] * (back - 1)) * step
-        np.copyto(kept, value, where=better)
-        np.copyto(chosen[here], index if indices is None else indices[there] + index, where=better)
+def _maxima(x: Any, windows: list[Span], nans: bool) -> tuple[Any, Any]:
+    """The maxima, and which place of its window each has, row by row."""
+    number = np.min_scalar_type(math.prod([span.kernel for span in windows]))
+    taps, inner = np.zeros((), number), 1
+    for back, span in enumerate(reversed(windows), 1):
+        x, taps = _max_along(x, taps, back, span, inner, nans)
+        inner *= span.kernel
+    return x, taps
+
+
+def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool) -> tuple[Any, Any]:
+    """The maxima along the dimension that is `back` from the end, in which a place counts `inner`.
+
+    A later place has a greater number, so the number of the first of the maxima is kept by taking a maximum too.
+    """
+    first = span.first()
+    begins = first - (np.arange(span.outputs) * span.stride - span.padding)
+    best = np.take(x, first, x.ndim - back) if span.padding else x[
+        along(back, slice(0, (span.outputs - 1) * span.stride + 1, span.stride))].copy()
+    start = (begins // span.dilation * inner).astype(taps.dtype).reshape(-1, *[1] * (back - 1))
+    chosen = np.broadcast_to(start, best.shape).copy() if not taps.ndim else np.take(
+        taps, first, x.ndim - back) + start
+    for i, here, there in span.taps():
+        if i:
+            here, there = along(back, here), along(back, there)
+            value, kept, number = x[there], best[here], chosen[here]
+            better = value > kept
+            if nans:
+                better |= value != value
+            np.maximum(kept, value, out=kept)
+            tap = taps[there] + taps.dtype.type(i * inner) if taps.ndim else taps.dtype.type(i * inner)
+            np.maximum(number, better.view(np.uint8) * tap, out=number)
     return best, chosen
 
 
@@ -116,7 +142,7 @@ def largest(candidates: Iterator[tuple[Any, Any]]) -> tuple[Any, Any]:
     return best, chosen
 
 
-def gathered(x: Any, indices: Any, dims: int) -> Any:
+def gathered(x: Any, indices: Any, dims: int, disjoint: bool) -> Any:
     """The elements of images at these places, which count over the last `dims` dimensions."""
     return np.take_along_axis(lines(x, dims), lines(indices, dims), -1).reshape(indices.shape)
 
@@ -127,13 +153,15 @@ def lines(x: Any, dims: int) -> Any:
     return x.reshape(*x.shape[:first], math.prod(x.shape[first:]))
 
 
-def scattered(g: Any, indices: Any, shape: Sizes, dims: int) -> Any:
-    """Images of zeros, with these values added at these places."""
+def scattered(g: Any, indices: Any, shape: Sizes, dims: int, disjoint: bool) -> Any:
+    """Images of zeros, with these values added at these places, of which no two are one where they are `disjoint`."""
     images, size = math.prod(shape[:len(shape) - dims]), math.prod(shape[len(shape) - dims:])
     at = (indices.reshape(images, math.prod(indices.shape[indices.ndim - dims:]))
           + np.arange(images)[:, None] * size).ravel()
-    if g.dtype.kind == "c":
-        return (scattered(g.real, indices, shape, dims) + 1j * scattered(g.imag, indices, shape, dims)).astype(g.dtype)
+    if disjoint:
+        result = np.zeros(images * size, g.dtype)
+        result[at] = g.ravel()
+        return result.reshape(shape)
     return np.bincount(at, g.ravel(), images * size).reshape(shape).astype(g.dtype)
 
 
@@ -167,7 +195,7 @@ def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bo
     for back, span in enumerate(reversed(windows), 1):
         axis = x.ndim - back
         total = np.zeros((*sums.shape[:axis], span.outputs, *sums.shape[axis + 1:]), x.dtype)
-        for here, there in span.taps():
+        for _, here, there in span.taps():
             place = total[along(back, here)]
             np.add(place, sums[along(back, there)], out=place)
         sums = total
@@ -185,7 +213,7 @@ def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, paddin
     for back, span in zip(range(len(windows), 0, -1), windows):
         axis = g.ndim - back
         total = np.zeros((*parts.shape[:axis], span.size, *parts.shape[axis + 1:]), g.dtype)
-        for here, there in span.taps():
+        for _, here, there in span.taps():
             place = total[along(back, there)]
             np.add(place, parts[along(back, here)], out=place)
         parts = total

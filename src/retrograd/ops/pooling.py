@@ -13,29 +13,35 @@ from ..kernels import adaptive_pooling as adaptive, pooling as kernels
 from .framework import Op, linear, operator
 
 gathered: Op = linear("gather_pooled", kernels.gathered, tensors=2,
-                      x=lambda g, indices, x_shape, dims: scattered(g, indices, x_shape, dims))
+                      x=lambda g, indices, x_shape, dims, disjoint: scattered(g, indices, x_shape, dims, disjoint))
 scattered: Op = linear("max_pool_backward", kernels.scattered, tensors=2,
-                       g=lambda g, indices, dims: gathered(g, indices, dims))
+                       g=lambda g, indices, dims, disjoint: gathered(g, indices, dims, disjoint))
 
 
-def _maxima(name: str, dims: int, kernel: Callable[..., Any], tensors: int = 1) -> Op:
-    def back(g: Any, indices: Any, x_shape: Any) -> Any:
-        return scattered(g, indices, x_shape, dims)
-
+def _maxima(name: str, kernel: Callable[..., Any], rule: Callable[..., Any], tensors: int = 1) -> Op:
     node = "".join([part.title() for part in name.split("_")]) + "Backward0"
-    return operator(name, kernel, node=node, tensors=tensors, outputs="values indices",
-                    differentiable="values", x=back)
+    return operator(name, kernel, node=node, tensors=tensors, outputs="values indices", differentiable="values", x=rule)
 
 
-max_pool2d, max_pool3d = [_maxima(f"max_pool{d}d_with_indices", d, kernels.max_pool) for d in (2, 3)]
+def _to_maxima(g: Any, indices: Any, x_shape: Any, kernel: Any, stride: Any, dilation: Any) -> Any:
+    disjoint = all([s > d * (k - 1) for k, s, d in zip(kernel, stride, dilation)])
+    return scattered(g, indices, x_shape, len(kernel), disjoint)
+
+
+def _to_any(g: Any, indices: Any, x_shape: Any, to: Any) -> Any:
+    return scattered(g, indices, x_shape, len(to), False)
+
+
+max_pool2d, max_pool3d = [
+    _maxima(f"max_pool{d}d_with_indices", kernels.max_pool, _to_maxima) for d in (2, 3)]
 adaptive_max_pool2d, adaptive_max_pool3d = [
-    _maxima(f"adaptive_max_pool{d}d", d, adaptive.adaptive_max_pool) for d in (2, 3)]
+    _maxima(f"adaptive_max_pool{d}d", adaptive.adaptive_max_pool, _to_any) for d in (2, 3)]
 fractional_max_pool2d, fractional_max_pool3d = [
-    _maxima(f"fractional_max_pool{d}d", d, adaptive.fractional_max_pool, 2) for d in (2, 3)]
+    _maxima(f"fractional_max_pool{d}d", adaptive.fractional_max_pool, _to_any, 2) for d in (2, 3)]
 
 
 def _unplaced(g: Any, indices: Any, sizes: Any) -> Any:
-    return gathered(g, indices, len(sizes))
+    return gathered(g, indices, len(sizes), True)
 
 
 max_unpool2d, max_unpool3d = [
