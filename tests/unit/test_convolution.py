@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import convolution as kernels, threads
+from retrograd.kernels import columns, convolution as kernels, threads
 
 F = torch.nn.functional
 Array = np.ndarray[Any, Any]
@@ -34,13 +35,14 @@ def by_definition(x: Array, weight: Array, stride: Sizes, padding: Sizes, dilati
 
 
 @pytest.fixture(params=[1, 3])
-def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """All work in one thread, and even the smallest in three, by products of few columns."""
+def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """All work in one thread, and even the smallest in three, by products of few columns and in strips of an image."""
     monkeypatch.setattr(threads, "_threads", request.param)
     monkeypatch.setattr(threads, "LARGE", 0)
     monkeypatch.setattr(threads, "_pool", [])
     if request.param > 1:
-        monkeypatch.setattr(kernels, "_ALONE", 1 << 10)
+        monkeypatch.setattr(columns, "_ALONE", 1 << 10)
+        monkeypatch.setattr(kernels, "_STRIP", 1 << 11)
     yield request.param
     for pool in threads._pool:
         pool.shutdown()

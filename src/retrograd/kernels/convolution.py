@@ -1,193 +1,37 @@
 """Convolutions of any number of dimensions, as matrix products of columns: forwards, and by input and by weight.
 
-A column holds what one output position sees: C * prod(kernel) numbers. They are copied for one sample at a time (for
-several where the images are small), so that they stay in the cache and the memory that they take does not grow with
-the batch; the gradient by the weight copies them once more, since keeping them would take prod(kernel) times the
-memory of the input. The product is written straight to the result. The transposed convolution, which is the
-gradient by the input, is the reverse: a product gives columns, and they are added where they came from.
+Columns (see `columns`) are copied for one sample at a time, for several where images are small, and for a strip of it
+where they are large: so they stay in the cache, and memory does not grow with the batch. The gradient by the weight
+copies them once more, since to keep them would take prod(kernel) times the memory of the input. A product is written
+straight to the result, and the bias is part of it: a row of ones in the columns.
+
+The transposed convolution, which is the gradient by the input, is the reverse: a product gives columns, and they are
+added where they came from. Where all steps but the last are 1, only the last dimension is treated so. Along the others
+the kernel is turned round and moves over the cotangent, which copies long runs and leaves fewer parts to be added.
 
 Samples are spread over threads. OpenBLAS has threads of its own, but they wait for each other at every product, which
-costs more than these small products do. It uses them only where a product has more than 2^19 multiplications, so in
-threads products are cut in narrower ones, which NumPy runs in one call.
+costs more than products as small as these do. It uses them only where a product has 2^19 multiplications or more, so
+in threads products are cut in narrower ones, which NumPy runs in one call.
 
-Measured on one core, input 32x16x28x28, 32 filters of 3x3: the product takes 2.1 ms and the columns 0.7; one large
-product over the batch took as long, with 32 times the memory. Shifted products without columns have an inner
-dimension of C alone, and took twice as long. `rows` are (O, C / groups, *kernel) as PyTorch has weights.
+Measured on one core for 32x16x28x28 and 32 filters of 3x3: products take 2.1 ms each way, columns 0.5 (0.7 without the
+step by rows). One product for the whole batch was not faster, with 32 times the memory. Shifted products without
+columns have an inner dimension of C alone, and took longer than they saved. Transposing by 9 sums of columns took 1 ms
+more than now.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import product as places
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ..dtypes import F16, F32
 from . import threads
+from .columns import Columns, Sizes, Window, blocks, last, matrices, multiply, summed_product
 
-Sizes = tuple[int, ...]
-# OpenBLAS computes products of fewer multiplications in the calling thread.
-_ALONE = 1 << 19
-# How many output positions a product should have at least, and how many multiplications take as long as one element
-# of other work.
-_POSITIONS, _PRODUCTS = 256, 8
-
-
-class Window(NamedTuple):
-    """How a kernel slides: for each dimension of space its size, step, the zeros around, and the gaps in it."""
-
-    kernel: Sizes
-    stride: Sizes
-    padding: Sizes
-    dilation: Sizes
-
-    def outputs(self, sizes: Sizes) -> Sizes:
-        """How many positions there are in each dimension."""
-        return tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1
-                      for n, k, s, p, d in zip(sizes, *self)])
-
-    def inputs(self, outputs: Sizes, extra: Sizes) -> Sizes:
-        """The sizes that a transposed convolution gives."""
-        return tuple([(n - 1) * s - 2 * p + d * (k - 1) + e + 1
-                      for n, k, s, p, d, e in zip(outputs, *self, extra)])
-
-    @property
-    def trivial(self) -> bool:
-        """Whether each position sees just itself."""
-        return not any(self.padding) and max((*self.kernel, *self.stride)) == 1
-
-    def taps(self, sizes: Sizes, outputs: Sizes) -> list[tuple[tuple[slice, ...], tuple[slice, ...]]]:
-        """For each place in the kernel, row by row: which positions see an input through it, and which inputs."""
-        pairs = [[_seen(i * d - p, s, n, m) for i in range(k)]
-                 for k, s, p, d, n, m in zip(*self, sizes, outputs)]
-        return [(tuple([a for a, _ in tap]), tuple([b for _, b in tap])) for tap in places(*pairs)]
-
-    def view(self, padded: Any, outputs: Sizes) -> Any:
-        """The windows of a padded array (n, c, ...) as a view: (c, *kernel, n, *outputs)."""
-        n, c, *steps = padded.strides
-        return as_strided(padded, (padded.shape[1], *self.kernel, padded.shape[0], *outputs),
-                          (c, *[s * d for s, d in zip(steps, self.dilation)],
-                           n, *[s * t for s, t in zip(steps, self.stride)]), writeable=False)
-
-
-def _last(ranges: tuple[slice, ...]) -> Any:
-    """An index that takes these ranges of the last dimensions."""
-    return (..., *ranges)
-
-
-def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, slice]:
-    """The positions i with 0 <= i * step + offset < inputs, and these places of the input."""
-    first = max(0, -(offset // step))
-    last = max(first, min(outputs, (inputs - 1 - offset) // step + 1))
-    start = first * step + offset
-    return slice(first, last), slice(start, max(start, (last - 1) * step + offset + 1), step)
-
-
-class Columns:
-    """The columns of so many samples at a time, in memory that is used again. One for each thread.
-
-    They are copied in two steps: what the last dimension of the kernel sees, which are short runs, and then the rows
-    of that which its other dimensions see, which are long ones. With `ones`, each column has a last element of 1.
-    """
-
-    def __init__(self, x: Any, window: Window, outputs: Sizes, groups: int, count: int, ones: bool = False) -> None:
-        self.x, self.trivial, self.groups, self.count = x, window.trivial, groups, count
-        self.padded = self.rows = None
-        if self.trivial:
-            return
-        if any(window.padding):
-            sizes = x.shape[2:]
-            x = self.padded = np.zeros(
-                (count, x.shape[1], *[n + 2 * p for n, p in zip(sizes, window.padding)]), x.dtype)
-            self.inside = x[(..., *[slice(p, p + n) for n, p in zip(sizes, window.padding)])]
-        self.each = (slice(None),) * (len(outputs) + 1)
-        self.windows = window.view(x, outputs)
-        if window.kernel[-1] > 1 and max(window.kernel[:-1], default=1) > 1:
-            self.windows, self.rows, self.long = _by_rows(x, window, outputs, count)
-        inner = x.shape[1] // groups
-        depth = inner * math.prod(window.kernel)
-        self.columns = np.empty((groups, depth + ones, count * math.prod(outputs)), x.dtype)
-        self.columns[:, depth:] = 1
-        self.places = self.columns[:, :depth].reshape(groups, inner, *window.kernel, count, *outputs)
-
-    def __call__(self, start: int) -> Any:
-        """Those of the samples from this one on: (groups, C / groups * prod(kernel), samples * positions)."""
-        stop, view, places = start + self.count, self.x, None
-        if self.trivial:
-            return matrices(self.x, start, stop, self.groups)
-        if self.padded is not None:
-            self.inside[...] = self.x[start:stop]
-            start, stop = 0, self.count
-        view, places = self.windows[(*self.each, slice(start, stop))], self.places
-        if self.rows is not None:
-            np.copyto(self.rows, view)
-            view = self.long
-        np.copyto(places, view.reshape(places.shape))
-        return self.columns
-
-
-def _by_rows(x: Any, window: Window, outputs: Sizes, count: int) -> tuple[Any, Any, Any]:
-    """What the last dimension of the kernel sees as a view of x, memory for it, and the windows of that."""
-    kernel, stride, _, dilation = window
-    ahead, one = x.shape[2:-1], (1,) * (len(kernel) - 1)
-    view = Window((*one, kernel[-1]), (*one, stride[-1]), kernel, (*one, dilation[-1])).view(
-        x, (*ahead, outputs[-1]))
-    rows = np.empty((*view.shape[:len(kernel) + 1], count, *ahead, outputs[-1]), x.dtype)
-    c, *_, last, n = rows.strides[:len(kernel) + 2]
-    *steps, item = rows.strides[len(kernel) + 2:]
-    long = as_strided(rows, (x.shape[1], *kernel, count, *outputs),
-                      (c, *[s * d for s, d in zip(steps, dilation)], last, n,
-                       *[s * t for s, t in zip(steps, stride)], item), writeable=False)
-    return view, rows, long
-
-
-def matrices(x: Any, start: int, stop: int, groups: int) -> Any:
-    """Samples as matrices: (groups, C / groups, samples * positions)."""
-    if stop - start == 1:
-        return x[start].reshape(groups, x.shape[1] // groups, -1)
-    return x[start:stop].swapaxes(0, 1).reshape(groups, x.shape[1] // groups, -1)
-
-
-class Blocks(NamedTuple):
-    """How the samples are taken: so many at a time, by products of so many columns; how much work that is in all."""
-
-    samples: int
-    width: int
-    elements: int
-
-
-def blocks(samples: int, positions: int, rows: int, inner: int, groups: int) -> Blocks:
-    """For products of (rows, inner) with (inner, positions) in each group of each sample."""
-    size = max(1, min(samples, -(-_POSITIONS // max(1, positions))))
-    width = _ALONE // max(1, rows * inner) // 8 * 8
-    elements = samples * positions * rows * inner * groups // _PRODUCTS
-    if threads.available() == 1 or samples < 2 or width < 16 or elements < threads.LARGE:
-        return Blocks(size, 0, 0)
-    return Blocks(min(size, -(-samples // threads.available())), width, elements)
-
-
-def multiply(a: Any, b: Any, out: Any, width: int) -> None:
-    """The products of two stacks of matrices, in pieces of so many columns unless `width` is 0."""
-    columns = b.shape[-1]
-    if not width or columns <= width:
-        np.matmul(a, b, out=out)
-        return
-    width = -(-columns // -(-columns // width))
-    whole = columns - columns % width
-    cut = (*b.shape[:-1], whole // width, width)
-    np.matmul(a[:, None], b[..., :whole].reshape(cut).swapaxes(1, 2),
-              out=_cut(out[..., :whole], width))
-    if whole < columns:
-        np.matmul(a, b[..., whole:], out=out[..., whole:])
-
-
-def _cut(stack: Any, width: int) -> Any:
-    """Matrices (groups, rows, columns) as a view of narrower ones: (groups, pieces, rows, width)."""
-    groups, rows, columns = stack.shape
-    a, b, c = stack.strides
-    return as_strided(stack, (groups, columns // width, rows, width), (a, c * width, b, c))
+# How many bytes of columns of one sample are made at a time.
+_STRIP = 1 << 23
 
 
 def convolution(x: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
@@ -219,6 +63,12 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
     if not weight.size:
         result[...] = 0
         return result if bias is None else np.add(result, _beside(bias, len(outputs)), out=result)
+    strips = _strips(window, outputs, x.shape[1] * x.itemsize)
+    if strips:
+        whole, window = _padded_ahead(x, window), _flush(window)
+        for a, b in strips:
+            result[:, :, a:b] = gathered(whole[:, :, window.reach(a, b)], weight, bias, window, groups)
+        return result
     weights = weight.reshape(groups, rows // groups, -1)
     positions = math.prod(outputs)
     size, width, each = blocks(len(x), positions, weights.shape[1], weights.shape[2], groups)
@@ -251,6 +101,9 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     result = np.zeros((g.shape[0], channels, *sizes), g.dtype)
     if not (result.size and weight.size and g.size):
         return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+    strips = _strips(window, g.shape[2:], channels * g.itemsize)
+    if strips:
+        return _spread_by_strips(g, weight, bias, window, result, strips, groups)
     ahead, window = _ahead(window)
     weights, outputs = _turned(weight, ahead, groups), ahead.outputs(g.shape[2:])
     positions, taps = math.prod(outputs), window.taps(sizes, outputs)
@@ -272,8 +125,8 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
                 if flat:
                     _add_shifted(part, sums, source[-1], target[-1])
                 else:
-                    place = sums[_last(target)]
-                    np.add(place, part[_last(source)], out=place)
+                    place = sums[last(target)]
+                    np.add(place, part[last(source)], out=place)
 
     threads.in_parts(work, len(g), each)
     return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
@@ -288,6 +141,42 @@ def _add_shifted(part: Any, sums: Any, source: slice, target: slice) -> None:
     a, b = max(0, source.start - target.start), max(0, target.start - source.start)
     place = sums[..., b:sums.shape[-1] - a]
     np.add(place, part[..., a:part.shape[-1] - b], out=place)
+
+
+def _spread_by_strips(g: Any, weight: Any, bias: Any, window: Window, result: Any, strips: list[tuple[int, int]],
+                      groups: int) -> Any:
+    """The same, where rows of positions are taken after each other and added up in `result`."""
+    sizes, around, free = result.shape[2:], window.padding[0], _flush(window)
+    for a, b in strips:
+        rows = free.reach(a, b)
+        part = spread(g[:, :, a:b], weight, None, free, (rows.stop - rows.start, *sizes[1:]), groups)
+        start, stop = max(0, rows.start - around), min(sizes[0], rows.stop - around)
+        if start < stop:
+            first = start + around - rows.start
+            result[:, :, start:stop] += part[:, :, first:first + stop - start]
+    return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+
+
+def _strips(window: Window, outputs: Sizes, channel: int) -> list[tuple[int, int]]:
+    """Ranges of the first dimension whose columns are small enough; none where all of them are."""
+    row = channel * math.prod(window.kernel) * math.prod(outputs[1:])
+    count = max(1, _STRIP // max(1, row))
+    if window.trivial or count >= outputs[0]:
+        return []
+    return [(a, min(a + count, outputs[0])) for a in range(0, outputs[0], count)]
+
+
+def _padded_ahead(x: Any, window: Window) -> Any:
+    """x with the zeros around its first dimension of space."""
+    around = window.padding[0]
+    if not around:
+        return x
+    return np.pad(x, [(0, 0), (0, 0), (around, around), *[(0, 0)] * (x.ndim - 3)])
+
+
+def _flush(window: Window) -> Window:
+    """The window without zeros around the first dimension."""
+    return window._replace(padding=(0, *window.padding[1:]))
 
 
 def _ahead(window: Window) -> tuple[Window, Window]:
@@ -324,6 +213,13 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes,
     inner, rows = math.prod(shape[1:]), shape[0] // groups
     if not (x.size and g.size):
         return np.zeros(shape, x.dtype)
+    strips = _strips(window, outputs, x.shape[1] * x.itemsize)
+    if strips:
+        whole, free, total = _padded_ahead(x, window), _flush(window), np.zeros(shape, x.dtype)
+        for a, b in strips:
+            total += weight_gradient(whole[:, :, free.reach(a, b)], g[:, :, a:b], shape, stride, free.padding,
+                                     dilation, groups)
+        return total
     positions = math.prod(outputs)
     size, width, each = blocks(len(x), positions, rows, inner, groups)
     sums: list[Any] = []
@@ -335,24 +231,13 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes,
             count = min(size, stop - i)
             if columns is None or columns.count != count:
                 columns = Columns(x, window, outputs, groups, count)
-            total += _summed_product(matrices(g, i, i + count, groups), columns(i), width)
+            total += summed_product(matrices(g, i, i + count, groups), columns(i), width)
         sums.append(total)
 
     threads.in_parts(work, len(x), each)
     for other in sums[1:]:
         sums[0] += other
     return sums[0].reshape(shape)
-
-
-def _summed_product(a: Any, b: Any, width: int) -> Any:
-    """a (groups, rows, n) @ b (groups, columns, n) transposed, in pieces of the sum unless `width` is 0."""
-    n = a.shape[-1]
-    if not width or n <= width:
-        return np.matmul(a, b.swapaxes(1, 2))
-    width = -(-n // -(-n // width))
-    whole = n - n % width
-    pieces = np.matmul(_cut(a[..., :whole], width), _cut(b[..., :whole], width).swapaxes(2, 3)).sum(1)
-    return pieces if whole == n else pieces + np.matmul(a[..., whole:], b[..., whole:].swapaxes(1, 2))
 
 
 def _beside(bias: Any, dims: int) -> Any:
@@ -381,6 +266,6 @@ def fold(x: Any, sizes: Sizes, kernel: Sizes, dilation: Sizes, padding: Sizes, s
     parts = x.reshape(len(x), x.shape[1] // count, count, *outputs)
     result = np.zeros((*parts.shape[:2], *sizes), x.dtype)
     for t, (source, target) in enumerate(window.taps(sizes, outputs)):
-        place = result[_last(target)]
-        np.add(place, parts[:, :, t][_last(source)], out=place)
+        place = result[last(target)]
+        np.add(place, parts[:, :, t][last(source)], out=place)
     return result
