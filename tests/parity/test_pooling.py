@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import retrograd
+from against_torch import compare
 from tests.same_expression import check
 
 SETUP = """
@@ -303,3 +304,13 @@ def test_which_of_equal_maxima_and_of_nans_counts(window: tuple[Any, ...], ceil_
                 found.append([values.detach().numpy(), indices.numpy(), x.grad.numpy()])
             for theirs, ours in zip(*found, strict=True):
                 np.testing.assert_array_equal(ours, theirs)
+
+
+def test_where_maxima_of_overlapping_windows_go_back() -> None:
+    """Of the values for one place the last is kept, but all of them get its gradient, and so on with that."""
+    def call(torch: Any, x: Any) -> Any:
+        f = torch.nn.functional
+        _, indices = f.max_pool2d(x.detach(), 3, 1, return_indices=True)
+        return f.max_unpool2d(f.max_pool2d(x, 3, 1), indices, 3, 1)
+
+    compare(call, np.random.default_rng(3).standard_normal((2, 3, 7, 6)))

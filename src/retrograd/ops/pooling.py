@@ -41,7 +41,7 @@ fractional_max_pool2d, fractional_max_pool3d = [
 
 
 def _unplaced(g: Any, indices: Any, sizes: Any) -> Any:
-    return gathered(g, indices, len(sizes), True)
+    return gathered(g, indices, len(sizes), False)
 
 
 max_unpool2d, max_unpool3d = [
