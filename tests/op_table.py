@@ -6,6 +6,7 @@ A module for each family holds its entries; an operator of the package that no e
 from __future__ import annotations
 
 from op_table_activations import ACTIVATIONS
+from op_table_convolution import CONVOLUTION
 from op_table_differences import DIFFERENCES
 from op_table_entry import DTYPES, Entry
 from op_table_indexing import INDEXING
@@ -13,12 +14,26 @@ from op_table_inplace import INPLACE, RANDOM
 from op_table_losses import LOSSES
 from op_table_matrix import MATRIX
 from op_table_pointwise import POINTWISE
+from op_table_pooling import POOLING
 from op_table_reductions import REDUCTIONS
 from op_table_shapes import SHAPES
 from op_table_special import SPECIAL
 
 __all__ = ["BY_NAME", "DTYPES", "RANDOM", "TABLE", "Entry"]
 
-TABLE = [*POINTWISE, *SPECIAL, *ACTIVATIONS, *INPLACE, *RANDOM, *LOSSES, *REDUCTIONS, *MATRIX, *SHAPES, *INDEXING,
-         *DIFFERENCES]
+TABLE = [
+    *POINTWISE,
+    *SPECIAL,
+    *ACTIVATIONS,
+    *INPLACE,
+    *RANDOM,
+    *LOSSES,
+    *REDUCTIONS,
+    *MATRIX,
+    *SHAPES,
+    *INDEXING,
+    *DIFFERENCES,
+    *CONVOLUTION,
+    *POOLING,
+]
 BY_NAME = {entry.name: entry for entry in TABLE}

@@ -62,6 +62,7 @@ from .tensor.conversion import (
     result_type,
 )
 from .tensor.functions.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
+from .tensor.functions.adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d
 from .tensor.functions.arithmetic import (
     add,
     div,
@@ -139,6 +140,16 @@ from .tensor.functions.comparison import (
     where,
 )
 from .tensor.functions.contraction import chain_matmul, einsum, inner, tensordot
+from .tensor.functions.convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_tbc,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    convolution,
+)
 from .tensor.functions.counting import bucketize, histc, histogram, histogramdd, searchsorted
 from .tensor.functions.creation import (
     complex,
@@ -304,6 +315,7 @@ from .tensor.functions.masking import index_put, index_put_, masked_fill, masked
 from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensor.functions.normalizing import log_softmax, logsumexp, norm, softmax
 from .tensor.functions.numbers import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
+from .tensor.functions.pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
 from .tensor.functions.quantiles import nanmean, nanquantile, quantile
 from .tensor.functions.random import (
     bernoulli,
@@ -436,19 +448,21 @@ from .tensor.tensor import Tensor
 __version__ = "0.1.0"
 
 __all__ = [
-    "_C", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "add", "addbmm", "addcdiv", "addcmul",
-    "addmm", "addmv", "addmv_", "addr", "adjoint", "all", "allclose", "amax", "amin", "aminmax", "angle", "any",
-    "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan",
-    "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
-    "as_strided_scatter", "as_tensor", "as_torch", "asarray", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "baddbmm", "bernoulli",
-    "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "bmm", "bool", "BoolTensor", "broadcast_shapes", "broadcast_tensors", "broadcast_to",
-    "bucketize", "ByteTensor", "can_cast", "cat", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat",
-    "chain_matmul", "channels_last", "channels_last_3d", "CharTensor", "chunk", "clamp", "clamp_", "clamp_max",
-    "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "complex", "complex128",
-    "complex64", "concat", "concatenate", "conj", "conj_physical", "conj_physical_", "contiguous_format",
-    "copysign", "cos", "cos_", "cosh", "cosh_", "count_nonzero", "cuda", "cummax", "cummin", "cumprod", "cumsum",
+    "_C", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d",
+    "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr", "adjoint",
+    "all", "allclose", "amax", "amin", "aminmax", "angle", "any", "arange", "arccos", "arccos_", "arccosh",
+    "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_",
+    "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_scatter", "as_tensor", "as_torch",
+    "asarray", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "atleast_1d",
+    "atleast_2d", "atleast_3d", "autograd", "avg_pool1d", "baddbmm", "bernoulli", "bincount", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool",
+    "BoolTensor", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "bucketize", "ByteTensor", "can_cast",
+    "cat", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul", "channels_last",
+    "channels_last_3d", "CharTensor", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "clamp_min_", "clip", "clip_", "clone", "column_stack", "complex", "complex128", "complex64", "concat",
+    "concatenate", "conj", "conj_physical", "conj_physical_", "contiguous_format", "conv1d", "conv2d", "conv3d",
+    "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "cos",
+    "cos_", "cosh", "cosh_", "count_nonzero", "cuda", "cummax", "cummin", "cumprod", "cumsum",
     "cumulative_trapezoid", "default_generator", "deg2rad", "deg2rad_", "detach", "device", "diag", "diag_embed",
     "diagonal", "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "double", "DoubleTensor",
     "dsplit", "dstack", "dtype", "e", "einsum", "empty", "empty_like", "empty_strided", "enable_grad", "eq",
@@ -467,26 +481,27 @@ __all__ = [
     "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linalg", "linspace", "load", "log", "log10",
     "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp",
     "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long",
-    "LongTensor", "lt", "manual_seed", "masked_fill", "masked_select", "matmul", "max", "maximum", "mean", "median",
-    "memory_format", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul",
-    "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian",
-    "nanquantile", "nansum", "narrow", "ne", "neg", "neg_", "negative", "negative_", "nextafter", "nn", "no_grad",
-    "nonzero", "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim", "outer", "overrides",
-    "permute", "pi", "polar", "polygamma", "positive", "pow", "preserve_format", "printoptions", "prod",
-    "promote_types", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "random", "randperm", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
-    "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "result_type",
-    "return_types", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "save",
-    "scalar_tensor", "scatter", "scatter_add", "searchsorted", "seed", "select", "select_scatter", "selu", "selu_",
-    "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short",
-    "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
-    "Size", "slice_scatter", "softmax", "sort", "special", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "std_mean", "strided", "sub", "subtract", "sum", "swapaxes", "swapdims",
-    "t", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot",
-    "tile", "topk", "trace", "transpose", "trapezoid", "trapz", "tril", "tril_indices", "triu", "triu_indices",
-    "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind", "unflatten", "unique",
-    "unique_consecutive", "unsqueeze", "UntypedStorage", "utils", "var", "var_mean", "vdot", "view_as_complex",
-    "view_as_real", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "LongTensor", "lt", "manual_seed", "masked_fill", "masked_select", "matmul", "max", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "maximum", "mean", "median", "memory_format", "meshgrid",
+    "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv",
+    "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "ne",
+    "neg", "neg_", "negative", "negative_", "nextafter", "nn", "no_grad", "nonzero", "norm", "normal", "not_equal",
+    "numel", "ones", "ones_like", "optim", "outer", "overrides", "permute", "pi", "polar", "polygamma", "positive",
+    "pow", "preserve_format", "printoptions", "prod", "promote_types", "quantile", "rad2deg", "rad2deg_", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "ravel", "real",
+    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape",
+    "resize_as_", "resolve_conj", "resolve_neg", "result_type", "return_types", "roll", "rot90", "round", "round_",
+    "row_stack", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add", "searchsorted",
+    "seed", "select", "select_scatter", "selu", "selu_", "set_default_dtype", "set_grad_enabled",
+    "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_",
+    "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_scatter", "softmax", "sort",
+    "special", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
+    "std_mean", "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan",
+    "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose",
+    "trapezoid", "trapz", "tril", "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
+    "TypedStorage", "uint8", "unbind", "unflatten", "unique", "unique_consecutive", "unsqueeze", "UntypedStorage",
+    "utils", "var", "var_mean", "vdot", "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where",
+    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one

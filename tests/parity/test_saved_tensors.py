@@ -40,17 +40,25 @@ def pairs(theirs: Any, ours: Any) -> Iterator[tuple[Any, Any]]:
 
 # What PyTorch's nodes have and ours do not, since "naming is saving": no rule of ours needs the value.
 NOT_SAVED = {
+    **dict.fromkeys(("AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool3DBackward0", "AdaptiveMaxPool2DBackward0",
+                     "AdaptiveMaxPool3DBackward0", "AvgPool2DBackward0", "AvgPool3DBackward0"), "self"),
     "AddbmmBackward0": "batch1_sym_argsize_0 batch1_sym_argsize_1 batch2_sym_argsize_2",
     "AddmmBackward0": "mat1_sym_strides mat2_sym_strides",
     "ComplexBackward0": "imag real",
+    "ConstantPadNdBackward0": "pad",
+    "ConvTbcBackward0": "bias", "ConvolutionBackward0": "bias_sym_sizes_opt output_padding",
     "CummaxBackward0": "self", "CumminBackward0": "self",
     "DivBackward2": "other rounding_mode self",
     "ErfinvBackward0": "self",
+    "FractionalMaxPool2DBackward0": "kernel_size self", "FractionalMaxPool3DBackward0": "kernel_size self",
     "GatherBackward0": "self",
     "GeluBackward0": "approximate",
+    "Im2ColBackward0": "self_sym_argsize_minus_1 self_sym_argsize_minus_2",
     "IndexAddBackward0": "source source_dim", "IndexCopyBackward0": "source source_dim",
     "LogSigmoidBackward0": "buffer",
     "MaskedSelectBackward0": "self",
+    "MaxPool2DWithIndicesBackward0": "ceil_mode padding self",
+    "MaxPool3DWithIndicesBackward0": "ceil_mode padding self",
     "MmBackward0": "mat2_sym_strides self_sym_strides",
     "NllLoss2DBackward0": "self total_weight", "NllLossBackward0": "self total_weight",
     "SgnBackward0": "result",
@@ -61,7 +69,7 @@ NOT_SAVED = {
 }
 # Options that are kept as they are computed with: dimensions counted from the front, all of them where none is named,
 # an end within the bounds, the usual correction and offset.
-RESOLVED = {"dim", "dims", "dim1", "dim2", "dimension", "end", "correction", "storage_offset"}
+RESOLVED = {"dim", "dims", "dim1", "dim2", "dimension", "end", "correction", "padding", "storage_offset", "stride"}
 # Composed of nodes of other kinds than PyTorch's: a division and a product by a number.
 OTHER_NODES = {"MulBackward1", "DivBackward1"}
 
@@ -119,10 +127,42 @@ class Packed(list[Any]):
 
 # The table's entries that save something else than PyTorch's, by the nodes above, and by: a weight that is not spread
 # out, results that are no tensors that require grad, functions that PyTorch composes of others, out-variants.
-PACKED_APART = ("div floor", "div trunc", "erfinv", "sgn", "isfinite", "isclose", "complex", "logsigmoid", "asinh_",
-                "acosh_", "atanh_", "binary_cross_entropy weight", "nll_loss", "cross_entropy", "cummax", "cummin",
-                "a kept gradient", "gather", "index_add", "index_copy", "masked_select", "take",
-                 "special.log_ndtr", "quantile", "nanquantile", "gradient places", "renorm_")
+PACKED_APART = tuple(name.strip() for name in """
+    div floor
+    div trunc
+    erfinv
+    sgn
+    isfinite
+    isclose
+    complex
+    logsigmoid
+    asinh_
+    acosh_
+    atanh_
+    binary_cross_entropy weight
+    nll_loss
+    cross_entropy
+    cummax
+    cummin
+    a kept gradient
+    gather
+    index_add
+    index_copy
+    masked_select
+    take
+    special.log_ndtr
+    quantile
+    nanquantile
+    gradient places
+    renorm_
+    conv_tbc
+    max_pool
+    max_unpool
+    avg_pool
+    adaptive
+    lp_pool
+    fractional
+""".strip().splitlines())
 
 
 @pytest.mark.parametrize("entry", [e for e in TABLE if not e.name.startswith(PACKED_APART)], ids=str)

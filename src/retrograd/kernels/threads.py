@@ -1,7 +1,7 @@
 """Threads for kernels on large arrays: the parts of a loop at once, where NumPy lets go of the interpreter's lock.
 
-A kernel must do most of its work inside NumPy, on parts that nobody else writes to, and must not need NumPy's
-floating-point flags, which are off in the threads. The pool is made when it is first needed.
+A kernel must do most of its work inside NumPy, and on parts that nobody else writes to; a part must not hand over parts
+in turn. The pool is made when it is first needed. Must not know what the work is.
 """
 
 from __future__ import annotations
@@ -10,61 +10,71 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from itertools import pairwise
-
-import numpy as np
 
 # How long a part takes at least, in nanoseconds: less is done sooner than handed over.
 ENOUGH = 250_000
 
 
-def available() -> int:
-    """How many threads to use: OMP_NUM_THREADS, where it is set, or the cores that this process may use."""
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    if told.isdigit() and int(told):
-        return int(told)
-    cores: Callable[[], int | None] = getattr(os, "process_cpu_count", os.cpu_count)
-    return cores() or 1
+def _count() -> int:
+    """How many threads to use: what OMP_NUM_THREADS or OPENBLAS_NUM_THREADS says, or one for each core."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        said = os.environ.get(name, "")
+        if said.isdigit():
+            return max(1, int(said))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Pool:
-    """The threads beside the one that calls; None where there are none, and before they are needed."""
+    """The threads beside the one that calls, made when they are first needed."""
 
     lock = threading.Lock()
+    count = _count()
     executor: ThreadPoolExecutor | None = None
-    size = 0
 
     @classmethod
-    def get(cls) -> ThreadPoolExecutor | None:
+    def get(cls) -> ThreadPoolExecutor:
         with cls.lock:
-            if not cls.size:
-                cls.size = available()
-                if cls.size > 1:
-                    cls.executor = ThreadPoolExecutor(cls.size - 1, "retrograd", lambda: np.seterr(all="ignore"))
-        return cls.executor
+            if cls.executor is None:
+                cls.executor = ThreadPoolExecutor(cls.count - 1, "retrograd")
+            return cls.executor
 
     @classmethod
     def forget(cls) -> None:
         """A forked process has none of the threads of its parent."""
-        cls.lock, cls.executor, cls.size = threading.Lock(), None, 0
+        cls.lock, cls.executor = threading.Lock(), None
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_Pool.forget)
 
 
+def available() -> int:
+    """How many threads the parts of large work may run on."""
+    return _Pool.count
+
+
+def use(count: int) -> None:
+    """Run parts on so many threads from now on."""
+    with _Pool.lock:
+        _Pool.count, _Pool.executor = count, None
+
+
 def in_parts(work: Callable[[int, int], object], length: int, cost: float) -> None:
-    """`work(start, stop)` for ranges that make up `length`, at once if all of it costs enough nanoseconds."""
-    parts = min(length, int(cost) // ENOUGH)
-    pool = _Pool.get() if parts > 1 else None
-    if pool is None:
+    """`work(start, stop)` for ranges that make up `length`, at once if all of it costs enough nanoseconds.
+
+    Each part sees the context of the caller, and with it what NumPy does with floating-point errors.
+    """
+    parts = min(length, int(cost) // ENOUGH, _Pool.count)
+    if parts < 2:
         work(0, length)
         return
-    parts = min(parts, _Pool.size)
-    ends = [length * i // parts for i in range(parts + 1)]
-    waiting = [pool.submit(work, start, stop) for start, stop in pairwise(ends[1:])]
+    first, *others = pairwise([length * i // parts for i in range(parts + 1)])
+    pool = _Pool.get()
+    waiting = [pool.submit(copy_context().run, work, start, stop) for start, stop in others]
     try:
-        work(0, ends[1])
+        work(*first)
     finally:
         for future in waiting:
             future.result()

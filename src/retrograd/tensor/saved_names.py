@@ -18,6 +18,10 @@ _USUAL = {"x": "self", "y": "other", "out": "result", "axes": "dim", "x.shape": 
 # itself.
 _LINES = """
 AcoshBackward1
+AdaptiveAvgPool2DBackward0
+AdaptiveAvgPool3DBackward0
+AdaptiveMaxPool2DBackward0 result1=indices
+AdaptiveMaxPool3DBackward0 result1=indices
 AddBackward0 alpha=alpha|1
 AddcdivBackward0 tensor1=y tensor2=z value
 AddcmulBackward0 tensor1=y tensor2=z value
@@ -28,6 +32,8 @@ AsStridedBackward1 size storage_offset=start stride
 AsStridedScatterBackward0 size storage_offset=start stride
 AsinhBackward1
 AtanhBackward1
+AvgPool2DBackward0 ceil_mode count_include_pad divisor_override=divisor kernel_size=kernel padding stride
+AvgPool3DBackward0 ceil_mode count_include_pad divisor_override=divisor kernel_size=kernel padding stride
 BaddbmmBackward0 alpha batch1=mat1 batch2=mat2 beta
 BinaryCrossEntropyBackward0 reduction self=x target=y weight
 BinaryCrossEntropyWithLogitsBackward0 pos_weight reduction self=x target=y weight
@@ -37,6 +43,10 @@ CeluBackward0 alpha self=x
 CeluBackward1 alpha result=out
 ClampMaxBackward0 max self=x
 ClampMinBackward0 min self=x
+Col2ImBackward0 dilation kernel_size=kernel padding stride
+ConstantPadNdBackward0
+ConvTbcBackward0 pad self=x weight
+ConvolutionBackward0 dilation groups input=x padding stride transposed weight
 CummaxBackward0 dim indices
 CumminBackward0 dim indices
 DiagEmbedBackward0 dim1=dim0 dim2=dim1 offset
@@ -47,13 +57,20 @@ DotBackward0 self=x tensor=y
 ErfinvBackward0
 ExpandBackward0 self_sym_sizes=x.shape
 FlipBackward0 dims=dims|dim
+FractionalMaxPool2DBackward0 output_size=to result1=indices
+FractionalMaxPool3DBackward0 output_size=to result1=indices
 GatherBackward0 dim index sparse_grad=False
 HuberLossBackward0 delta reduction self=x target=y
+Im2ColBackward0 dilation kernel_size=kernel padding stride
 IndexAddBackward0 alpha dim index
 IndexCopyBackward0 dim index
 LerpBackward1 end=y self=x weight
 LinalgVectorNormBackward0 dim=axes keepdim ord=p self=x result=out
 MaskedSelectBackward0 mask
+MaxPool2DWithIndicesBackward0 dilation kernel_size=kernel result1=indices stride
+MaxPool3DWithIndicesBackward0 dilation kernel_size=kernel result1=indices stride
+MaxUnpool2DBackward0 indices
+MaxUnpool3DBackward0 indices
 MeanBackward0 self_sym_numel=x.size self_sym_sizes=x.shape
 MeanBackward1 dim=axes keepdim self_sym_numel=x.size self_sym_sizes=x.shape
 MmBackward0 mat2=y mat2_sym_sizes=y.shape self=x self_sym_sizes=x.shape

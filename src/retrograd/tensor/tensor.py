@@ -57,13 +57,42 @@ from .subclassing import SubclassMethods
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 
-class Tensor(ArithmeticMethods, BlendingMethods, ElementaryMethods, ComparisonMethods, ReductionMethods,
-             NormalizingMethods, SortingMethods, MatrixMethods, AccumulatingMethods, ContractionMethods,
-             ShapeMethods, ResizingMethods, JoiningMethods, RearrangingMethods, InsertingMethods, GeometryMethods,
-             IndexingMethods, LayoutMethods, StorageMethods, InteropMethods, ConversionMethods, CreationMethods,
-             RandomMethods, SpecialMethods, NumberMethods, NumpyProtocol, CopyingMethods, RenormingMethods,
-             CountingMethods, DifferenceMethods, QuantileMethods, UniqueMethods,
-             SubclassMethods, State):
+class Tensor(
+    ArithmeticMethods,
+    BlendingMethods,
+    ElementaryMethods,
+    ComparisonMethods,
+    ReductionMethods,
+    NormalizingMethods,
+    SortingMethods,
+    MatrixMethods,
+    AccumulatingMethods,
+    ContractionMethods,
+    ShapeMethods,
+    ResizingMethods,
+    JoiningMethods,
+    RearrangingMethods,
+    InsertingMethods,
+    GeometryMethods,
+    IndexingMethods,
+    LayoutMethods,
+    StorageMethods,
+    InteropMethods,
+    ConversionMethods,
+    CreationMethods,
+    RandomMethods,
+    SpecialMethods,
+    NumberMethods,
+    NumpyProtocol,
+    CopyingMethods,
+    RenormingMethods,
+    CountingMethods,
+    DifferenceMethods,
+    QuantileMethods,
+    UniqueMethods,
+    SubclassMethods,
+    State,
+):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it

@@ -1,0 +1,147 @@
+"""Pooling, as functions: maxima, means and norms over windows, and maxima put back where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...tensor.functions import adaptive_pooling as adaptive, pooling
+from ...tensor.functions.adaptive_pooling import adaptive_avg_pool1d
+from ...tensor.functions.pooling import avg_pool1d
+from ...tensor.sliding import ints
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d",
+    "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices",
+    "max_pool3d", "max_pool3d_with_indices",
+]
+
+
+def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """max_pool1d and the like, and the same with indices."""
+    name, space = f"max_pool{dims}d", ("lines", "images", "volumes")[dims - 1]
+
+    def with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                     ceil_mode: bool = False, return_indices: bool = False) -> Any:
+        if dims == 1:
+            return pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return pooling.maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)
+
+    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                 ceil_mode: bool = False, return_indices: bool = False) -> Any:
+        if dims == 1 and not return_indices:
+            return pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        found = with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return found if return_indices else found[0]
+
+    function.__name__ = function.__qualname__ = name
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    said = (f"The maxima of windows that slide over {space} (N, C, ...) or (C, ...)", """
+
+    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
+    """)
+    function.__doc__ = f"{said[0]}; with `return_indices`, and where each is.{said[1]}"
+    with_indices.__doc__ = f"{said[0]}, and where each is.{said[1]}"
+    return function, with_indices
+
+
+max_pool1d, max_pool1d_with_indices = _max_pool(1)
+max_pool2d, max_pool2d_with_indices = _max_pool(2)
+max_pool3d, max_pool3d_with_indices = _max_pool(3)
+
+
+def _avg_pool(dims: int) -> Callable[..., Any]:
+    """avg_pool2d or avg_pool3d."""
+    name = f"avg_pool{dims}d"
+
+    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
+        return pooling.means(name, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override,
+                             dims)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""The means of windows that slide over (N, C, ...) or (C, ...) of {dims} dimensions of space.
+
+    The zeros around count as elements unless `count_include_pad` is False; `divisor_override` is divided by instead.
+    Raises RuntimeError where the window does not fit, NotImplementedError for ints but int64, and complex numbers.
+    """
+    return function
+
+
+avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
+
+
+def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...]:
+    """Output sizes, where None stands for that of the input, and one may be for all."""
+    if not isinstance(output_size, (tuple, list)):
+        output_size = (output_size,) * dims
+    shape = input.shape[-len(output_size):]
+    return ints(name, "output_size", tuple([n if to is None else to for n, to in zip(shape, output_size)]))
+
+
+def _adaptive_avg_pool(dims: int) -> Callable[..., Any]:
+    """adaptive_avg_pool2d or adaptive_avg_pool3d."""
+    name = f"adaptive_avg_pool{dims}d"
+
+    def function(input: Any, output_size: Any) -> Any:
+        return adaptive.adaptive_means(name, input, _sizes(name, input, output_size, dims), dims)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""The means of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...).
+
+    None stands for the size of the input. Raises RuntimeError for other numbers of dimensions.
+    """
+    return function
+
+
+adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_pool(3)
+
+
+def _adaptive_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """adaptive_max_pool1d and the like, and the same with indices."""
+    name = f"adaptive_max_pool{dims}d"
+
+    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        if dims == 1:
+            return adaptive.adaptive_max_pool1d(input, output_size)
+        return adaptive.adaptive_maxima(name, input, _sizes(name, input, output_size, dims), dims)
+
+    def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        found = with_indices(input, output_size)
+        return found if return_indices else found[0]
+
+    function.__name__ = function.__qualname__ = name
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    said = f"The maxima of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...)"
+    function.__doc__ = f"{said}; with `return_indices`, and where each is."
+    with_indices.__doc__ = f"{said}, and where each is."
+    return function, with_indices
+
+
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive_max_pool(1)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_max_pool(2)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max_pool(3)
+
+
+def _lp_pool(dims: int) -> Callable[..., Any]:
+    """lp_pool1d, lp_pool2d or lp_pool3d: composed as PyTorch composes them."""
+    mean = (avg_pool1d, avg_pool2d, avg_pool3d)[dims - 1]
+
+    def function(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+        count = 1
+        for size in (kernel_size,) * dims if isinstance(kernel_size, int) else kernel_size:
+            count *= size
+        means = mean(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+        return (means.sign() * means.abs().relu()).mul(count).pow(1.0 / norm_type)
+
+    function.__name__ = function.__qualname__ = f"lp_pool{dims}d"
+    function.__doc__ = f"""The sum of x ** norm_type over windows of {dims} dimensions, to the power of 1 / norm_type.
+
+    Its gradient is not defined where that sum is 0. Raises RuntimeError where the window does not fit.
+    """
+    return function
+
+
+lp_pool1d, lp_pool2d, lp_pool3d = _lp_pool(1), _lp_pool(2), _lp_pool(3)

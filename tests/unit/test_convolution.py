@@ -1,0 +1,147 @@
+"""Convolutions and pooling without PyTorch: against their definitions, in any geometry and in threads."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from retrograd.kernels import columns, convolution as kernels, threads
+
+F = torch.nn.functional
+Array = np.ndarray[Any, Any]
+Sizes = tuple[int, ...]
+
+
+def by_definition(x: Array, weight: Array, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Array:
+    """Every output as the sum that the definition says."""
+    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    kernel = weight.shape[2:]
+    outputs = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(x.shape[2:], kernel, stride, dilation, strict=True)]
+    result = np.zeros((len(x), len(weight), *outputs))
+    inner, outer = x.shape[1] // groups, len(weight) // groups
+    for o, place in itertools.product(range(len(weight)), itertools.product(*map(range, outputs))):
+        seen = tuple(slice(i * s, i * s + d * (k - 1) + 1, d)
+                     for i, s, d, k in zip(place, stride, dilation, kernel, strict=True))
+        first = o // outer * inner
+        result[(slice(None), o, *place)] = (x[(slice(None), slice(first, first + inner), *seen)] * weight[o]).sum(
+            tuple(range(1, x.ndim)))
+    return result
+
+
+@pytest.fixture(params=[1, 3])
+def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """All work in one thread, and even the smallest in three, by products of few columns and in strips of an image."""
+    monkeypatch.setattr(threads, "_threads", request.param)
+    monkeypatch.setattr(threads, "LARGE", 0)
+    monkeypatch.setattr(threads, "_pool", [])
+    if request.param > 1:
+        monkeypatch.setattr(columns, "_ALONE", 1 << 10)
+        monkeypatch.setattr(kernels, "_STRIP", 1 << 11)
+    yield request.param
+    for pool in threads._pool:
+        pool.shutdown()
+
+
+def geometries(count: int) -> list[tuple[Any, ...]]:
+    """Convolutions of one to three dimensions, at random."""
+    draws = np.random.default_rng(11)
+
+    def sizes(low: int, high: int, dims: int) -> Sizes:
+        return tuple(map(int, draws.integers(low, high, dims)))
+
+    found = []
+    while len(found) < count:
+        dims, groups = int(draws.integers(1, 4)), int(draws.integers(1, 3))
+        kernel, stride, padding, dilation = (sizes(1, 4, dims), sizes(1, 4, dims), sizes(0, 4, dims), sizes(1, 3, dims))
+        space = sizes(3, 9, dims)
+        if all(n + 2 * p > d * (k - 1) for n, p, d, k in zip(space, padding, dilation, kernel, strict=True)):
+            x = draws.standard_normal((int(draws.integers(1, 6)), 2 * groups, *space))
+            found.append((x, draws.standard_normal((3 * groups, 2, *kernel)), stride, padding, dilation, groups))
+    return found
+
+
+@pytest.mark.usefixtures("workers")
+def test_a_convolution_is_what_its_definition_says() -> None:
+    for x, weight, *geometry in geometries(40):
+        found = kernels.convolution(x, weight, np.arange(len(weight)) * 1.0, *geometry[:3], False, (0,), geometry[3])
+        expected = by_definition(x, weight, *geometry)
+        expected += np.arange(len(weight)).reshape(-1, *[1] * (x.ndim - 2))
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("workers")
+def test_the_gradients_of_a_convolution_are_its_adjoints() -> None:
+    """<conv(x, w), g> = <x, transposed(g, w)> = <w, by_weight(x, g)>."""
+    draws = np.random.default_rng(2)
+    for x, weight, stride, padding, dilation, groups in geometries(40):
+        result = by_definition(x, weight, stride, padding, dilation, groups)
+        g = draws.standard_normal(result.shape)
+        window = kernels.Window(weight.shape[2:], stride, padding, dilation)
+        rest = tuple(n - m for n, m in zip(x.shape[2:], window.inputs(g.shape[2:], (0,) * len(stride)), strict=True))
+        back = kernels.convolution(g, weight, None, stride, padding, dilation, True, rest, groups)
+        by_weight = kernels.weight_gradient(x, g, weight.shape, stride, padding, dilation, groups)
+        expected = np.vdot(result, g)
+        assert np.vdot(back, x) == pytest.approx(expected, rel=1e-11)
+        assert np.vdot(by_weight, weight) == pytest.approx(expected, rel=1e-11)
+
+
+def test_an_error_in_a_thread_arrives(workers: int) -> None:
+    def work(start: int, stop: int) -> None:
+        if stop == 9:
+            raise ValueError("the last part")
+
+    with pytest.raises(ValueError, match="the last part"):
+        threads.in_parts(work, 9, 9)
+    assert threads.available() == workers
+
+
+def test_columns_overlap_where_windows_do() -> None:
+    ones = torch.ones(1, 1, 4, 4)
+    counted = F.fold(F.unfold(ones, 3, padding=1), 4, 3, padding=1)[0, 0]
+    assert counted.tolist() == [[4, 6, 6, 4], [6, 9, 9, 6], [6, 9, 9, 6], [4, 6, 6, 4]]
+
+
+def test_of_equal_maxima_the_first_gets_the_gradient_and_of_nans_the_last() -> None:
+    x = torch.zeros(1, 4, 4, requires_grad=True)
+    F.max_pool2d(x, 2).sum().backward()
+    assert x.grad[0].tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]
+    _, indices = F.max_pool2d(torch.full((1, 2, 2), math.nan), 2, return_indices=True)
+    assert indices.item() == 3
+    assert F.max_pool2d(torch.full((1, 2, 2), -math.inf), 2, return_indices=True)[1].item() == 0
+
+
+def test_zeros_around_count_in_a_mean_unless_they_are_not_to() -> None:
+    x = torch.ones(1, 2, 2)
+    assert F.avg_pool2d(x, 2, 1, 1)[0].tolist() == [[0.25, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 0.25]]
+    assert F.avg_pool2d(x, 2, 1, 1, count_include_pad=False).unique().tolist() == [1.0]
+    assert F.avg_pool2d(x, 2, divisor_override=1).item() == 4.0
+
+
+def test_maxima_go_back_where_they_were() -> None:
+    x = torch.arange(16.0).view(1, 1, 4, 4)
+    values, indices = torch.nn.MaxPool2d(2, return_indices=True)(x)
+    assert torch.nn.MaxUnpool2d(2)(values, indices)[0, 0, 1].tolist() == [0, 5, 0, 7]
+
+
+def test_a_layer_starts_with_the_weights_that_pytorch_draws() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.Conv2d(1, 1, 2)
+    assert layer.weight.flatten().tolist() == pytest.approx([-0.0037434, 0.2682218, -0.4115226, -0.3679695], abs=1e-7)
+    assert layer.bias.item() == pytest.approx(-0.1925772, abs=1e-7)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: F.conv2d(x, 2), lambda x: F.conv2d(2, x), lambda x: F.conv2d(x, x, padding=1.5),
+    lambda x: F.conv2d(x, x, 1.5),
+    lambda x: F.conv2d(x, x, 2), lambda x: torch.convolution(x, x, None, 1, 0, 1, False, 0, 1),
+    lambda x: F.max_pool2d(x, 2.0), lambda x: F.avg_pool2d(x, 2.0), lambda x: F.max_pool2d(x, 2, ceil_mode=1),
+])
+def test_arguments_of_another_type_are_refused(call: Any) -> None:
+    with pytest.raises(TypeError):
+        call(torch.ones(1, 1, 3, 3))
