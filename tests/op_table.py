@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from op_table_activations import ACTIVATIONS
 from op_table_convolution import CONVOLUTION
+from op_table_decompositions import MATRIX_FACTORS
 from op_table_differences import DIFFERENCES
 from op_table_entry import DTYPES, Entry
 from op_table_indexing import INDEXING
@@ -30,6 +31,7 @@ TABLE = [
     *LOSSES,
     *REDUCTIONS,
     *MATRIX,
+    *MATRIX_FACTORS,
     *SHAPES,
     *INDEXING,
     *DIFFERENCES,

@@ -51,6 +51,8 @@ class Entry:
     refused: bool = False
     # Where PyTorch has no forward mode of it: what it lacks.
     no_tangent: str = ""
+    # Where PyTorch's forward mode disagrees with finite differences: what is wrong with it.
+    wrong_tangent: str = ""
 
     def __str__(self) -> str:
         return self.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .errors import _LinAlgError
 from .names import missing
 from .tensor.overriding import (
     DisableTorchFunction,
@@ -11,7 +12,7 @@ from .tensor.overriding import (
     disabled_torch_function_impl as _disabled_torch_function_impl,
 )
 
-__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_disabled_torch_function_impl"]
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_LinAlgError", "_disabled_torch_function_impl"]
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)

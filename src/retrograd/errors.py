@@ -89,3 +89,10 @@ def is_warn_always_enabled() -> bool:
 def at(site: Site | None) -> str:
     """' (File "x.py", line 3, in f)' for a message, or '' where the place is not known."""
     return "" if site is None else f" ({site})"
+
+
+class _LinAlgError(RuntimeError):
+    """A matrix does not allow what was asked of it: it is singular, or not positive-definite, or not finite."""
+
+
+LinAlgError = _LinAlgError

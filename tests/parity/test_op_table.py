@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,9 @@ def test_special_points(entry: Entry) -> None:
 
 @pytest.mark.parametrize(("entry", "dtype"), SMOOTH)
 def test_tangents(entry: Entry, dtype: str) -> None:
-    for arrays in entry.samples(dtype):
-        assert compare_tangents(entry.call, arrays) == (not entry.no_tangent)
+    with pytest.raises(AssertionError, match="tangent") if entry.wrong_tangent else nullcontext():
+        for arrays in entry.samples(dtype):
+            assert compare_tangents(entry.call, arrays) == (not entry.no_tangent)
 
 
 @pytest.mark.parametrize("entry", LIMITED, ids=str)

@@ -49,27 +49,36 @@ NOT_SAVED = {
     "ConvTbcBackward0": "bias", "ConvolutionBackward0": "bias_sym_sizes_opt output_padding",
     "CummaxBackward0": "self", "CumminBackward0": "self",
     "DivBackward2": "other rounding_mode self",
+    "CholeskySolveBackward0": "self",
     "ErfinvBackward0": "self",
     "FractionalMaxPool2DBackward0": "kernel_size self", "FractionalMaxPool3DBackward0": "kernel_size self",
     "GatherBackward0": "self",
     "GeluBackward0": "approximate",
     "Im2ColBackward0": "self_sym_argsize_minus_1 self_sym_argsize_minus_2",
     "IndexAddBackward0": "source source_dim", "IndexCopyBackward0": "source source_dim",
+    "LinalgDetBackward0": "LU pivots result", "LinalgSlogdetBackward0": "LU pivots",
+    "LinalgHouseholderProductBackward0": "result",
+    "LinalgLuBackward0": "pivot", "LinalgLuFactorExBackward0": "pivot", "LinalgLuSolveBackward0": "pivots",
+    "LinalgSolveExBackward0": "LU pivots",
+    "LinalgSvdBackward0": "S_sym_argsize_minus_1 full_matrices",
     "LogSigmoidBackward0": "buffer",
+    "LuUnpackBackward0": "LU_data_sym_argsize_minus_1 LU_data_sym_argsize_minus_2",
     "MaskedSelectBackward0": "self",
     "MaxPool2DWithIndicesBackward0": "ceil_mode padding self",
     "MaxPool3DWithIndicesBackward0": "ceil_mode padding self",
     "MmBackward0": "mat2_sym_strides self_sym_strides",
     "NllLoss2DBackward0": "self total_weight", "NllLossBackward0": "self total_weight",
+    "OrmqrBackward0": "result",
     "SgnBackward0": "result",
     "SpecialLogNdtrBackward0": "result",
     "SplitBackward0": "split_size", "SplitWithSizesBackward0": "split_sizes",
     "SqueezeBackward1": "dim", "SqueezeBackward2": "dim", "SqueezeBackward4": "dim", "SqueezeBackward5": "dim",
     "TakeBackward0": "self",
+    "TriangularSolveBackward0": "self",
 }
 # Options that are kept as they are computed with: dimensions counted from the front, all of them where none is named,
 # an end within the bounds, the usual correction and offset.
-RESOLVED = {"dim", "dims", "dim1", "dim2", "dimension", "end", "correction", "padding", "storage_offset", "stride"}
+RESOLVED = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "end", "correction", "padding", "storage_offset", "stride"}
 # Composed of nodes of other kinds than PyTorch's: a division and a product by a number.
 OTHER_NODES = {"MulBackward1", "DivBackward1"}
 
@@ -126,7 +135,7 @@ class Packed(list[Any]):
 
 
 # The table's entries that save something else than PyTorch's, by the nodes above, and by: a weight that is not spread
-# out, results that are no tensors that require grad, functions that PyTorch composes of others, out-variants.
+# out, results that are no tensors that require grad, an LU made again, functions that PyTorch composes of others, out-variants.
 PACKED_APART = tuple(name.strip() for name in """
     div floor
     div trunc
@@ -150,6 +159,22 @@ PACKED_APART = tuple(name.strip() for name in """
     index_copy
     masked_select
     take
+    linalg.det
+    det
+    linalg.slogdet
+    slogdet
+    logdet
+    linalg.solve matrices
+    linalg.solve of
+    linalg.solve left
+    linalg.solve_ex
+    triangular_solve
+    cholesky_solve
+    linalg.lu_solve
+    lu_solve
+    linalg.householder_product
+    orgqr
+    ormqr
     special.log_ndtr
     quantile
     nanquantile

@@ -310,7 +310,7 @@ class Pass:
             saved = self._values(node, saved)
         if self.recorder is not None:
             run = _call
-        if node.several:
+        if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
         conjugate = not node.several and node.dtype.kind == "c" and node.holomorphic
         if conjugate:

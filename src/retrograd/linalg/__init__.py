@@ -2,7 +2,47 @@
 
 from __future__ import annotations
 
+from ..errors import LinAlgError
+from ..tensor.functions.decompositions import (
+    linalg_cholesky as cholesky,
+    linalg_cholesky_ex as cholesky_ex,
+    linalg_eig as eig,
+    linalg_eigh as eigh,
+    linalg_eigvals as eigvals,
+    linalg_eigvalsh as eigvalsh,
+    linalg_qr as qr,
+    linalg_svd as svd,
+    linalg_svdvals as svdvals,
+)
+from ..tensor.functions.determinants import (
+    linalg_det as det,
+    linalg_inv as inv,
+    linalg_inv_ex as inv_ex,
+    linalg_pinv as pinv,
+    linalg_slogdet as slogdet,
+)
+from ..tensor.functions.factors import (
+    linalg_householder_product as householder_product,
+    linalg_ldl_factor as ldl_factor,
+    linalg_ldl_factor_ex as ldl_factor_ex,
+    linalg_ldl_solve as ldl_solve,
+    linalg_lu as lu,
+    linalg_lu_factor as lu_factor,
+    linalg_lu_factor_ex as lu_factor_ex,
+    linalg_lu_solve as lu_solve,
+)
 from ..tensor.functions.matrix import matmul
 from ..tensor.functions.rearranging import diagonal
+from ..tensor.functions.solving import (
+    linalg_lstsq as lstsq,
+    linalg_solve as solve,
+    linalg_solve_ex as solve_ex,
+    linalg_solve_triangular as solve_triangular,
+)
 
-__all__ = ["diagonal", "matmul"]
+__all__ = [
+    "LinAlgError", "cholesky", "cholesky_ex", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
+    "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lstsq", "lu", "lu_factor",
+    "lu_factor_ex", "lu_solve", "matmul", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd",
+    "svdvals",
+]

@@ -24,6 +24,11 @@ Step = tuple[int, Rule, tuple[int, ...]]
 
 # What is not element-wise but has a layout of its own, mostly that of its operand.
 _KEEP_LAYOUT = ("clone", "copy_", "flip", "frexp", "nonzero", "sort", "to")
+# What LAPACK lays out column by column: the decompositions and solvers of these names.
+_COLUMNS = ("linalg_inv_ex", "linalg_solve_ex", "linalg_solve_triangular", "triangular_solve", "linalg_lstsq",
+            "linalg_cholesky_ex", "cholesky", "cholesky_solve", "cholesky_inverse", "linalg_qr", "linalg_svd",
+            "linalg_eigh", "linalg_eig", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_ldl_factor_ex",
+            "linalg_ldl_solve", "linalg_householder_product", "geqrf", "ormqr")
 
 
 class Save(NamedTuple):
@@ -44,12 +49,12 @@ class Op:
     by_kernel: ClassVar[dict[Any, Op]] = {}
     __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "indices_at", "kernel", "kind",
                  "name", "node_name", "outputs", "row_major", "rules", "saved_arrays", "saves", "several", "short",
-                 "steps", "uses", "variadic", "view")
+                 "steps", "unfilled", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
                  differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
-                 view: bool = False, variadic: bool = False, short: bool = False) -> None:
+                 view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
@@ -59,6 +64,7 @@ class Op:
         # Whether gradients may come to more than one output, or to a number of them that the call decides.
         self.several = self.outputs == ("*",) or len(self.differentiable) > 1
         self.rules, self.holomorphic, self.view, self.variadic = dict(rules), holomorphic, view, variadic
+        self.unfilled = unfilled      # whether rules are given None, not zeros, where no gradient came
         # Whether the recorded call is the short one, for ufuncs, and what is called like them, of one or two tensors.
         self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
         self.saves = self._initial_saves()
@@ -75,7 +81,7 @@ class Op:
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
         # Whether results are laid out row by row, whatever the operands' layout, which element-wise ops keep.
-        self.row_major = kind in ("linear", "operator") and not view and name not in _KEEP_LAYOUT
+        self.row_major = kind in ("linear", "operator") and not view and name not in _KEEP_LAYOUT + _COLUMNS
         Op.by_kernel.setdefault(kernel, self)
 
     def __repr__(self) -> str:
@@ -172,10 +178,14 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
-             domain: str | Domain = "as given", **rules: Rule) -> Op:
-    """Any other operator: neither point-wise nor linear in all its arguments at once."""
+             domain: str | Domain = "as given", unfilled: bool = False, **rules: Rule) -> Op:
+    """Any other operator: neither point-wise nor linear in all its arguments at once.
+
+    The rules of an op that is `unfilled` are given None for the outputs that no gradient came from, and may return it.
+    """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
-              differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain)
+              differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain,
+              unfilled=unfilled)
 
 
 def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given") -> Op:

@@ -154,7 +154,8 @@ def _check_dtype(name: str, facts: Rule, place: int, have: np.dtype[Any], want: 
     if facts.uncastable and category(have) > category(want):
         message = facts.uncastable
     if message:
-        raise facts.error(message.format(name=name, **_names(have, want)))
+        part = facts.parts[place] if facts.parts else ""
+        raise facts.error(message.format(name=name, part=part, **_names(have, want)))
 
 
 def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) -> None:

@@ -20,6 +20,8 @@ from .functions import (
     comparison,
     contraction,
     creation,
+    decompositions,
+    determinants,
     elementary,
     indexing,
     joining,
@@ -28,14 +30,15 @@ from .functions import (
     rearranging,
     reductions,
     shape,
+    solving,
     sorting,
     special,
 )
 from .recording import recorded
 from .state import State, plain, requires
 
-FAMILIES = (arithmetic, comparison, contraction, creation, elementary, indexing, interop, joining, matrix,
-            numbers, rearranging, reductions, shape, sorting, special)
+FAMILIES = (arithmetic, comparison, contraction, creation, decompositions, determinants, elementary, indexing, interop,
+            joining, matrix, numbers, rearranging, reductions, shape, solving, sorting, special)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # What `np.add.reduce` and its like are, as functions that have an entry above.

@@ -46,6 +46,7 @@ class Rule(NamedTuple):
     overlap: tuple[str, ...] = _ALIGNED
     gradient: int = REFUSED
     blame: str = ""                 # the function that PyTorch names where it refuses gradients, if another
+    parts: tuple[str, ...] = ()     # what messages call each of several outputs, as {part}
     typed: bool = False             # takes a `dtype`, and computes in that of `out` where none is given
     widened: bool = False           # computes in the dtype of `out`, if of the same kind
     repeated: bool = False          # may write to one place several times
@@ -191,3 +192,40 @@ _of("normal_sized", gradient=CONSTANT, typed=True, notice="", in_memory_order=Tr
 _of("normal", uncastable="", widened=True, kernel=("normal_kernel_cpu", "f"))
 _of("bernoulli", uncastable="", notice="", kernel=("bernoulli_tensor_cpu_self_", "biuf"))
 _of("multinomial", exact="multinomial expects Long tensor out, got: {out}", gradient=UNASKED, notice="")
+
+# Decompositions, determinants and solvers
+_SAFE = "{name}: Expected {part} to be safely castable from {result} dtype, but got {part} with dtype {out}"
+
+
+def _castable(names: str, said: str, parts: str, **facts: Any) -> None:
+    """Declare functions whose outputs are cast, where that loses no category."""
+    _of(names, uncastable=_SAFE.replace("{name}", said), parts=tuple(parts.split()), overlap=_FREE, **facts)
+
+
+_of("linalg_det", exact=_EXACT, overlap=_FREE, blame="_linalg_det")
+_of("linalg_slogdet slogdet", exact=_EXACT, overlap=_FREE, blame="_linalg_slogdet")
+_of("linalg_inv linalg_inv_ex inverse", exact=_EXACT, overlap=_FREE, blame="linalg_inv_ex")
+_of("linalg_solve linalg_solve_ex", exact=_EXACT, overlap=_FREE, blame="_linalg_solve_ex")
+_of("linalg_solve_triangular", exact="expected scalar type {result} but found {out}", overlap=("free", "aligned"))
+_of("triangular_solve", exact=_EXACT, overlap=_FREE)
+_of("linalg_cholesky linalg_cholesky_ex", exact=_EXACT, overlap=_FREE, blame="linalg_cholesky_ex")
+_of("linalg_qr qr", exact=_EXACT, overlap=_FREE, blame="linalg_qr")
+_of("linalg_svd svd linalg_svdvals", exact=_EXACT, overlap=_FREE, blame="_linalg_svd")
+_of("linalg_eigh linalg_eigvalsh", exact=_EXACT, overlap=_FREE, blame="_linalg_eigh")
+_of("linalg_lu", exact=_EXACT, overlap=_FREE)
+_of("linalg_lu_factor linalg_lu_factor_ex", exact=_EXACT, overlap=_FREE, blame="linalg_lu_factor_ex")
+_of("linalg_lu_solve lu_unpack", exact=_EXACT, overlap=_FREE)
+_of("linalg_ldl_factor linalg_ldl_factor_ex", exact=_EXACT, overlap=_FREE, gradient=UNDERIVED,
+    blame="linalg_ldl_factor_ex")
+_of("linalg_ldl_solve", exact=_EXACT, overlap=_FREE, gradient=UNDERIVED)
+_of("ormqr", exact="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
+                   "result has dtype {out}", overlap=_FREE)
+_castable("linalg_lstsq", "torch.linalg.lstsq", "solution solution rank singular_values")
+_castable("linalg_pinv", "linalg.pinv", "result")
+_castable("cholesky cholesky_solve cholesky_inverse", "{name}", "result")
+_castable("linalg_householder_product orgqr", "torch.linalg.householder_product", "result",
+          blame="linalg_householder_product")
+_castable("geqrf", "torch.geqrf", "a tau")
+_castable("linalg_eig", "torch.linalg.eig", "eigenvalues eigenvectors")
+_castable("linalg_eigvals", "torch.linalg.eigvals", "eigenvalues", gradient=UNDERIVED)
+_of("lu", uncastable="", overlap=_FREE, gradient=RESIZED, notice="")

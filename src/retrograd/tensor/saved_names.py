@@ -41,6 +41,9 @@ BmmBackward0 mat2=y self=x
 CatBackward0 dim
 CeluBackward0 alpha self=x
 CeluBackward1 alpha result=out
+CholeskyBackward0 result=factor upper
+CholeskyInverseBackward0 result=out self=factor upper
+CholeskySolveBackward0 input2=factor result=out upper
 ClampMaxBackward0 max self=x
 ClampMinBackward0 min self=x
 Col2ImBackward0 dilation kernel_size=kernel padding stride
@@ -60,12 +63,30 @@ FlipBackward0 dims=dims|dim
 FractionalMaxPool2DBackward0 output_size=to result1=indices
 FractionalMaxPool3DBackward0 output_size=to result1=indices
 GatherBackward0 dim index sparse_grad=False
+GeqrfBackward0
 HuberLossBackward0 delta reduction self=x target=y
 Im2ColBackward0 dilation kernel_size=kernel padding stride
 IndexAddBackward0 alpha dim index
 IndexCopyBackward0 dim index
 LerpBackward1 end=y self=x weight
+LinalgCholeskyExBackward0 L=factor upper
+LinalgDetBackward0 A=a
+LinalgEigBackward0 eigenvalues=values eigenvectors=vectors
+LinalgEighBackward0 eigenvalues=values eigenvectors=vectors
+LinalgHouseholderProductBackward0 input=a tau
+LinalgInvExBackward0 inverse
+LinalgLstsqBackward0 b self=a solution=x
+LinalgLuBackward0 L=lower P=p U=upper
+LinalgLuFactorExBackward0 LU=factors pivots=pivots
+LinalgLuSolveBackward0 LU=x adjoint=adjoint_too left result=out
+LinalgPinvBackward0 result=out self=a
+LinalgQrBackward0 Q=q R=r mode
+LinalgSlogdetBackward0 A=a sign
+LinalgSolveExBackward0 A=a left result=x
+LinalgSolveTriangularBackward0 left result=out self=a unitriangular upper
+LinalgSvdBackward0 S=s U=u Vh=vh
 LinalgVectorNormBackward0 dim=axes keepdim ord=p self=x result=out
+LuUnpackBackward0
 MaskedSelectBackward0 mask
 MaxPool2DWithIndicesBackward0 dilation kernel_size=kernel result1=indices stride
 MaxPool3DWithIndicesBackward0 dilation kernel_size=kernel result1=indices stride
@@ -76,11 +97,12 @@ MeanBackward1 dim=axes keepdim self_sym_numel=x.size self_sym_sizes=x.shape
 MmBackward0 mat2=y mat2_sym_sizes=y.shape self=x self_sym_sizes=x.shape
 MseLossBackward0 reduction self=x target=y
 MvBackward0 self=x vec=y
+NllLoss2DBackward0 ignore_index reduction target weight
+NllLossBackward0 ignore_index reduction target weight
 NormalBackward1 mean_sym_sizes=x.shape
 NormalBackward2 std_sym_sizes=x.shape
 NormalBackward3 mean_sym_sizes=x.shape std_sym_sizes=y.shape
-NllLoss2DBackward0 ignore_index reduction target weight
-NllLossBackward0 ignore_index reduction target weight
+OrmqrBackward0 input2=tau input3=c left self=a transpose
 PowBackward0 exponent=exponent|2 self=x
 PowBackward1 exponent=y self=x result=out
 PowBackward2 exponent=y self=base result=out
@@ -96,6 +118,7 @@ SplitWithSizesBackward0 dim self_sym_sizes=x.shape
 StdMeanBackward0 correction dim=axes keepdim self=x result0=std
 SubBackward0 alpha=alpha|1
 TakeBackward0 index
+TriangularSolveBackward0 A=a solution transpose unitriangular upper
 UnfoldBackward0 dimension=dim self_sym_sizes=x.shape size step
 """
 _TABLE = {node: attributes for node, *attributes in map(str.split, _LINES.strip().splitlines())}

@@ -83,7 +83,7 @@ def _encoded(value: Any, scalar: bool) -> Any:
     if isinstance(value, (tuple, list)):
         return tuple([_encoded(v, scalar) for v in value])
     if type(value) is str:
-        return _REDUCTIONS[value]
+        return _REDUCTIONS.get(value, value)
     return value & _UNSIGNED if type(value) is int and not scalar else value
 
 

@@ -24,8 +24,11 @@ from .functions.comparison import ComparisonMethods
 from .functions.contraction import ContractionMethods
 from .functions.counting import CountingMethods
 from .functions.creation import CreationMethods
+from .functions.decompositions import DecompositionMethods
+from .functions.determinants import DeterminantMethods
 from .functions.differences import DifferenceMethods
 from .functions.elementary import ElementaryMethods
+from .functions.factors import FactorMethods
 from .functions.indexing import IndexingMethods
 from .functions.inserting import InsertingMethods
 from .functions.joining import JoiningMethods
@@ -36,8 +39,10 @@ from .functions.quantiles import QuantileMethods
 from .functions.random import RandomMethods
 from .functions.rearranging import RearrangingMethods
 from .functions.reductions import ReductionMethods
+from .functions.removed import RemovedMethods
 from .functions.renorming import RenormingMethods
 from .functions.shape import ShapeMethods
+from .functions.solving import SolvingMethods
 from .functions.sorting import SortingMethods
 from .functions.special import SpecialMethods
 from .functions.uniques import UniqueMethods
@@ -90,6 +95,11 @@ class Tensor(
     DifferenceMethods,
     QuantileMethods,
     UniqueMethods,
+    DeterminantMethods,
+    SolvingMethods,
+    DecompositionMethods,
+    FactorMethods,
+    RemovedMethods,
     SubclassMethods,
     State,
 ):

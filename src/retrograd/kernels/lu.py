@@ -1,0 +1,122 @@
+"""LU with partial pivoting, of stacks of matrices: the factors, the row swaps, and solving with them.
+
+NumPy's routines keep theirs to themselves. Pivots are LAPACK's: at step i, row i was swapped with row pivots[i],
+counted from 1. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .triangular import adjoint, by_columns, solve_triangular, turned
+
+# How many columns are eliminated one by one before the columns right of them are brought up to date by one product.
+_PANEL = 32
+
+
+def lu_factor(a: Any) -> tuple[Any, Any, Any]:
+    """L, without the ones on its diagonal, and U in one matrix, the pivots, and the first U[i, i] of 0, or 0."""
+    (*stack, m, n), count = a.shape, min(a.shape[-2:])
+    lu = np.array(a, order="C").reshape(math.prod(stack), m, n)
+    pivots = np.empty((len(lu), count), np.int32)
+    if lu.size:
+        for start in range(0, count, _PANEL):
+            _eliminate(lu, pivots, start, min(start + _PANEL, count))
+    pivots += 1
+    return (by_columns(lu.reshape(a.shape)), pivots.reshape((*stack, count)),
+            first_true(lu.diagonal(0, -2, -1) == 0).reshape(tuple(stack)))
+
+
+def first_true(flags: Any) -> Any:
+    """Where along the last dim the first true is, counted from 1; 0 where none is. As int32."""
+    if not flags.shape[-1]:
+        return np.zeros(flags.shape[:-1], np.int32)
+    return np.where(flags.any(-1), flags.argmax(-1) + 1, 0).astype(np.int32)
+
+
+def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
+    """Eliminate some columns, and bring those right of them up to date."""
+    every, n = np.arange(len(lu)), lu.shape[-1]
+    for i in range(start, stop):
+        column = lu[:, i:, i]
+        size = np.abs(column.real) + np.abs(column.imag) if lu.dtype.kind == "c" else np.abs(column)
+        pivots[:, i] = best = size.argmax(-1) + i
+        rows = lu[:, i].copy()
+        lu[:, i] = lu[every, best]
+        lu[every, best] = rows
+        pivot = lu[:, i, i, None]
+        lu[:, i + 1:, i] /= np.where(pivot == 0, 1, pivot)
+        lu[:, i + 1:, i + 1:stop] -= lu[:, i + 1:, i, None] * lu[:, i, None, i + 1:stop]
+    if stop < n:
+        lu[:, start:stop, stop:] = solve_triangular(lu[:, start:stop, start:stop], lu[:, start:stop, stop:], False,
+                                                    True, True)
+        lu[:, stop:, stop:] -= np.matmul(lu[:, stop:, start:stop], lu[:, start:stop, stop:])
+
+
+def row_order(pivots: Any, m: int) -> Any:
+    """The row of the matrix that each row of L @ U is."""
+    *stack, count = pivots.shape
+    swaps = pivots.reshape(math.prod(stack), count) - 1
+    every = np.arange(len(swaps))
+    order = np.array(np.broadcast_to(np.arange(m), (len(swaps), m)))
+    for i in range(min(count, m)):
+        rows = order[:, i].copy()
+        order[:, i] = order[every, swaps[:, i]]
+        order[every, swaps[:, i]] = rows
+    return order.reshape((*stack, m))
+
+
+def permutation(pivots: Any, like: Any) -> Any:
+    """The matrix P of A = P @ L @ U, as long and of the dtype of `like`."""
+    rows = like.shape[-2]
+    return turned(np.equal(row_order(pivots, rows)[..., None], np.arange(rows))).astype(like.dtype)
+
+
+def lu_factors(lu: Any) -> tuple[Any, Any]:
+    """L, of ones on the diagonal, and U."""
+    m, n = lu.shape[-2:]
+    count = min(m, n)
+    lower = np.tril(lu[..., :count], -1)
+    lower += np.eye(m, count, dtype=lu.dtype)
+    return lower, np.triu(lu[..., :count, :])
+
+
+def lu_unpack(x: Any, pivots: Any, unpack_data: bool, unpack_pivots: bool) -> tuple[Any, Any, Any]:
+    """L, U and P; what is not unpacked is empty."""
+    empty = np.empty(0, x.dtype)
+    lower, upper = lu_factors(x) if unpack_data else (empty, empty)
+    return lower, upper, permutation(pivots, x) if unpack_pivots else empty
+
+
+def lu(x: Any) -> tuple[Any, Any, Any]:
+    """L, U and P of A = P @ L @ U."""
+    factored, pivots, _ = lu_factor(x)
+    return lu_unpack(factored, pivots, True, True)
+
+
+def lu_solve(x: Any, b: Any, indices: Any, left: bool, adjoint_too: bool) -> Any:
+    """The solution of A @ X = B, where not `left` of X @ A = B, with the factors of A; or with the adjoint of A.
+
+    The pivots are in `indices`, which saved values are looked after by.
+    """
+    if left:
+        return by_columns(_solved(x, b, indices[0], adjoint_too))
+    return adjoint(by_columns(_solved(x, adjoint(b), indices[0], not adjoint_too)))
+
+
+def _solved(x: Any, b: Any, pivots: Any, adjoint_too: bool) -> Any:
+    order = row_order(pivots, x.shape[-1])
+    stack = np.broadcast_shapes(x.shape[:-2], b.shape[:-2])
+    b = np.broadcast_to(b, (*stack, *b.shape[-2:]))
+    order = np.broadcast_to(order, (*stack, order.shape[-1]))[..., None]
+    if adjoint_too:
+        dual = adjoint(x)
+        y = solve_triangular(dual, b, False, True, False)
+        y = solve_triangular(dual, y, True, True, True)
+        return np.take_along_axis(y, np.argsort(order, -2), -2)
+    y = solve_triangular(x, np.take_along_axis(b, order, -2), False, True, True)
+    return solve_triangular(x, y, True, True, False)
+

@@ -1,0 +1,133 @@
+"""Determinants, inverses, pseudoinverses and systems of equations of stacks of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import solving as kernels, symmetric
+from .adjoints import adjoint, conjugate, in_sum, main_diagonal, on_diagonal, scalars, turned
+from .framework import Op, constant, not_differentiable, operator
+from .singular_values import svd
+
+# Determinants
+
+
+def _det(g: Any, a: Any) -> Any:
+    return scalars(g) * cofactors(a)
+
+
+def _cofactors(g: Any, a: Any) -> Any:
+    """det(a) a^-T, differentiated; where that divides by 0, in the basis of the singular vectors."""
+    if bool(np.any(singular(a))):
+        return _cofactors_of_singular(g, a)
+    inverse = turned(inv_ex(a)[0])
+    all_of_them = scalars(det(a)) * inverse
+    along = np.sum(g * all_of_them, axis=(-2, -1), keepdims=True)
+    return along * inverse - np.matmul(np.matmul(all_of_them, turned(g)), inverse)
+
+
+def _cofactors_of_singular(g: Any, a: Any) -> Any:
+    """A pair of singular values is left out of the product for each element of the basis: nothing is divided."""
+    left, sizes, right = svd(a, False)
+    n = sizes.shape[-1]
+    one = on_diagonal(n)
+    out = np.logical_or(one[:, None, :], one[None, :, :])
+    others = np.prod(np.where(out, np.ones_like(sizes), sizes[..., None, None, :]), axis=-1)
+    others = np.where(one, np.zeros_like(others), others)
+    phase = scalars(det(left) * det(right))
+    inner = phase * np.matmul(np.matmul(adjoint(left), g), adjoint(right))
+    along = np.sum(others * main_diagonal(inner)[..., None, :], axis=-1, keepdims=True)
+    found = np.where(one, along, np.zeros_like(inner)) - turned(inner * others)
+    return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
+
+
+def _slogdet(g: Any, a: Any, sign: Any) -> Any:
+    by_sign, by_size = g
+    if sign.dtype.kind == "c" and by_sign is not None:
+        by_size = in_sum(by_size, np.multiply(-1j, np.imag(np.conj(by_sign) * sign)))
+    return None if by_size is None else scalars(by_size) * inv_ex(adjoint(a))[0]
+
+
+det: Op = operator("linalg_det", kernels.det, a=_det)
+singular = constant("is_singular", kernels.singular, "a")
+cofactors: Op = operator("cofactors", kernels.cofactors, a=_cofactors)
+slogdet = operator("linalg_slogdet", kernels.slogdet, outputs="sign size", unfilled=True, a=_slogdet)
+
+# Inverses and systems of equations
+
+
+def _inverse(g: Any, inverse: Any) -> Any:
+    dual = turned(inverse)
+    return -np.matmul(np.matmul(dual, g), dual)
+
+
+inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, outputs="inverse info", differentiable="inverse", a=_inverse)
+
+
+def _right_side(g: Any, a: Any, left: Any, vector: Any) -> Any:
+    return solve_ex(adjoint(a), g, left, vector)[0]
+
+
+def _solved_matrix(g: Any, a: Any, x: Any, left: Any, vector: Any) -> Any:
+    pulled = _right_side(g, a, left, vector)
+    if vector:
+        return -(pulled[..., None] * conjugate(x)[..., None, :])
+    return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
+
+
+solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, tensors=2, outputs="x info", differentiable="x",
+                        holomorphic=False, a=_solved_matrix, b=_right_side)
+
+
+def _pinv(g: Any, a: Any, out: Any) -> Any:
+    dual, back = adjoint(out), adjoint(g)
+    kernel = back - np.matmul(a, np.matmul(out, back))
+    image = back - np.matmul(np.matmul(back, out), a)
+    return (np.matmul(np.matmul(kernel, out), dual) + np.matmul(np.matmul(dual, out), image)
+            - np.matmul(np.matmul(dual, g), dual))
+
+
+pinv: Op = operator("linalg_pinv", kernels.pinv, holomorphic=False, a=_pinv)
+
+
+def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any]:
+    """Gradients, right side and solution as matrices. Residuals that are not there have no gradient."""
+    by_x, by_residuals = g
+    if by_residuals is not None and by_residuals.shape != (x.shape[:-1] if vector else (*x.shape[:-2], x.shape[-1])):
+        by_residuals = None
+    if not vector:
+        return by_x, by_residuals, b, x
+    by_x = None if by_x is None else by_x[..., None]
+    return by_x, None if by_residuals is None else by_residuals[..., None], b[..., None], x[..., None]
+
+
+def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
+    by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
+    return in_sum(None if by_x is None else _pinv(np.matmul(by_x, adjoint(b)), a, pinv(a, 0.0, rcond, False)),
+                  None if by_residuals is None else np.matmul(_by_residuals(by_residuals, a, b, x), adjoint(x)))
+
+
+def _least_right_side(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
+    by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
+    found = in_sum(None if by_x is None else np.matmul(adjoint(pinv(a, 0.0, rcond, False)), by_x),
+                   None if by_residuals is None else -_by_residuals(by_residuals, a, b, x))
+    return found[..., 0] if vector and found is not None else found
+
+
+def _by_residuals(g: Any, a: Any, b: Any, x: Any) -> Any:
+    """The gradient for a @ x - b, of whose columns the squared lengths are the residuals."""
+    return 2 * (np.matmul(a, x) - b) * g[..., None, :]
+
+
+lstsq = operator("linalg_lstsq", kernels.lstsq, tensors=2, outputs="x residuals rank singular_values",
+                 differentiable="x residuals", unfilled=True, a=_least_matrix, b=_least_right_side)
+
+# LDL: no derivatives in PyTorch either
+
+_no_factor, _no_solution = not_differentiable("linalg_ldl_factor_ex"), not_differentiable("linalg_ldl_solve")
+ldl_factor_ex = operator("linalg_ldl_factor_ex", symmetric.ldl_factor_ex, node="NotImplemented", x=_no_factor,
+                         outputs="factors pivots info", differentiable="factors")
+ldl_solve = operator("linalg_ldl_solve", symmetric.ldl_solve, node="NotImplemented", tensors=2, x=_no_solution,
+                     b=_no_solution)
