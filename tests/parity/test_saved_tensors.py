@@ -78,7 +78,8 @@ NOT_SAVED = {
 }
 # Options that are kept as they are computed with: dimensions counted from the front, all of them where none is named,
 # an end within the bounds, the usual correction and offset.
-RESOLVED = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "end", "correction", "padding", "storage_offset", "stride"}
+RESOLVED = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "end", "correction", "padding",
+            "storage_offset", "stride"}
 # Composed of nodes of other kinds than PyTorch's: a division and a product by a number.
 OTHER_NODES = {"MulBackward1", "DivBackward1"}
 
@@ -135,7 +136,8 @@ class Packed(list[Any]):
 
 
 # The table's entries that save something else than PyTorch's, by the nodes above, and by: a weight that is not spread
-# out, results that are no tensors that require grad, an LU made again, functions that PyTorch composes of others, out-variants.
+# out, results that are no tensors that require grad, an LU made again, functions that PyTorch composes of others,
+# out-variants.
 PACKED_APART = tuple(name.strip() for name in """
     div floor
     div trunc
