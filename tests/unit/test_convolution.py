@@ -37,15 +37,14 @@ def by_definition(x: Array, weight: Array, stride: Sizes, padding: Sizes, dilati
 @pytest.fixture(params=[1, 3])
 def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """All work in one thread, and even the smallest in three, by products of few columns and in strips of an image."""
-    monkeypatch.setattr(threads, "_threads", request.param)
-    monkeypatch.setattr(threads, "LARGE", 0)
-    monkeypatch.setattr(threads, "_pool", [])
+    before = threads.available()
+    threads.use(request.param)
+    monkeypatch.setattr(threads, "ENOUGH", 1)
     if request.param > 1:
         monkeypatch.setattr(columns, "_ALONE", 1 << 10)
         monkeypatch.setattr(kernels, "_STRIP", 1 << 11)
     yield request.param
-    for pool in threads._pool:
-        pool.shutdown()
+    threads.use(before)
 
 
 def geometries(count: int) -> list[tuple[Any, ...]]:
@@ -97,7 +96,7 @@ def test_an_error_in_a_thread_arrives(workers: int) -> None:
             raise ValueError("the last part")
 
     with pytest.raises(ValueError, match="the last part"):
-        threads.in_parts(work, 9, 9)
+        threads.in_parts(work, 9, 900.0)
     assert threads.available() == workers
 
 

@@ -58,7 +58,7 @@ def available() -> int:
 def use(count: int) -> None:
     """Run parts on so many threads from now on."""
     with _Pool.lock:
-        _Pool.count, _Pool.executor = count, None
+        _Pool.count, _Pool.executor = count, None     # the threads of the former pool end with it, once nobody waits
 
 
 def in_parts(work: Callable[[int, int], object], length: int, cost: float) -> None:
