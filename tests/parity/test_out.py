@@ -39,6 +39,7 @@ APART = {
     ("median", "dtypes"): "PyTorch has other names for tensors of bools and of complex numbers",
     ("nanmedian", "dtypes"): "PyTorch has other names for tensors of bools and of complex numbers",
     ("nn.functional.gelu", "layouts"): "PyTorch leaves zeros in an `out` that is not contiguous",
+    ("fft.fftfreq", "layouts"): "PyTorch writes the negative half past where it should in an `out` with gaps",
     ("randn", "shapes"): "PyTorch counts the resize and the filling apart",
     ("ldexp", "dtypes"): "PyTorch fails with an internal assertion where an exponent is an int",
     **{(name, "shapes"): "PyTorch resizes this `out` to rows, where its own results are columns" for name in (
@@ -262,3 +263,12 @@ def test_the_special_ones_too() -> None:
     stated = {name: getattr(torch.special, name).__doc__.strip().partition("\n\n")[0]
               for name in retrograd.special.__all__}
     assert ours == {name for name, text in stated.items() if "out=None" in text}
+
+
+@pytest.mark.parametrize("name", ["fft", "linalg"])
+def test_those_of_other_namespaces_too(name: str) -> None:
+    space, other = getattr(retrograd, name), getattr(torch, name)
+    names = [each for each in space.__all__ if inspect.isfunction(getattr(space, each))]
+    ours = {each for each in names if "out" in inspect.signature(getattr(space, each)).parameters}
+    theirs = {each for each in names if "out=None" in getattr(other, each).__doc__}
+    assert theirs <= ours == {call.rpartition(".")[2] for call, _ in CASES if call.startswith(f"{name}.")}

@@ -52,6 +52,7 @@ NOT_SAVED = {
     "CholeskySolveBackward0": "self",
     "ErfinvBackward0": "self",
     "FractionalMaxPool2DBackward0": "kernel_size self", "FractionalMaxPool3DBackward0": "kernel_size self",
+    "FftR2CBackward0": "self",
     "GatherBackward0": "self",
     "GeluBackward0": "approximate",
     "Im2ColBackward0": "self_sym_argsize_minus_1 self_sym_argsize_minus_2",
@@ -82,6 +83,9 @@ RESOLVED = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "end", "correcti
             "storage_offset", "stride"}
 # Composed of nodes of other kinds than PyTorch's: a division and a product by a number.
 OTHER_NODES = {"MulBackward1", "DivBackward1"}
+# Made of other nodes than PyTorch's: windows over a signal are unfolded here, and there taken by strides; where PyTorch
+# writes over what a derivative needs, nothing is written here.
+OTHER_FORMS = ("stft", "vander", "cond")
 
 
 def saved(node: Any) -> dict[str, Any]:
@@ -104,7 +108,7 @@ def same_saved(name: str, theirs: Any, ours: Any) -> None:
         assert ours == theirs, name
 
 
-@pytest.mark.parametrize("entry", TABLE, ids=str)
+@pytest.mark.parametrize("entry", [e for e in TABLE if not e.name.startswith(OTHER_FORMS)], ids=str)
 def test_nodes_say_what_they_saved(entry: Entry) -> None:
     for arrays in islice(entry.samples(), 2):
         for library in (torch, retrograd):
@@ -189,6 +193,21 @@ PACKED_APART = tuple(name.strip() for name in """
     adaptive
     lp_pool
     fractional
+    fft
+    ifft
+    rfft
+    ihfft
+    stft
+    istft
+    cond
+    vander
+    matrix_rank
+    tensorsolve
+    nuclear_norm
+    norm nuc
+    matrix_norm nuc
+    matrix_norm 2
+    matrix_norm -2
 """.strip().splitlines())
 
 

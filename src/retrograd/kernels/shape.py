@@ -258,11 +258,18 @@ def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any
     out = np.zeros(shape, g.dtype)
     if not shape:
         return out + g.sum(dtype=g.dtype)
-    windows = g.shape[dim]
-    for i in range(size):
-        into: list[Any] = [slice(None)] * len(shape)
-        into[dim] = slice(i, i + windows * step, step)
-        out[tuple(into)] += g[..., i]
+    along, windows = np.moveaxis(out, dim, -1), g.shape[dim]
+    g = np.moveaxis(g, dim, -2)
+    if windows * step < size:                                   # a few windows, each written at once
+        for i in range(windows):
+            along[..., i * step : i * step + size] += g[..., i, :]
+        return out
+    for start in range(0, size, step):                          # of all windows as much as does not overlap
+        part = g[..., start : start + step]
+        stride = along.strides[-1]
+        into = np.lib.stride_tricks.as_strided(along[..., start:], part.shape,
+                                               (*along.strides[:-1], stride * step, stride))
+        into += part
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import LinAlgError
+from ..tensor.functions.conditions import cond, matrix_rank, tensorinv, tensorsolve
 from ..tensor.functions.decompositions import (
     linalg_cholesky as cholesky,
     linalg_cholesky_ex as cholesky_ex,
@@ -21,6 +22,7 @@ from ..tensor.functions.determinants import (
     linalg_pinv as pinv,
     linalg_slogdet as slogdet,
 )
+from ..tensor.functions.distances import linalg_cross as cross
 from ..tensor.functions.factors import (
     linalg_householder_product as householder_product,
     linalg_ldl_factor as ldl_factor,
@@ -32,7 +34,15 @@ from ..tensor.functions.factors import (
     linalg_lu_solve as lu_solve,
 )
 from ..tensor.functions.matrix import matmul
-from ..tensor.functions.rearranging import diagonal
+from ..tensor.functions.norms import linalg_norm as norm, matrix_norm, vector_norm
+from ..tensor.functions.products import (
+    linalg_diagonal as diagonal,
+    linalg_vander as vander,
+    matrix_exp,
+    matrix_power,
+    multi_dot,
+    vecdot,
+)
 from ..tensor.functions.solving import (
     linalg_lstsq as lstsq,
     linalg_solve as solve,
@@ -41,8 +51,9 @@ from ..tensor.functions.solving import (
 )
 
 __all__ = [
-    "LinAlgError", "cholesky", "cholesky_ex", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
-    "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lstsq", "lu", "lu_factor",
-    "lu_factor_ex", "lu_solve", "matmul", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd",
-    "svdvals",
+    "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
+    "eigvalsh", "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lstsq", "lu",
+    "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",
+    "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals",
+    "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm",
 ]

@@ -56,3 +56,4 @@ def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim:
 
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=norm_backward)
+frobenius = operator("norm", kernels.norm, node="NormBackward1", holomorphic=False, x=norm_backward)

@@ -117,6 +117,11 @@ _of("mean_all", overlap=_FREE, widened=True, repeated=True,
 _of("std var", overlap=_FREE, widened=True, repeated=True)
 _of("logsumexp", uncastable="logsumexp(): Expected floating point type for result tensor, but got: {out}",
     overlap=_FREE, widened=True)
+_of("matrix_norm", exact="linalg.matrix_norm expected out tensor dtype {result} but got: {out}", overlap=_FREE,
+    gradient=UNASKED)
+_of("linalg_norm", exact="linalg.norm expected out tensor dtype {result} but got: {out}", overlap=_FREE,
+    gradient=UNASKED)
+_of("frobenius_norm", exact=_EXACT, overlap=_FREE, blame="norm", repeated=True)
 _of("norm", exact=_EXACT, overlap=_FREE, blame="linalg_vector_norm", repeated=True)
 _of("max_all min_all", uncastable="Expected canCast( typeMetaToScalarType(self.dtype()), "
                                   "typeMetaToScalarType(out.dtype())) to be true, but got false", overlap=_FREE,
@@ -133,6 +138,20 @@ _of("mv", exact="addmv input tensors must have the same dtype, but got {out}, {r
 _of("dot vdot", exact="result dtype {out} does not match input dtype {result}", overlap=_FREE, repeated=True)
 _of("chain_matmul", exact="multi_dot(): expected out tensor to have dtype {c_result} but got {c_out}", overlap=_FREE,
     blame="mm")
+_of("cross", exact=_EXACT, overlap=_APART, blame="linalg_cross")
+_of("linalg_cond", uncastable="linalg.cond: Expected result to be safely castable from {result} dtype, but got result "
+                              "with dtype {out}", overlap=_FREE, gradient=UNASKED)
+_of("linalg_matrix_rank", uncastable="torch.linalg.matrix_rank: Expected result to be safely castable from {result} "
+                                     "dtype, but got result with dtype {out}", overlap=_FREE, gradient=UNASKED)
+_of("tensorinv", uncastable="tensorinv: Expected result to be safely castable from {result} dtype, but got result with "
+                            "dtype {out}", overlap=_FREE, gradient=UNASKED)
+_of("tensorsolve", uncastable="tensorsolve: Expected result to be safely castable from {result} dtype, but got result "
+                              "with dtype {out}", overlap=_FREE, gradient=UNASKED)
+_UNSAFE = "matrix_power: Expected result to be safely castable from {result} dtype, but got result with dtype {out}"
+_of("matrix_power", exact=_EXACT, uncastable=_UNSAFE, overlap=_FREE, blame="matmul")
+_of("matrix_copy", uncastable=_UNSAFE, overlap=_FREE, gradient=UNASKED)
+_of("vecdot", exact="linalg.vecdot: Expected out of dtype{result} but found {out}", overlap=_FREE, blame="sum",
+    repeated=True)
 _of("tensordot", exact="tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with "
                        "dtype {out}", overlap=_FREE, gradient=UNASKED)
 _of("addmm addmv baddbmm", exact=_EXACT, overlap=_ADDEND)
@@ -192,6 +211,12 @@ _of("normal_sized", gradient=CONSTANT, typed=True, notice="", in_memory_order=Tr
 _of("normal", uncastable="", widened=True, kernel=("normal_kernel_cpu", "f"))
 _of("bernoulli", uncastable="", notice="", kernel=("bernoulli_tensor_cpu_self_", "biuf"))
 _of("multinomial", exact="multinomial expects Long tensor out, got: {out}", gradient=UNASKED, notice="")
+
+for _transform in ("_fft_c2c", "_fft_r2c", "_fft_c2r"):
+    _of(_transform, overlap=_FREE, blame=_transform)
+_of("_fft_conj", exact=_FOUND, overlap=_FREE, gradient=UNDERIVED, blame="conj_physical")
+RULES["fftfreq"], RULES["rfftfreq"] = (
+    RULES["arange"]._replace(blame=f"fft_{_name}") for _name in ("fftfreq", "rfftfreq"))
 
 # Decompositions, determinants and solvers
 _SAFE = "{name}: Expected {part} to be safely castable from {result} dtype, but got {part} with dtype {out}"

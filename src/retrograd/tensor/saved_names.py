@@ -39,6 +39,7 @@ BinaryCrossEntropyBackward0 reduction self=x target=y weight
 BinaryCrossEntropyWithLogitsBackward0 pos_weight reduction self=x target=y weight
 BmmBackward0 mat2=y self=x
 CatBackward0 dim
+CdistBackward0 p result=out x1=x x2=y
 CeluBackward0 alpha self=x
 CeluBackward1 alpha result=out
 CholeskyBackward0 result=factor upper
@@ -58,7 +59,11 @@ DiagonalBackward0_copy dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
 DiagonalScatterBackward0 dim1=dim0 dim2=dim1 offset
 DotBackward0 self=x tensor=y
 ErfinvBackward0
+EuclideanDistBackward0 result=out x1=x x2=y
 ExpandBackward0 self_sym_sizes=x.shape
+FftC2CBackward0 dim=dims forward normalization=scale
+FftC2RBackward0 dim=dims normalization=scale
+FftR2CBackward0 dim=dims normalization=scale onesided
 FlipBackward0 dims=dims|dim
 FractionalMaxPool2DBackward0 output_size=to result1=indices
 FractionalMaxPool3DBackward0 output_size=to result1=indices
@@ -70,6 +75,7 @@ IndexAddBackward0 alpha dim index
 IndexCopyBackward0 dim index
 LerpBackward1 end=y self=x weight
 LinalgCholeskyExBackward0 L=factor upper
+LinalgCrossBackward0 dim other=y self=x
 LinalgDetBackward0 A=a
 LinalgEigBackward0 eigenvalues=values eigenvectors=vectors
 LinalgEighBackward0 eigenvalues=values eigenvectors=vectors
@@ -79,6 +85,7 @@ LinalgLstsqBackward0 b self=a solution=x
 LinalgLuBackward0 L=lower P=p U=upper
 LinalgLuFactorExBackward0 LU=factors pivots=pivots
 LinalgLuSolveBackward0 LU=x adjoint=adjoint_too left result=out
+LinalgMatrixExpBackward0 self=x
 LinalgPinvBackward0 result=out self=a
 LinalgQrBackward0 Q=q R=r mode
 LinalgSlogdetBackward0 A=a sign
@@ -99,10 +106,12 @@ MseLossBackward0 reduction self=x target=y
 MvBackward0 self=x vec=y
 NllLoss2DBackward0 ignore_index reduction target weight
 NllLossBackward0 ignore_index reduction target weight
+NormBackward1 dim=axes keepdim p result=out self=x
 NormalBackward1 mean_sym_sizes=x.shape
 NormalBackward2 std_sym_sizes=x.shape
 NormalBackward3 mean_sym_sizes=x.shape std_sym_sizes=y.shape
 OrmqrBackward0 input2=tau input3=c left self=a transpose
+PdistBackward0 p result=out self=x
 PowBackward0 exponent=exponent|2 self=x
 PowBackward1 exponent=y self=x result=out
 PowBackward2 exponent=y self=base result=out

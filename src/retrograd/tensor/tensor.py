@@ -27,6 +27,7 @@ from .functions.creation import CreationMethods
 from .functions.decompositions import DecompositionMethods
 from .functions.determinants import DeterminantMethods
 from .functions.differences import DifferenceMethods
+from .functions.distances import DistanceMethods
 from .functions.elementary import ElementaryMethods
 from .functions.factors import FactorMethods
 from .functions.indexing import IndexingMethods
@@ -35,6 +36,7 @@ from .functions.joining import JoiningMethods
 from .functions.matrix import MatrixMethods
 from .functions.normalizing import NormalizingMethods
 from .functions.numbers import NumberMethods
+from .functions.products import ProductMethods
 from .functions.quantiles import QuantileMethods
 from .functions.random import RandomMethods
 from .functions.rearranging import RearrangingMethods
@@ -45,6 +47,7 @@ from .functions.shape import ShapeMethods
 from .functions.solving import SolvingMethods
 from .functions.sorting import SortingMethods
 from .functions.special import SpecialMethods
+from .functions.spectral import SpectralMethods
 from .functions.uniques import UniqueMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
@@ -100,6 +103,9 @@ class Tensor(
     DecompositionMethods,
     FactorMethods,
     RemovedMethods,
+    SpectralMethods,
+    DistanceMethods,
+    ProductMethods,
     SubclassMethods,
     State,
 ):

@@ -45,7 +45,7 @@ from .convolution import (
     fold,
     unfold,
 )
-from .distance import cosine_similarity, normalize, pairwise_distance
+from .distance import cosine_similarity, normalize, pairwise_distance, pdist
 from .dropping import dropout
 from .loss import (
     binary_cross_entropy,
@@ -111,7 +111,7 @@ __all__ = [
     "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices",
     "max_unpool1d", "max_unpool2d", "max_unpool3d",
     # the rest
-    "cosine_similarity", "dropout", "normalize", "one_hot", "pairwise_distance",
+    "cosine_similarity", "dropout", "normalize", "one_hot", "pairwise_distance", "pdist",
 ]
 
 if not TYPE_CHECKING:

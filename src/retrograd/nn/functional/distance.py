@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensor.functions.distances import pdist
 from ...tensor.into import into
 
-__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
+__all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, *, out: Any = None) -> Any:

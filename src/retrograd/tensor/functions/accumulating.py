@@ -10,7 +10,7 @@ from typing import Any
 
 from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype
 from ...ops import matrix as ops
-from ..dims import array_of
+from ..dims import array_of, axis_of
 from ..inplace import write
 from ..into import into
 from ..recording import recorded
@@ -49,9 +49,14 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
     refuse_bool("addmm_impl_cpu_", mat2)
 
 
+def _product_shape(batch1: Any, batch2: Any) -> tuple[int, int, int]:
+    """The shape of the products, asked for before anything else. Raises IndexError where a dim of it is missing."""
+    stack, rows = (batch1.shape[axis_of("bmm", dim, batch1.ndim)] for dim in (0, 1))
+    return stack, rows, batch2.shape[axis_of("bmm", 2, batch2.ndim)]
+
+
 def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
-    if batch1.ndim == batch2.ndim == 3:
-        _check_addend(x, (*batch1.shape[:2], batch2.shape[2]))
+    _check_addend(x, _product_shape(batch1, batch2))
     if x.dtype is not batch1.dtype:
         names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
         raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
@@ -60,6 +65,7 @@ def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
 
 
 def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
+    _check_addend(x, _product_shape(batch1, batch2)[1:])
     for i, array in enumerate((batch1, batch2), 1):
         if array.ndim != 3:
             raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
@@ -69,7 +75,6 @@ def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
     if batch1.shape[2] != batch2.shape[1]:
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and "
                            f"{batch2.shape[1]}x{batch2.shape[2]})")
-    _check_addend(x, (batch1.shape[1], batch2.shape[2]))
     _same_types(x, batch1, batch2)
     refuse_bool("addmm_impl_cpu_", batch2)
 

@@ -16,6 +16,7 @@ from ..dims import array_of, as_int, axis_of
 from ..into import into, receive
 from ..overwriting import copy_
 from ..recording import recorded
+from ..state import State
 from .arithmetic import mul
 from .einsum_notation import Equation, parsed, spelled
 from .matrix import REMEDY, bmm, dot, mm
@@ -161,6 +162,8 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
 
 def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
     """The dimensions of each operand to sum over."""
+    if isinstance(dims, State):                     # of one element a number, else two lists
+        dims = dims._array.tolist() if dims._array.size > 1 else int(dims._array.item())
     if isinstance(dims, (tuple, list)):
         first, second = ([*d] if isinstance(d, (tuple, list)) else [as_int("tensordot", d, "dims")] for d in dims)
         if len(first) != len(second):
@@ -217,8 +220,14 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
                                f"{[*array.shape]} cannot be multiplied")
     if len(matrices) == 1:
         return matrices[0].clone()
-    product = _multiplied(matrices, _best_splits([a.shape[0] for a in arrays] + [arrays[-1].shape[1]]), 0, len(arrays))
+    product = in_best_order(matrices)
     return product.view(product._array.shape)
+
+
+def in_best_order(matrices: Sequence[Any]) -> Any:
+    """The product of matrices that fit each other, multiplied in the order that takes the fewest multiplications."""
+    sizes = [m._array.shape[0] for m in matrices] + [matrices[-1]._array.shape[1]]
+    return _multiplied(matrices, _best_splits(sizes), 0, len(matrices))
 
 
 def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:

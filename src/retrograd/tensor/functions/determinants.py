@@ -20,7 +20,7 @@ from .elementary import log
 from .matrix_checks import check_floating, check_kernel, check_square, legacy, matrices, refuse_failures
 
 _det, _slogdet, _inv_ex, _pinv = (recorded(op) for op in (ops.det, ops.slogdet, ops.inv_ex, ops.pinv))
-_SINGULAR = ("The diagonal element {i} is zero, the inversion could not be completed because the input matrix is "
+SINGULAR = ("The diagonal element {i} is zero, the inversion could not be completed because the input matrix is "
              "singular.")
 
 
@@ -91,7 +91,7 @@ def linalg_inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any
         return into(out, linalg_inv_ex, A, check_errors=check_errors)
     inverse, info = _inverse("linalg_inv_ex", A, "A")
     if check_errors:
-        refuse_failures(info, "linalg.inv_ex", _SINGULAR)
+        refuse_failures(info, "linalg.inv_ex", SINGULAR)
     return return_types.linalg_inv_ex((inverse, info))
 
 
@@ -112,7 +112,7 @@ def linalg_inv(A: Any, *, out: Any = None) -> Any:
     if out is not None:
         return into(out, linalg_inv, A)
     inverse, info = _inverse("linalg_inv", A, "A")
-    refuse_failures(info, "linalg.inv", _SINGULAR)
+    refuse_failures(info, "linalg.inv", SINGULAR)
     return inverse
 
 
@@ -121,7 +121,7 @@ def inverse(input: Any, *, out: Any = None) -> Any:
     if out is not None:
         return into(out, inverse, input)
     result, info = _inverse("inverse", input, "input")
-    refuse_failures(info, "linalg.inv", _SINGULAR)
+    refuse_failures(info, "linalg.inv", SINGULAR)
     return result
 
 

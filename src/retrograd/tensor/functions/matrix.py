@@ -219,31 +219,34 @@ def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
     return _mv(input, vec)
 
 
-def _vector_product(name: str, call: Callable[..., Any], parameter: str) -> Callable[..., Any]:
-    """dot or vdot."""
-
-    def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, input, other)
-        a, b = array_of(name, input), array_of(name, other, parameter, 2)
-        if a.ndim != 1 or b.ndim != 1:
-            raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
-        if a.dtype is not b.dtype:
-            raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy_name(a)} and "
-                               f"{legacy_name(b)}. {REMEDY}")
-        if a.shape != b.shape:
-            raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
-                               f"same number of elements, but got {a.size} and {b.size} elements respectively")
-        refuse_bool("dot", a)
-        return call(input, other)
-
-    function.__name__ = function.__qualname__ = name
-    conjugated = ", the first of them conjugated" if name == "vdot" else ""
-    function.__doc__ = f"The sum of the products of the elements of two vectors{conjugated}."
-    return function
+def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
+    """Raises RuntimeError unless these are two vectors of one length and dtype."""
+    a, b = array_of(name, input), array_of(name, other, parameter, 2)
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy_name(a)} and "
+                           f"{legacy_name(b)}. {REMEDY}")
+    if a.shape != b.shape:
+        raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
+                           f"same number of elements, but got {a.size} and {b.size} elements respectively")
+    refuse_bool("dot", a)
 
 
-dot, vdot = _vector_product("dot", _dot, "tensor"), _vector_product("vdot", _vdot, "other")
+def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
+    """The sum of the products of the elements of two vectors."""
+    if out is not None:
+        return into(out, dot, input, tensor)
+    _check_vectors("dot", "tensor", input, tensor)
+    return _dot(input, tensor)
+
+
+def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The sum of the products of the elements of two vectors, the first of them conjugated."""
+    if out is not None:
+        return into(out, vdot, input, other)
+    _check_vectors("vdot", "other", input, other)
+    return _vdot(input, other)
 
 
 def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:

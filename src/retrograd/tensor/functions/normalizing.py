@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import dtype as torch_dtype
 from ...ops import basic, normalizing as ops
 from ..dims import Dims, array_of, axes_of, axis_of
 from ..into import into
 from ..options import element_type
 from ..recording import recorded
+from .norms import norm
 from .reductions import flag
 
-_norm, _logsumexp, _cast = recorded(ops.norm), recorded(ops.logsumexp), recorded(basic.cast)
+_logsumexp, _cast = recorded(ops.logsumexp), recorded(basic.cast)
 _softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
-
-
-def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
-         dtype: Any = None, *, out: Any = None) -> Any:
-    """The p-norm over `dim` of the elements as a vector: (sum |x|^p)^(1/p), for "fro" and None with p = 2.
-
-    For p = inf and -inf it is the largest and smallest |x|, for p = 0 how many are not zero. Where the norm is 0 its
-    gradient is 0. Raises RuntimeError for ints, for other names of norms, and for an extreme of nothing.
-
-    >>> import retrograd as torch
-    >>> torch.tensor([3., 4.]).norm()
-    tensor(5.)
-    """
-    if out is not None:
-        return into(out, norm, input, p, dim, keepdim, dtype)
-    array = array_of("norm", input)
-    if p is None or p == "fro":
-        p = 2.0
-    elif isinstance(p, str):
-        if p == "nuc":
-            raise RuntimeError("norm(): the nuclear norm is a matrix norm: use torch.linalg.matrix_norm(x, 'nuc').")
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported. Use 'fro', a number, or math.inf.")
-    if array.dtype.kind not in "fc":
-        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-                           f"{torch_dtype.of[array.dtype].legacy}. Convert with .float() first.")
-    axes = axes_of("norm", dim, array.ndim)
-    if array.size == 0 and (p < 0 or p == math.inf):
-        if dim is None or dim in ((), []):
-            raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the "
-                               "operation does not have an identity")
-        for axis in axes:
-            if array.shape[axis] == 0:
-                raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on the dimension {axis}because "
-                                   "this dimension is empty and the operation does not have an identity")
-    return _norm(input, p, axes, flag("norm", keepdim), None if dtype is None else element_type("norm", dtype))
 
 
 def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,

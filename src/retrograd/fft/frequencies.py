@@ -1,0 +1,82 @@
+"""The frequencies that the elements of a transform stand for, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype as torch_dtype
+from ..tensor.dims import as_int, axes_of
+from ..tensor.functions.rearranging import roll
+from ..tensor.into import into
+from ..tensor.options import check_tensor, element_type, made
+
+
+def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
+    """fftfreq or rfftfreq."""
+
+    def function(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+                 requires_grad: bool = False) -> Any:
+        if out is not None:
+            return into(out, function, n, d, dtype=dtype, device=device, requires_grad=requires_grad)
+        n = as_int(f"fft_{name}", n, "n")
+        if isinstance(d, bool) or not isinstance(d, (int, float, np.floating)):
+            raise TypeError(f"fft_{name}(): argument 'd' must be float, not {type(d).__name__}")
+        target = element_type(name, dtype)
+        if target.kind not in "fc":
+            raise RuntimeError(f"{name} requires a floating point or complex dtype")
+        if size(n) < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size(n)}: [{size(n)}]")
+        if target.kind == "c":
+            raise NotImplementedError(f"\"arange_cpu\" not implemented for '{torch_dtype.of[target].legacy}'")
+        with np.errstate(all="ignore"):
+            step = np.asarray(1.0) / np.asarray(n * d, np.float64)
+            return made((_counts(size(n), n).astype(target) * step).astype(target), device, requires_grad)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'} of `n` points "
+                        "that are `d` apart, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
+    return function
+
+
+def _counts(size: int, n: int) -> Any:
+    """0, 1, 2 …, and from the middle of `n` on the negative ones."""
+    counts = np.arange(size)
+    counts[(n + 1) // 2 if size == n else size:] -= n
+    return counts
+
+
+fftfreq, rfftfreq = _frequencies("fftfreq", int), _frequencies("rfftfreq", lambda n: int(n / 2) + 1)
+
+
+def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
+    """fftshift or ifftshift."""
+
+    def function(input: Any, dim: Any = None) -> Any:
+        check_tensor(f"fft_{name}", input)
+        shape = input._array.shape
+        if dim is None:
+            dims = [*range(len(shape))]
+        elif isinstance(dim, (tuple, list)):
+            dims = [*dim]
+        else:
+            dims = [*axes_of(f"fft_{name}", dim, len(shape))] if isinstance(dim, int) else [_no_dims(name, dim)]
+        if not dims:
+            raise RuntimeError("`shifts` required: there is no dim to move along.")
+        for d in dims:
+            axes_of(f"fft_{name}", d, len(shape))
+        return roll(input, tuple([offset(shape[d]) for d in dims]), tuple(dims))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = ("The frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
+                        else "What `fftshift` moved to the middle moved back to the front.")
+    return function
+
+
+def _no_dims(name: str, dim: Any) -> int:
+    raise TypeError(f"fft_{name}(): argument 'dim' must be tuple of ints, not {type(dim).__name__}")
+
+
+fftshift, ifftshift = _shift("fftshift", lambda n: n // 2), _shift("ifftshift", lambda n: (n + 1) // 2)

@@ -1,0 +1,113 @@
+"""Transforms along one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..dtypes import dtype as torch_dtype
+from ..tensor.dims import array_of, as_int
+from ..tensor.functions.elementary import conj
+from .points import Points, c2c, c2r, check_norm, check_points, dim_of, promoted, r2c, resized, scale_of, written
+
+
+def _checked(name: str, input: Any, n: Any, dim: Any, norm: Any) -> Any:
+    """`n` as an int or None, after the types of all arguments were found right."""
+    array_of(name, input)
+    if n is not None:
+        n = as_int(name, n, "n")
+    as_int(name, dim, "dim")
+    check_norm(name, norm)
+    return n
+
+
+def _placed(input: Any, n: Any, dim: Any) -> tuple[Any, int]:
+    """The tensor of `n` points, and the dimension from the front."""
+    shape = input._array.shape
+    dim = dim_of(dim, len(shape))
+    check_points(shape[dim] if n is None else n)
+    return (input if n is None else resized(input, Points((dim,), (n,)))), dim
+
+
+def _refuse_complex(name: str, input: Any) -> None:
+    if input._array.dtype.kind == "c":
+        raise RuntimeError(f"{name} expects a real input tensor, but got {torch_dtype.of[input._array.dtype].legacy}")
+
+
+def _real_forward(input: Any, n: Any, dim: Any, norm: Any, forward: bool, onesided: bool) -> Any:
+    """The transform of real numbers; the inverse one is its conjugate."""
+    x, dim = _placed(promoted(input, False), n, dim)
+    result = r2c(x, (dim,), scale_of(norm, forward), onesided)
+    return result if forward else conj(result)
+
+
+def _full(name: str, forward: bool) -> Callable[..., Any]:
+    """fft or ifft."""
+
+    def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
+        n = _checked(f"fft_{name}", input, n, dim, norm)
+        if out is not None:
+            rule = "_fft_c2c" if input._array.dtype.kind == "c" else "_fft_r2c" if forward else "_fft_conj"
+            return written(out, name, rule, function, input, n, dim, norm)
+        if input._array.dtype.kind != "c":
+            return _real_forward(input, n, dim, norm, forward, False)
+        x, dim = _placed(input, n, dim)
+        return c2c(x, (dim,), scale_of(norm, forward), forward)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"The {'' if forward else 'inverse '}discrete Fourier transform along `dim`, of `n` points: cut, or extended "
+        "by zeros.\n\n    The result is complex. "
+        f"`norm=\"{'forward' if forward else 'backward'}\"` divides by n, \"ortho\" by its square root; the default is "
+        "\"backward\".\n    Raises RuntimeError for float16 and for no points.")
+    return function
+
+
+fft, ifft = _full("fft", True), _full("ifft", False)
+
+
+def _from_real(name: str, forward: bool) -> Callable[..., Any]:
+    """rfft or ihfft."""
+
+    def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
+        n = _checked(f"fft_{name}", input, n, dim, norm)
+        _refuse_complex(name, input)
+        if out is not None:
+            return written(out, name, "_fft_r2c" if forward else "_fft_conj", function, input, n, dim, norm)
+        return _real_forward(input, n, dim, norm, forward, True)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"The {'' if forward else 'inverse '}transform of real numbers along `dim`: of its n points the first "
+        "n // 2 + 1, which determine the others.\n\n    Raises RuntimeError for complex input and for float16.")
+    return function
+
+
+rfft, ihfft = _from_real("rfft", True), _from_real("ihfft", False)
+
+
+def _to_real(name: str, forward: bool) -> Callable[..., Any]:
+    """irfft or hfft."""
+
+    def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
+        n = _checked(f"fft_{name}", input, n, dim, norm)
+        if out is not None:
+            return written(out, name, "_fft_c2r", function, input, n, dim, norm)
+        x = promoted(input, True)
+        axis = dim_of(dim, x._array.ndim)
+        size = 2 * (x._array.shape[axis] - 1) if n is None else n
+        check_points(size)
+        if n is not None:
+            x = resized(x, Points((axis,), (n // 2 + 1,)))
+        scale = scale_of(norm, forward)
+        return c2r(conj(x) if forward else x, (axis,), scale, size)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"The {'' if forward else 'inverse '}transform to `n` real numbers along `dim`, of half of what is symmetric "
+        "up to conjugation.\n\n    Without `n` it is an even number: twice the elements along `dim`, less 2. Raises "
+        "RuntimeError for float16.")
+    return function
+
+
+irfft, hfft = _to_real("irfft", False), _to_real("hfft", True)

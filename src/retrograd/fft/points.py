@@ -1,0 +1,129 @@
+"""What the transforms share: the type they compute in, the number of points along each dim, the scale, the output.
+
+The checks come in PyTorch's order, with its words.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..dtypes import F16, default_floating, dtype as torch_dtype
+from ..ops import basic, fourier
+from ..tensor.dims import as_int, axis_of
+from ..tensor.into import into
+from ..tensor.recording import recorded
+from ..tensor.state import State
+
+_cast, _extended = recorded(basic.cast), recorded(fourier.extended)
+c2c, r2c, c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
+
+# The scales of the kernels.
+_FORWARD = {None: 0, "backward": 0, "ortho": 1, "forward": 2}
+_INVERSE = {None: 2, "backward": 2, "ortho": 1, "forward": 0}
+
+
+def scale_of(norm: Any, forward: bool) -> int:
+    """The scale that a norm asks for in this direction. Raises RuntimeError for an unknown one."""
+    if norm not in _FORWARD:
+        raise RuntimeError(f'Invalid normalization mode: "{norm}". It is "forward", "backward" or "ortho".')
+    return (_FORWARD if forward else _INVERSE)[norm]
+
+
+def check_norm(name: str, norm: Any) -> None:
+    """Raises TypeError unless it is a string or None."""
+    if norm is not None and not isinstance(norm, str):
+        raise TypeError(f"{name}(): argument 'norm' must be str, not {type(norm).__name__}")
+
+
+def promoted(input: Any, to_complex: bool) -> Any:
+    """The tensor in a type that transforms compute in. Raises RuntimeError for half precision."""
+    dtype = input._array.dtype
+    if dtype.kind == "c":
+        return input
+    target = dtype if dtype.kind == "f" else default_floating()
+    if target == F16:
+        raise RuntimeError("Unsupported dtype Half: convert with .float() first.")
+    if to_complex:
+        target = torch_dtype.of[target].to_complex().dtype
+    return input if target is dtype else _cast(input, target)
+
+
+def dim_of(dim: int, ndim: int) -> int:
+    """`dim` from the front. Raises IndexError, for a tensor without dimensions too."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return axis_of("fft", dim, ndim)
+
+
+def check_points(n: int) -> None:
+    """Raises RuntimeError unless there is a point to transform."""
+    if n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+
+
+class Points(NamedTuple):
+    """The dims to transform, and how many points of each."""
+
+    dims: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
+def points_of(input: Any, sizes: Any, given: Any) -> Points:
+    """The dims and sizes that are given, as tuples. Raises IndexError or RuntimeError where they do not fit."""
+    shape = input._array.shape
+    dims = tuple(range(len(shape)))
+    if given is not None:
+        dims = tuple([dim_of(d, len(shape)) for d in given])
+        if len({*dims}) < len(dims):
+            raise RuntimeError("FFT dims must be unique")
+    if sizes is not None:
+        if given is not None and len(given) != len(sizes):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
+        if len(sizes) > len(dims):
+            raise RuntimeError(f"Got shape with {len(sizes)} values but input tensor only has {len(shape)} dimensions.")
+        dims = dims[len(dims) - len(sizes):]
+    counts = [shape[d] if n == -1 else n for d, n in zip(dims, [-1] * len(dims) if sizes is None else sizes)]
+    for n in counts:
+        check_points(n)
+    return Points(dims, tuple(counts))
+
+
+def ints(name: str, value: Any, argument: str) -> tuple[int, ...] | None:
+    """Ints as a tuple, one int as a tuple of it, None as it is. Raises TypeError for anything else."""
+    if value is None:
+        return None
+    if isinstance(value, (tuple, list)):
+        return tuple([as_int(name, v, argument) for v in value])
+    try:
+        return (as_int(name, value, argument),)
+    except TypeError:
+        raise TypeError(f"{name}(): argument '{argument}' must be tuple of ints, not {type(value).__name__}") from None
+
+
+def half_points(name: str, input: Any, points: Points, s: Any) -> tuple[Points, int]:
+    """The points of a transform to real numbers, whose last dim holds half of what it becomes; and that size."""
+    if not points.dims:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    size = 2 * (input._array.shape[points.dims[-1]] - 1) if s is None or s[-1] == -1 else points.sizes[-1]
+    check_points(size)
+    return Points(points.dims, (*points.sizes[:-1], size // 2 + 1)), size
+
+
+def resized(input: Any, points: Points) -> Any:
+    """The tensor cut, and extended by zeros, to so many points."""
+    shape = [*input._array.shape]
+    for dim, n in zip(*points):
+        if shape[dim] > n:
+            input = input.narrow(dim, 0, n)
+        shape[dim] = n
+    if (*shape,) == input._array.shape:
+        return input
+    return _extended(input, (0,) * len(shape), tuple(shape))
+
+
+def written(out: Any, name: str, rule: str, function: Any, *args: Any) -> Any:
+    """`into`, after the check whether `out` can hold what the transform gives: real numbers only of "_fft_c2r"."""
+    if isinstance(out, State) and out._array.dtype.kind != ("f" if rule == "_fft_c2r" else "c"):
+        kind = "floating point" if rule == "_fft_c2r" else "complex"
+        raise RuntimeError(f"{name} expects a {kind} output tensor, but got {torch_dtype.of[out._array.dtype].legacy}")
+    return into(out, function, *args, rule=rule)

@@ -1,0 +1,93 @@
+"""Transforms over several dimensions: over the last two, or over any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..dtypes import dtype as torch_dtype
+from ..tensor.dims import array_of
+from ..tensor.functions.elementary import conj, conj_physical
+from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted, r2c, resized, scale_of, written
+
+
+def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tuple[Callable[..., Any], Any]:
+    """The function over any dims, and that over the last two."""
+
+    said = "fftn" if name == "ifftn" else name              # PyTorch says so of an output that does not do
+
+    def checked(called: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
+        array_of(called, input)
+        s, dim = ints(called, s, "s"), ints(called, dim, "dim")
+        check_norm(called, norm)
+        if out is not None:
+            return written(out, said, rule, transform, input, s, dim, norm)
+        return transform(input, s, dim, norm)
+
+    def function(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
+        return checked(f"fft_{name}", input, s, dim, norm, out)
+
+    def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
+        return checked(f"fft_{name[:-1]}2", input, s, dim, norm, out)
+
+    function.__name__ = function.__qualname__ = name
+    over_two.__name__ = over_two.__qualname__ = f"{name[:-1]}2"
+    function.__doc__ = (f"{about} over `dim`, of `s` points each; without `dim` over the last len(s), or over all.\n\n"
+                        "    Raises RuntimeError for float16 and for no points.")
+    over_two.__doc__ = f"{about} over the last two dims, or two others. See `{name}`."
+    return function, over_two
+
+
+def _fftn(forward: bool) -> Callable[..., Any]:
+    def transform(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+        points = points_of(input, s, dim)
+        x = resized(promoted(input, True), points)
+        return c2c(x, points.dims, scale_of(norm, forward), forward)
+
+    return transform
+
+
+def _rfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+    if input._array.dtype.kind == "c":
+        raise RuntimeError("rfftn expects a real-valued input tensor, but got "
+                           f"{torch_dtype.of[input._array.dtype].legacy}")
+    points = points_of(input, s, dim)
+    if not points.dims:
+        raise RuntimeError("rfftn must transform at least one axis")
+    return r2c(resized(promoted(input, False), points), points.dims, scale_of(norm, True), True)
+
+
+def _irfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+    points, size = half_points("irfftn", input, points_of(input, s, dim), s)
+    x = resized(promoted(input, True), points)
+    return c2r(x, points.dims, scale_of(norm, False), size)
+
+
+def _hfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+    """The forward transform of what is symmetric in the last dim, whose conjugate is what `c2r` inverts."""
+    points, size = half_points("hfftn", input, points_of(input, s, dim), s)
+    x, scale = resized(promoted(input, True), points), scale_of(norm, True)
+    *others, last = points.dims
+    if others:
+        x = c2c(x, tuple(others), scale, True)
+    return c2r(conj(x), (last,), scale, size)
+
+
+def _ihfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+    points = points_of(input, s, dim)
+    if not points.dims:
+        raise RuntimeError("ihfftn must transform at least one axis")
+    x, scale = resized(promoted(input, False), points), scale_of(norm, False)
+    if x._array.dtype.kind == "c":
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {torch_dtype.of[x._array.dtype].legacy}")
+    *others, last = points.dims
+    half = r2c(x, (last,), scale, True)
+    return c2c(conj_physical(half), tuple(others), scale, False) if others else conj(half)
+
+
+fftn, fft2 = _over("fftn", _fftn(True), "_fft_c2c", "The discrete Fourier transform")
+ifftn, ifft2 = _over("ifftn", _fftn(False), "_fft_c2c", "The inverse discrete Fourier transform")
+rfftn, rfft2 = _over("rfftn", _rfftn, "_fft_r2c", "The transform of real numbers, of the last dim the first half,")
+irfftn, irfft2 = _over("irfftn", _irfftn, "_fft_c2r", "The inverse of `rfftn`, to real numbers,")
+hfftn, hfft2 = _over("hfftn", _hfftn, "_fft_c2r", "The transform to real numbers of the half of what is symmetric")
+ihfftn, ihfft2 = _over("ihfftn", _ihfftn, "_fft_c2c", "The inverse of `hfftn`, of real numbers,")

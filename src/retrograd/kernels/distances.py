@@ -1,0 +1,88 @@
+"""Cross products, and distances between all pairs of rows. Arrays in, arrays out; must not know ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .elementary import delivered
+
+# How many differences of elements are held at a time: what a cache holds.
+_BLOCK = 1 << 17
+
+
+def cross(x: Any, y: Any, dim: int) -> Any:
+    """The cross products of the vectors of length 3 along `dim`."""
+    a, b = (np.moveaxis(array, dim, 0) for array in (x, y))
+    result = np.empty((3, *np.broadcast_shapes(a.shape[1:], b.shape[1:])), x.dtype)
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        np.multiply(a[j], b[k], out=result[i, ...])
+        result[i, ...] -= a[k] * b[j]
+    return np.moveaxis(result, 0, dim)
+
+
+def norms(difference: Any, p: float) -> Any:
+    """The p-norms along the last dimension."""
+    size = np.abs(difference, out=difference)
+    if p == 0:
+        return np.count_nonzero(size, axis=-1).astype(size.dtype)
+    if p == 1:
+        return _sums(size)
+    if p == 2:
+        return np.sqrt(np.einsum("...m,...m->...", size, size))
+    if p == math.inf:
+        return np.maximum.reduce(size, axis=-1, initial=0.0)
+    return _sums(np.power(size, p, out=size)) ** (1.0 / p)
+
+
+def _sums(x: Any) -> Any:
+    """The sums along the last dimension, which the BLAS takes faster than NumPy where it is short."""
+    return x.dot(np.ones(x.shape[-1], x.dtype))
+
+
+def cdist(x: Any, y: Any, p: float) -> Any:
+    """The p-norm of the difference of each row of `x` and each of `y`, for stacks of matrices."""
+    stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
+    result = np.empty((*stack, rows, columns), x.dtype)
+    step = max(1, _BLOCK // max(1, math.prod(stack) * columns * inner))
+    for i in range(0, rows, step):
+        difference = x[..., i : i + step, None, :] - y[..., None, :, :]
+        result[..., i : i + step, :] = norms(difference, p)
+    return result
+
+
+def euclidean_dist(x: Any, y: Any) -> Any:
+    """The same for p = 2, by a product of matrices: fast, but near 0 no more accurate than its rounding."""
+    squares = np.matmul(x, y.swapaxes(-1, -2), out=...)
+    np.multiply(squares, -2.0, out=squares)
+    squares += np.einsum("...m,...m->...", x, x)[..., None]
+    squares += np.einsum("...m,...m->...", y, y)[..., None, :]
+    np.maximum(squares, 0.0, out=squares)
+    return np.sqrt(squares, out=squares)
+
+
+def pdist(x: Any, p: float) -> Any:
+    """The p-norms of the differences of each row and each later one, row after row."""
+    rows = len(x)
+    if rows < 2:
+        return np.zeros(0, x.dtype)
+    parts = [norms(x[i] - x[i + 1 :], p) for i in range(rows - 1)]
+    return delivered(np.concatenate(parts), ...)
+
+
+def symmetric(x: Any, rows: int) -> Any:
+    """The symmetric matrix with these elements above the diagonal, row after row, and zeros on it."""
+    result = np.zeros((rows, rows), x.dtype)
+    above = np.triu_indices(rows, 1)
+    result[above] = x
+    result.T[above] = x
+    return result
+
+
+def paired(x: Any) -> Any:
+    """The elements above the diagonal of a matrix, row after row, each added to the one opposite."""
+    return (x + x.T)[np.triu_indices(len(x), 1)]

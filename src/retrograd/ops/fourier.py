@@ -1,0 +1,40 @@
+"""Discrete Fourier transforms: of complex numbers, of real ones, and to real ones. All are linear.
+
+The rules are adjoints as they stand: the adjoint of a sum with exponents of one sign is that with the other. What
+keeps half of a symmetric result counts the other half by a weight. `scale` goes with the sums (see the kernels).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kernels import fourier as kernels
+from .framework import Op, linear
+
+
+def _doubles(size: int) -> int:
+    """How many elements of the half of a transform of `size` points stand for two."""
+    return (size - 1) // 2
+
+
+def _from_real(g: Any, x_shape: Any, dims: Any, scale: Any, onesided: Any) -> Any:
+    """Of both halves the real part is left, which the engine takes where the input is real."""
+    if not onesided:
+        return c2c(g, dims, scale, False)
+    size = x_shape[dims[-1]]
+    return c2r(weighted(g, dims[-1], _doubles(size), 0.5), dims, scale, size)
+
+
+def _to_real(g: Any, dims: Any, scale: Any, size: Any) -> Any:
+    return weighted(r2c(g, dims, scale, True), dims[-1], _doubles(size), 2.0)
+
+
+c2c: Op = linear("_fft_c2c", kernels.c2c, node="FftC2CBackward0",
+                 x=lambda g, dims, scale, forward: c2c(g, dims, scale, not forward))
+r2c: Op = linear("_fft_r2c", kernels.r2c, node="FftR2CBackward0", x=_from_real)
+c2r: Op = linear("_fft_c2r", kernels.c2r, node="FftC2RBackward0", x=_to_real)
+c2c.holomorphic = r2c.holomorphic = c2r.holomorphic = False
+
+weighted: Op = linear("mul", kernels.weighted, x=lambda g, dim, count, weight: weighted(g, dim, count, weight))
+extended: Op = linear("constant_pad_nd", kernels.extended, x=lambda g, x_shape, before: cut(g, before, x_shape))
+cut: Op = linear("slice", kernels.cut, x=lambda g, x_shape, before: extended(g, before, x_shape))

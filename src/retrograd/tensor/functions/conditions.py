@@ -1,0 +1,161 @@
+"""Ranks and condition numbers of matrices; inverses of tensors and equations in them, as those of matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F32, F64, I64, dtype as torch_dtype
+from ...kernels.shape import common_shape
+from ..dims import array_of, as_int, axis_of
+from ..into import receive
+from ..overwriting import copy_
+from ..state import State, plain
+from .decompositions import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdvals
+from .determinants import SINGULAR, linalg_inv_ex as inv_ex
+from .elementary import nan_to_num
+from .masking import masked_fill
+from .matrix_checks import check_floating, refuse_failures
+from .norms import matrix_norm
+from .products import check_square
+from .solving import linalg_solve as solve
+
+_NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+
+
+def _delivered(name: str, out: Any, result: Any) -> Any:
+    """The result, copied to `out` where one is given, which is recorded. It is laid out row by row there."""
+    if out is None:
+        return result
+    receive(name, out, plain(np.asarray(result._array, order="C")))
+    return copy_(out, result)
+
+
+def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
+    """The condition number of matrices: the norm `p` of each times that of its inverse, or for p = 2 (the default) and
+    -2 the ratio of the extreme singular values.
+
+    It is inf where a matrix is singular. Raises RuntimeError for other norms, and unless matrices are square, but for
+    ±2.
+    """
+    array = array_of("linalg_cond", input)
+    if array.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow: the norm is a real number")
+    order = 2 if p is None else p
+    if order not in _NORMS:
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
+    return _delivered("linalg_cond", out, _condition(input, array, order))
+
+
+def _condition(input: Any, array: Any, order: Any) -> Any:
+    if not array.size:
+        real = array.real.dtype if array.dtype.kind in "fc" else F32
+        return plain(np.zeros(array.shape[:-2], real))
+    if order in (2, -2):
+        values = svdvals(input)
+        largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, values._array.shape[-1] - 1, 1)
+        return (largest / smallest if order == 2 else smallest / largest).squeeze(-1)
+    check_square(f"linalg.cond(ord={order if isinstance(order, str) else f'{order:g}'})", array)
+    if order == "nuc":
+        values = svdvals(input)
+        return values.sum(-1) * values.reciprocal().sum(-1)
+    check_floating("linalg.inv", array)
+    inverse, info = inv_ex(input)
+    inverse = masked_fill(inverse, plain(info._array[..., None, None] > 0), math.inf)
+    return nan_to_num(matrix_norm(input, order) * matrix_norm(inverse, order), math.inf, math.inf, -math.inf)
+
+
+cond.__name__ = cond.__qualname__ = "cond"
+
+
+def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative bound. Without either, or with an absolute one of 0, the relative one is that of
+    rounding: the larger dim times the precision of the dtype."""
+    name = "torch.linalg.matrix_rank"
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    for which, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, State) and bound._array.dtype.kind == "c":
+            raise RuntimeError(f"{name}: {which} tensor of complex type is not supported. Got "
+                               f"{torch_dtype.of[bound._array.dtype].legacy}")
+    absolute, relative = (x._array if isinstance(x, State) else x for x in (atol, rtol))
+    if relative is None:
+        if array.real.dtype not in (F32, F64):
+            raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
+                               "first.")
+        rounding = float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
+        relative = rounding if absolute is None else np.where(np.asarray(absolute) > 0, 0.0, rounding)
+    return (0.0 if absolute is None else absolute), relative
+
+
+def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+                out: Any = None) -> Any:
+    """The rank of matrices: how many singular values are larger than `atol` and than `rtol` times the largest.
+
+    With `hermitian` they are taken of the eigenvalues. Bounds are numbers, or tensors with one for each matrix; `tol`
+    is another name of `atol`, without a relative bound. int64, no gradient. Raises RuntimeError for ints and halves.
+    """
+    array = array_of("linalg_matrix_rank", input)
+    if not all(b is None or isinstance(b, (State, int, float)) for b in (tol, atol, rtol)):
+        raise TypeError("linalg_matrix_rank() received an invalid combination of arguments: bounds are numbers or "
+                        "tensors")
+    absolute, relative = _bounds(array, tol, atol, rtol) if array.ndim > 1 else (0.0, 0.0)
+    if array.ndim < 2:
+        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    if array.size:
+        detached = input.detach()
+        values = np.abs((eigvalsh(detached) if hermitian else svdvals(detached))._array)
+        for bound in (absolute, relative):
+            common_shape(np.shape(bound), values.shape[:-1])
+        least = np.maximum(absolute, relative * values.max(-1))
+        ranks = np.count_nonzero(values > least[..., None], axis=-1)
+    else:
+        ranks = np.zeros(array.shape[:-2], np.int64)
+    return _delivered("linalg_matrix_rank", out, plain(np.asarray(ranks, I64)))
+
+
+def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
+    """The inverse for `tensordot(…, ind)`: that of the matrix with the first `ind` dims in a row, and the others.
+
+    Raises RuntimeError unless that matrix is square, `torch.linalg.LinAlgError` where it is singular.
+    """
+    shape = array_of("linalg_tensorinv", input).shape
+    ind = as_int("linalg_tensorinv", ind, "ind")
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    first, last = math.prod(shape[:ind]), math.prod(shape[ind:])
+    if first != last:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
+                           f"but got {last} != {first}")
+    matrix = input.reshape(last, last)
+    check_floating("linalg.inv", matrix._array)
+    inverse, info = inv_ex(matrix)
+    refuse_failures(info, "inv", SINGULAR)
+    result = inverse.reshape(shape[ind:] + shape[:ind])
+    return _delivered("tensorinv", out, result)
+
+
+def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
+    """The x of tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` were moved to the end.
+
+    Raises RuntimeError unless as many equations as unknowns remain, `torch.linalg.LinAlgError` where there is no x.
+    """
+    ndim, b = array_of("linalg_tensorsolve", input).ndim, array_of("linalg_tensorsolve", other, "other", 2)
+    x = input
+    if dims is not None:
+        if not isinstance(dims, (tuple, list)):
+            raise TypeError(f"linalg_tensorsolve(): argument 'dims' must be tuple of ints, not {type(dims).__name__}")
+        for dim in dims:
+            axis_of("linalg_tensorsolve", dim, ndim)
+        x = input.movedim(tuple(dims), tuple(range(ndim - len(dims), ndim)))
+    shape = x._array.shape[b.ndim:]
+    unknowns = math.prod(shape)
+    if unknowns != b.size:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+                           f"prod(self.shape[:other.ndim]), but got {unknowns} != {b.size}")
+    result = solve(x.reshape(unknowns, unknowns), other.flatten()).reshape(shape)
+    return _delivered("tensorsolve", out, result)

@@ -1,0 +1,212 @@
+"""Norms of vectors and of matrices, as functions. A norm of a matrix is composed of one of vectors, as in PyTorch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...dtypes import category, dtype as torch_dtype
+from ...ops import basic, normalizing as ops, shape as shape_ops
+from ..dims import Dims, array_of, as_int, axes_of, axis_of
+from ..into import into, receive
+from ..options import element_type, number
+from ..overwriting import copy_
+from ..recording import recorded
+from .decompositions import linalg_svdvals as svdvals
+from .reductions import amax, amin, flag, sum as total
+
+_cast, _permute = recorded(basic.cast), recorded(shape_ops.permute)
+_unsqueeze = recorded(shape_ops.unsqueeze)
+_norm, _frobenius = recorded(ops.norm), recorded(ops.frobenius)
+
+
+def _check_type(name: str, array: Any, low_precision: bool = True) -> None:
+    """Raises RuntimeError unless the elements are floating or complex numbers."""
+    legacy = torch_dtype.of[array.dtype].legacy
+    if array.dtype.kind not in "fc":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {legacy}. Convert with "
+                           ".float() first.")
+    if not low_precision and array.dtype.itemsize == 2:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {legacy}. Convert with .float() first.")
+
+
+def _target(name: str, dtype: Any, array: Any) -> Any:
+    """The type to compute in, or None. Raises RuntimeError for one that is of another kind, or narrower."""
+    if dtype is None:
+        return None
+    target, have = element_type(name, dtype), array.dtype
+    wanted, found = torch_dtype.of[target].legacy, torch_dtype.of[have].legacy
+    if target.kind not in "fc":
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {wanted}")
+    if target.kind != have.kind:
+        kinds = "complex for complex" if have.kind == "c" else "real for real"
+        raise RuntimeError(f"{name}: dtype should be {kinds} inputs, but got {wanted}")
+    if category(target) == category(have) and target.itemsize < have.itemsize:
+        raise RuntimeError(f"{name}: the dtype of the input ({found}) should be convertible without narrowing to the "
+                           f"specified dtype ({wanted})")
+    return target
+
+
+def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None,
+                out: Any = None) -> Any:
+    """The norm over `dim` of the elements as a vector: (sum |x|^ord)^(1/ord).
+
+    For ord = inf and -inf it is the largest and smallest |x|, for 0 how many are not zero. Where the norm is 0 its
+    gradient is 0. Raises RuntimeError for ints, and for an extreme of nothing.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.vector_norm(torch.tensor([3., 4.]))
+    tensor(5.)
+    """
+    if out is not None:
+        return into(out, vector_norm, x, ord, dim, keepdim, dtype=dtype, rule="norm")
+    array = array_of("linalg_vector_norm", x, "x")
+    p = number("linalg_vector_norm", "ord", 2, ord)
+    if isinstance(p, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
+    _check_type("linalg.vector_norm", array)
+    axes = axes_of("linalg_vector_norm", dim, array.ndim)
+    if array.size == 0 and (p < 0 or p == math.inf):
+        said = f"linalg.vector_norm cannot compute the {p:g} norm on "
+        if dim is None or dim in ((), []):
+            raise RuntimeError(f"{said}an empty tensor because the operation does not have an identity")
+        for axis in axes:
+            if array.shape[axis] == 0:
+                raise RuntimeError(f"{said}the dimension {axis}because this dimension is empty and the operation does "
+                                   "not have an identity")
+    return _norm(x, p, axes, flag("linalg_vector_norm", keepdim), _target("linalg.vector_norm", dtype, array))
+
+
+def _refuse_order(ord: Any) -> None:
+    raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported. Use 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2.")
+
+
+def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
+    """The dims of the rows and of the columns, after all else was found right too."""
+    array, name = A._array, "linalg.matrix_norm"
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    _check_type(name, array, low_precision=ord not in ("nuc", 2, -2))
+    if len(dim) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    first, second = (axis_of(name, d, array.ndim) for d in dim)
+    if first == second:
+        raise RuntimeError(f"{name}: dims must be different. Got ({first}, {second})")
+    return first, second
+
+
+def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
+                out: Any = None) -> Any:
+    """The norm of each matrix in the two dims `dim`.
+
+    "fro" is that of the elements as a vector, 1 the largest sum of a column, inf of a row; -1 and -inf the smallest.
+    Raises RuntimeError for other orders, for ints, and for a tensor of fewer than two dims.
+    """
+    if out is not None:
+        result = matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+        receive("matrix_norm", out, result)
+        return copy_(out, result)
+    array_of("linalg_matrix_norm", input)
+    if not isinstance(dim, (tuple, list)) or not isinstance(ord, (str, int, float)):
+        raise TypeError("linalg_matrix_norm() received an invalid combination of arguments: ord is a number or a "
+                        "string, dim a tuple of two ints")
+    known = ord in ("fro", "nuc") if isinstance(ord, str) else abs(ord) in (1, 2, math.inf)
+    if not known:
+        _refuse_order(ord)
+    first, second = _matrix_dims(input, ord, [as_int("linalg_matrix_norm", d, "dim") for d in dim])
+    target = _target("linalg.matrix_norm", dtype, input._array)
+    if ord == "nuc":
+        return _spectral(input, first, second, flag("linalg_matrix_norm", keepdim), target,
+                         lambda values: total(values, -1, keepdim))
+    if isinstance(ord, str):
+        return _norm(input, 2, tuple(sorted((first, second))), flag("linalg_matrix_norm", keepdim), target)
+    if abs(ord) == 2:
+        return _spectral(input, first, second, flag("linalg_matrix_norm", keepdim), target,
+                         lambda values: extreme(values, -1, keepdim, ord > 0))
+    if abs(ord) == math.inf:
+        first, second = second, first
+    sums = _norm(input, 1, (first,), flag("linalg_matrix_norm", keepdim), target)
+    return extreme(sums, second - 1 if first < second and not keepdim else second, keepdim, ord > 0)
+
+
+def _spectral(input: Any, first: int, second: int, keepdim: bool, target: Any, reduced: Any) -> Any:
+    """What `reduced` makes of the singular values, as a norm over two dims."""
+    ndim = input._array.ndim
+    order = [*(d for d in range(ndim) if d not in (first, second)), first, second]
+    x = input if target is None or target is input._array.dtype else _cast(input, target)
+    result = reduced(svdvals(_permute(x, tuple(order))))
+    if not keepdim:
+        return result
+    return _permute(_unsqueeze(result, ndim - 1), tuple(sorted(range(ndim), key=order.__getitem__)))
+
+
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+    """The sum of the singular values of each matrix. See `torch.linalg.matrix_norm`."""
+    if isinstance(dim, bool):                                   # nuclear_norm(x, True): the overload without dims
+        dim, keepdim = (-2, -1), dim
+    return matrix_norm(input, "nuc", [dim, dim] if isinstance(dim, int) else dim, keepdim, out=out)
+
+
+def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
+    """The largest or smallest along `dim`. Of nothing the largest size is 0."""
+    if not largest:
+        return amin(x, dim, keepdim)
+    return amax(x, dim, keepdim) if x._array.shape[dim] else total(x, dim, keepdim)
+
+
+def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
+                out: Any = None) -> Any:
+    """The norm of a vector, or of a matrix, by how many dims there are: `vector_norm` over one dim, `matrix_norm` over
+    two. Without `ord` all elements, or those in `dim`, are a vector. Raises RuntimeError for other numbers of dims.
+    """
+    array = array_of("linalg_norm", input)
+    if dim is not None:
+        dim = [dim] if isinstance(dim, int) else [*dim]
+        if len(dim) not in (1, 2):
+            raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dim}")
+    elif ord is not None and array.ndim not in (1, 2):
+        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                           f"{array.ndim}D.")
+    if isinstance(ord, str) or (ord is not None and (array.ndim if dim is None else len(dim)) == 2):
+        result = matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    else:
+        result = vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    if out is None:
+        return result
+    receive("linalg_norm", out, result)
+    return copy_(out, result)
+
+
+linalg_norm.__name__ = linalg_norm.__qualname__ = "norm"
+
+
+def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The square root of the sum of squares over one or two dims; over all for the empty tuple."""
+    if out is not None:
+        return into(out, frobenius_norm, input, dim, keepdim)
+    array = array_of("frobenius_norm", input)
+    dims = [dim] if isinstance(dim, int) else [*dim]
+    if len(dims) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("norm(): input dtype should be either floating point or complex")
+    return _frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
+
+
+def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
+         dtype: Any = None, *, out: Any = None) -> Any:
+    """The p-norm over `dim` of the elements as a vector: (sum |x|^p)^(1/p), for "fro" and None with p = 2.
+
+    For p = inf and -inf it is the largest and smallest |x|, for p = 0 how many are not zero, for "nuc" the sum of the
+    singular values of a matrix. Where the norm is 0 its gradient is 0. Raises RuntimeError for ints, for other names
+    of norms, and for an extreme of nothing.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([3., 4.]).norm()
+    tensor(5.)
+    """
+    array = array_of("norm", input)
+    if isinstance(p, str) and not (p == "fro" and (dim is None or isinstance(dim, int) or len(dim) <= 2)):
+        dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+        return matrix_norm(input, p, [*dims], keepdim, dtype=dtype, out=out)
+    return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)
