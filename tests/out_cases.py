@@ -81,6 +81,8 @@ _OTHERS = {
     "special.multigammaln": ["p + 1, 2"], "special.polygamma": ["2, p"], "special.logsumexp": ["f, 1"],
     "special.round": ["f", "f, decimals=1"],
     "nn.functional.gelu": ["f", "f, approximate='tanh'"], "nn.functional.softplus": ["f", "f, 2, 3"],
+    "hardshrink": ["f", "f, 0.3"], "nn.functional.hardshrink": ["f"], "threshold": ["f, 0.2, 5"],
+    "nn.functional.softshrink": ["f", "f, 0.3"],
     "nn.functional.logsigmoid": ["f"], "nn.functional.linear": ["f, f", "f, f, two"],
     "nn.functional.normalize": ["f", "f, 1., 0"],
 }

@@ -26,6 +26,7 @@ from .functions.counting import CountingMethods
 from .functions.creation import CreationMethods
 from .functions.differences import DifferenceMethods
 from .functions.elementary import ElementaryMethods
+from .functions.gating import GatingMethods
 from .functions.indexing import IndexingMethods
 from .functions.inserting import InsertingMethods
 from .functions.joining import JoiningMethods
@@ -90,6 +91,7 @@ class Tensor(
     DifferenceMethods,
     QuantileMethods,
     UniqueMethods,
+    GatingMethods,
     SubclassMethods,
     State,
 ):
