@@ -9,16 +9,20 @@ from op_table_activations import ACTIVATIONS
 from op_table_convolution import CONVOLUTION
 from op_table_decompositions import MATRIX_FACTORS
 from op_table_differences import DIFFERENCES
+from op_table_dropout import DROPOUT
 from op_table_entry import DTYPES, Entry
 from op_table_fourier import FOURIER
+from op_table_gates import GATES
 from op_table_indexing import INDEXING
 from op_table_inplace import INPLACE, RANDOM
 from op_table_losses import LOSSES
+from op_table_margins import MARGINS
 from op_table_matrix import MATRIX
 from op_table_pointwise import POINTWISE
 from op_table_pooling import POOLING
 from op_table_products import PRODUCTS
 from op_table_reductions import REDUCTIONS
+from op_table_sampling import SAMPLING
 from op_table_shapes import SHAPES
 from op_table_special import SPECIAL
 
@@ -28,9 +32,13 @@ TABLE = [
     *POINTWISE,
     *SPECIAL,
     *ACTIVATIONS,
+    *GATES,
     *INPLACE,
     *RANDOM,
+    *SAMPLING,
+    *DROPOUT,
     *LOSSES,
+    *MARGINS,
     *REDUCTIONS,
     *MATRIX,
     *MATRIX_FACTORS,

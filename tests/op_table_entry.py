@@ -17,6 +17,7 @@ MANY: tuple[Shapes, ...] = (((3, 4),), ((2, 3, 4),))
 MATRICES: tuple[Shapes, ...] = (((3, 4),),)
 FUNCTIONAL = {"celu", "elu", "gelu", "hardtanh", "leaky_relu", "logsigmoid", "mish", "relu", "relu6", "selu", "silu",
               "softplus", "softsign", "tanhshrink"}
+NO_SECOND = "PyTorch has not implemented it"
 INFINITE = (float("inf"), float("-inf"), float("nan"))
 DTYPES = {"f": ("float64", "float32"), "h": ("float16",), "c": ("complex128", "complex64"),
           "i": ("int64", "int32", "uint8"), "b": ("bool",)}
@@ -49,6 +50,8 @@ class Entry:
     conventional: str = ""
     # Whether it is recorded, but has no derivative, so that backward raises.
     refused: bool = False
+    # Whether the gradient is recorded, but has no derivative.
+    once: bool = False
     # Where PyTorch has no forward mode of it: what it lacks.
     no_tangent: str = ""
     # Where PyTorch's forward mode disagrees with finite differences: what is wrong with it.

@@ -108,6 +108,8 @@ _OTHERS = {
     "linalg.ldl_solve": ["square, pivots, square"], "linalg.householder_product": ["square, two"],
     "orgqr": ["square, two"], "geqrf": ["f"], "ormqr": ["square, two, square"], "linalg.matmul": ["f, h"],
     "nn.functional.gelu": ["f", "f, approximate='tanh'"], "nn.functional.softplus": ["f", "f, 2, 3"],
+    "hardshrink": ["f", "f, 0.3"], "nn.functional.hardshrink": ["f"], "threshold": ["f, 0.2, 5"],
+    "nn.functional.softshrink": ["f", "f, 0.3"],
     "nn.functional.logsigmoid": ["f"], "nn.functional.linear": ["f, f", "f, f, two"],
     "nn.functional.normalize": ["f", "f, 1., 0"],
 }

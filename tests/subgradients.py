@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from op_table import BY_NAME, TABLE
+from op_table_entry import NO_SECOND
 
 PAGE = Path(__file__).parents[1] / "docs" / "subgradients.md"
 NAN, INF = math.nan, math.inf
 
 # Entries of the table of operators that take one number.
 KINKS = """abs; sgn; relu; relu6; leaky_relu; elu; celu; selu; hardtanh; clamp; clamp min; clamp max; where number;
-           sign; round; floor; ceil; trunc; frac; nan_to_num"""
+           hardshrink; softshrink; hardsigmoid; hardswish; threshold; rrelu; sign; round; floor; ceil; trunc; frac;
+           nan_to_num"""
 EDGES = """sqrt; rsqrt; reciprocal; log; log1p; x ** 0; x ** 0.5; x ** 2; x ** -1; 0 ** x; asin; acos; acosh; atanh;
            erfinv; logit; sinc at 0; lgamma; mvlgamma 1; special.entr; special.ndtri; i0; special.i1;
            special.i1e; special.i0e; special.erfcx; 2 xlogy; 2 special.xlog1py"""
@@ -45,6 +47,7 @@ PAIRS: list[tuple[str, list[tuple[float, float]]]] = [
     ("remainder", [(2, 1)]),
     ("clamp_min", [(1, 1)]),
     ("clamp_max", [(1, 1)]),
+    ("prelu", [(0, 0.25), (-1, 0.25)]),
     ("l1_loss sum", [(1, 1)]),
     ("smooth_l1_loss sum", [(1, 1), (2, 1)]),
     ("binary_cross_entropy_with_logits sum", [(INF, 1), (INF, 0)]),
@@ -117,7 +120,10 @@ def of_vectors(library: Any) -> str:
 
 
 def where_second_differ() -> str:
-    return rows(("f", "why"), *((f"`{entry}`", entry.first_only) for entry in TABLE if entry.first_only))
+    """What PyTorch has not at all is listed once, however many entries there are."""
+    found = dict.fromkeys((entry.name.split()[0] if entry.first_only == NO_SECOND else entry.name, entry.first_only)
+                          for entry in TABLE if entry.first_only)
+    return rows(("f", "why"), *((f"`{name}`", why) for name, why in found))
 
 
 def page(library: Any) -> str:

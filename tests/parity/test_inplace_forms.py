@@ -10,7 +10,6 @@ from tests.same_expression import check
 
 _ABSENT = "the function itself is absent"
 _SPARSE = "there are no sparse tensors"
-_LAYERS = "of layers that are absent"
 
 # What PyTorch has and retrograd has not, and why.
 METHODS = {
@@ -21,11 +20,10 @@ METHODS = {
 }
 FUNCTIONS = {
     **dict.fromkeys(("as_strided_", "detach_"), "a method alone"),
-    **dict.fromkeys(("alpha_dropout_", "dropout_", "embedding_renorm_", "feature_alpha_dropout_", "feature_dropout_",
-                     "rrelu_", "threshold_"), _LAYERS),
+    "embedding_renorm_": "of a layer that is absent",
     "resize_as_sparse_": _SPARSE,
 }
-FUNCTIONAL = dict.fromkeys(("rrelu_", "threshold_"), _LAYERS)
+FUNCTIONAL: dict[str, str] = {}
 
 
 def _written(namespace: object) -> set[str]:

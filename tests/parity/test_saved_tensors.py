@@ -47,6 +47,7 @@ NOT_SAVED = {
     "ComplexBackward0": "imag real",
     "ConstantPadNdBackward0": "pad",
     "ConvTbcBackward0": "bias", "ConvolutionBackward0": "bias_sym_sizes_opt output_padding",
+    "CtcLossBackward0": "blank input_lengths result0 result1 target_lengths targets",
     "CummaxBackward0": "self", "CumminBackward0": "self",
     "DivBackward2": "other rounding_mode self",
     "CholeskySolveBackward0": "self",
@@ -68,8 +69,11 @@ NOT_SAVED = {
     "MaxPool2DWithIndicesBackward0": "ceil_mode padding self",
     "MaxPool3DWithIndicesBackward0": "ceil_mode padding self",
     "MmBackward0": "mat2_sym_strides self_sym_strides",
+    "MultilabelMarginLossBackward0": "is_target target",
+    "NativeDropoutBackward0": "p",
     "NllLoss2DBackward0": "self total_weight", "NllLossBackward0": "self total_weight",
     "OrmqrBackward0": "result",
+    "RreluWithNoiseBackward0": "noise training", "RreluWithNoiseBackward1": "noise training",
     "SgnBackward0": "result",
     "SpecialLogNdtrBackward0": "result",
     "SplitBackward0": "split_size", "SplitWithSizesBackward0": "split_sizes",
@@ -81,8 +85,8 @@ NOT_SAVED = {
 # an end within the bounds, the usual correction and offset.
 RESOLVED = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "end", "correction", "padding",
             "storage_offset", "stride"}
-# Composed of nodes of other kinds than PyTorch's: a division and a product by a number.
-OTHER_NODES = {"MulBackward1", "DivBackward1"}
+# Composed of nodes of other kinds than PyTorch's: sums, differences, products and quotients with a number.
+OTHER_NODES = {"AddBackward1", "DivBackward1", "MulBackward1", "SubBackward1"}
 # Made of other nodes than PyTorch's: windows over a signal are unfolded here, and there taken by strides; where PyTorch
 # writes over what a derivative needs, nothing is written here.
 OTHER_FORMS = ("stft", "vander", "cond")
@@ -208,6 +212,15 @@ PACKED_APART = tuple(name.strip() for name in """
     matrix_norm nuc
     matrix_norm 2
     matrix_norm -2
+    rrelu
+    torch.alpha_dropout
+    ctc_loss
+    hinge_embedding_loss
+    margin_ranking_loss
+    cosine_embedding_loss
+    multilabel_
+    poisson_nll_loss full
+    poisson_nll_loss target
 """.strip().splitlines())
 
 

@@ -182,7 +182,7 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
     if not isinstance(p, np.ndarray):
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        require(dtype.kind != "c", "bernoulli_scalar_cpu_", dtype)
+        require(dtype.kind != "c" or not count, "bernoulli_scalar_cpu_", dtype)
         return (unit64(generator, count) < p).reshape(shape).astype(dtype)
     require(dtype.kind != "c", "bernoulli_tensor_cpu_self_", dtype)
     require(p.dtype.kind == "f", "bernoulli_tensor_cpu_p_", p.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import warn
 from .functional import activation as functional
 from .module import Module
 
@@ -42,10 +43,6 @@ class _InPlace(Module):
 
     inplace: bool
 
-    def __init__(self, inplace: bool = False, **options: Any) -> None:
-        super().__init__()
-        self.__dict__.update(options, inplace=inplace)
-
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
 
@@ -53,7 +50,15 @@ class _InPlace(Module):
         return f"{options}, inplace=True" if self.inplace else options
 
 
-class ReLU(_InPlace):
+class _Either(_InPlace):
+    """An activation whose one option is to write over its input."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+class ReLU(_Either):
     """max(x, 0).
 
     >>> import retrograd as torch
@@ -66,7 +71,7 @@ class ReLU(_InPlace):
         return functional.relu(input, self.inplace)
 
 
-class SiLU(_InPlace):
+class SiLU(_Either):
     """x * sigmoid(x)."""
 
     def forward(self, input: Any) -> Any:
@@ -74,7 +79,7 @@ class SiLU(_InPlace):
         return functional.silu(input, self.inplace)
 
 
-class Mish(_InPlace):
+class Mish(_Either):
     """x * tanh(softplus(x))."""
 
     def forward(self, input: Any) -> Any:
@@ -82,7 +87,7 @@ class Mish(_InPlace):
         return functional.mish(input, self.inplace)
 
 
-class SELU(_InPlace):
+class SELU(_Either):
     """ELU, scaled so that activations keep their mean and variance."""
 
     def forward(self, input: Any) -> Any:
@@ -93,10 +98,22 @@ class SELU(_InPlace):
 class Hardtanh(_InPlace):
     """x, moved into [min_val, max_val]."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace, min_val=min_val, max_val=max_val)
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
+                 min_value: float | None = None, max_value: float | None = None) -> None:
+        super().__init__()
+        min_val = self._renamed("min", min_val, min_value)
+        max_val = self._renamed("max", max_val, max_value)
+        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
         if max_val <= min_val:
             raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
+
+    @staticmethod
+    def _renamed(name: str, value: float, old: float | None) -> float:
+        """A limit, by its old name, with a warning, where that is given."""
+        if old is None:
+            return value
+        warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`", FutureWarning)
+        return old
 
     def forward(self, input: Any) -> Any:
         """`functional.hardtanh` of the input."""
@@ -120,7 +137,8 @@ class LeakyReLU(_InPlace):
     """x, and negative_slope * x where x is negative."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        super().__init__(inplace, negative_slope=negative_slope)
+        super().__init__()
+        self.negative_slope, self.inplace = negative_slope, inplace
 
     def forward(self, input: Any) -> Any:
         """`functional.leaky_relu` of the input."""
@@ -134,7 +152,8 @@ class ELU(_InPlace):
     """x, and alpha * (exp(x) - 1) where x is not positive."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace, alpha=alpha)
+        super().__init__()
+        self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input: Any) -> Any:
         """`functional.elu` of the input."""

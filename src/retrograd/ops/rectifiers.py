@@ -20,10 +20,22 @@ def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
     return np.where(x > 0.0, g, g * negative_slope)
 
 
+def _check_slope(name: str, slope: Any) -> None:
+    """Refuse a result to stand for the input, where it does not tell on which side of 0 that was."""
+    if slope < 0:
+        raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
+                           "supported. Use inplace=False.")
+
+
+def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
+    _check_slope("leakyReLu", negative_slope)
+    return _leaky(g, out, negative_slope)
+
+
 leaky_relu = pointwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky)
 leaky_relu_inplace = pointwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1,
                                node=backward_name("leaky_relu", 1),
-                               x=lambda g, out, negative_slope: _leaky(g, out, negative_slope))
+                               x=_leaky_of_result)
 
 
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -33,6 +45,7 @@ def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
 
 
 def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    _check_slope("elu", alpha)
     below = np.where(out < 0.0, out, np.zeros_like(out))
     return np.where(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
 

@@ -184,7 +184,7 @@ _C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether a Python number can stand in a tensor of `dtype`; one that is unsigned takes -1 for its largest value."""
+    """Whether a Python number can stand in a tensor of `dtype`; an unsigned one takes -1 for its largest value."""
     kind = dtype.kind
     if kind in "cb":
         return True
@@ -195,7 +195,7 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         return False
     limits = np.iinfo(dtype)
-    low = int(limits.min) if kind == "i" else -int(limits.max)
+    low = int(limits.min) if kind == "i" or isinstance(value, float) else -int(limits.max)
     return bool(low <= value <= int(limits.max))
 
 

@@ -87,6 +87,7 @@ _of("bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_
 _of("gcd lcm", gradient=CONSTANT)
 _of("isin", exact=_EXACT, gradient=UNASKED)
 _of("ndtr", gradient=UNASKED)
+_of("threshold", overlap=_FREE, repeated=True)
 _of("square", blame="pow")
 _of("outer", blame="mul")
 _of("normalize", blame="div")
@@ -95,7 +96,8 @@ _of("bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift",
 _of("bitwise_not", exact=_FOUND, gradient=CONSTANT)
 _of("floor_divide", gradient=UNDERIVED)
 _of("heaviside", exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED)
-_of("abs ceil clamp clamp_min clamp_max floor frac neg round sgn sign trunc lerp_tensor gelu softplus", exact=_FOUND)
+_of("abs ceil clamp clamp_min clamp_max floor frac neg round sgn sign trunc lerp_tensor gelu softplus hardshrink "
+    "softshrink", exact=_FOUND)
 _of("conj_physical", exact=_FOUND, gradient=UNDERIVED)
 _of("isposinf isneginf signbit", exact="{name} does not support non-boolean outputs.", gradient=UNASKED)
 _of("complex polar", exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'")

@@ -51,12 +51,14 @@ Col2ImBackward0 dilation kernel_size=kernel padding stride
 ConstantPadNdBackward0
 ConvTbcBackward0 pad self=x weight
 ConvolutionBackward0 dilation groups input=x padding stride transposed weight
+CtcLossBackward0 log_probs zero_infinity
 CummaxBackward0 dim indices
 CumminBackward0 dim indices
 DiagEmbedBackward0 dim1=dim0 dim2=dim1 offset
 DiagonalBackward0 dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
 DiagonalBackward0_copy dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
 DiagonalScatterBackward0 dim1=dim0 dim2=dim1 offset
+DivBackward1 other=number
 DotBackward0 self=x tensor=y
 ErfinvBackward0
 EuclideanDistBackward0 result=out x1=x x2=y
@@ -103,10 +105,13 @@ MeanBackward0 self_sym_numel=x.size self_sym_sizes=x.shape
 MeanBackward1 dim=axes keepdim self_sym_numel=x.size self_sym_sizes=x.shape
 MmBackward0 mat2=y mat2_sym_sizes=y.shape self=x self_sym_sizes=x.shape
 MseLossBackward0 reduction self=x target=y
+MulBackward1 other=number
+MultilabelMarginLossBackward0 reduction self=x
 MvBackward0 self=x vec=y
 NllLoss2DBackward0 ignore_index reduction target weight
 NllLossBackward0 ignore_index reduction target weight
 NormBackward1 dim=axes keepdim p result=out self=x
+NativeDropoutBackward0 result1=mask
 NormalBackward1 mean_sym_sizes=x.shape
 NormalBackward2 std_sym_sizes=x.shape
 NormalBackward3 mean_sym_sizes=x.shape std_sym_sizes=y.shape
@@ -115,6 +120,8 @@ PdistBackward0 p result=out self=x
 PowBackward0 exponent=exponent|2 self=x
 PowBackward1 exponent=y self=x result=out
 PowBackward2 exponent=y self=base result=out
+RreluWithNoiseBackward0 lower self=x upper
+RreluWithNoiseBackward1 lower result=out upper
 RsubBackward1 alpha
 ScatterAddBackward0 dim index
 ScatterBackward0 dim index
@@ -122,6 +129,7 @@ SelectBackward0 dim=dim|0 index self_sym_sizes=x.shape
 SliceBackward0 dim end=stop self_sym_sizes=x.shape start step
 SliceScatterBackward0 dim end=stop start step
 SmoothL1LossBackward0 beta reduction self=x target=y
+SoftMarginLossBackward0 reduction self=x target=y
 SplitBackward0 dim self_sym_sizes=x.shape
 SplitWithSizesBackward0 dim self_sym_sizes=x.shape
 StdMeanBackward0 correction dim=axes keepdim self=x result0=std

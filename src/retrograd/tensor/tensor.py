@@ -30,6 +30,7 @@ from .functions.differences import DifferenceMethods
 from .functions.distances import DistanceMethods
 from .functions.elementary import ElementaryMethods
 from .functions.factors import FactorMethods
+from .functions.gating import GatingMethods
 from .functions.indexing import IndexingMethods
 from .functions.inserting import InsertingMethods
 from .functions.joining import JoiningMethods
@@ -106,6 +107,7 @@ class Tensor(
     SpectralMethods,
     DistanceMethods,
     ProductMethods,
+    GatingMethods,
     SubclassMethods,
     State,
 ):

@@ -45,8 +45,23 @@ from .convolution import (
     fold,
     unfold,
 )
+from .ctc import ctc_loss
 from .distance import cosine_similarity, normalize, pairwise_distance, pdist
-from .dropping import dropout
+from .dropping import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from .gates import (
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    prelu,
+    rrelu,
+    rrelu_,
+    softshrink,
+    threshold,
+    threshold_,
+)
+from .likelihood import gaussian_nll_loss, multilabel_soft_margin_loss, poisson_nll_loss
 from .loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -55,6 +70,16 @@ from .loss import (
     l1_loss,
     mse_loss,
     smooth_l1_loss,
+)
+from .margins import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
 )
 from .pooling import (
     adaptive_avg_pool1d,
@@ -96,9 +121,14 @@ __all__ = [
     "celu", "celu_", "elu", "elu_", "gelu", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax",
     "logsigmoid", "mish", "relu", "relu6", "relu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin",
     "softplus", "softsign", "tanh", "tanhshrink",
+    "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "prelu", "rrelu", "rrelu_", "softshrink",
+    "threshold", "threshold_",
     # losses
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss", "kl_div", "l1_loss",
     "mse_loss", "nll_loss", "smooth_l1_loss",
+    "ctc_loss", "cosine_embedding_loss", "gaussian_nll_loss", "hinge_embedding_loss", "margin_ranking_loss",
+    "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "poisson_nll_loss",
+    "soft_margin_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss",
     # convolutions
     "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold",
     "unfold",
@@ -112,6 +142,7 @@ __all__ = [
     "max_unpool1d", "max_unpool2d", "max_unpool3d",
     # the rest
     "cosine_similarity", "dropout", "normalize", "one_hot", "pairwise_distance", "pdist",
+    "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
 ]
 
 if not TYPE_CHECKING:

@@ -110,11 +110,8 @@ def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """x, and negative_slope * x where x is negative.
 
-    Raises RuntimeError in place with a negative slope: the result does not tell on which side it was.
+    In place with a negative slope it has no derivative: the result does not tell on which side it was.
     """
-    if inplace and negative_slope < 0:
-        raise RuntimeError("In-place leakyReLu backward calculation is triggered with a negative slope which is not "
-                           "supported. Use inplace=False.")
     return (_leaky_relu_ if inplace else _leaky_relu)(input, negative_slope)
 
 
@@ -126,11 +123,8 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x, and alpha * (exp(x) - 1) where x is not positive.
 
-    Raises RuntimeError in place with a negative alpha: the result does not tell on which side it was.
+    In place with a negative alpha it has no derivative: the result does not tell on which side it was.
     """
-    if inplace and alpha < 0:
-        raise RuntimeError("In-place elu backward calculation is triggered with a negative slope which is not "
-                           "supported. Use inplace=False.")
     return (_elu_ if inplace else _elu)(input, alpha, 1.0, 1.0)
 
 

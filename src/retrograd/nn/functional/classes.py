@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import losses as ops, normalizing
+from ...ops import composing, losses as ops, normalizing
+from ...tensor.options import check_tensor
 from ...tensor.recording import recorded
 from ...tensor.state import State, plain
 from .reduction import checked_reduction
@@ -15,6 +16,7 @@ __all__ = ["cross_entropy", "nll_loss", "one_hot"]
 
 _nll_loss, _nll_loss2d = recorded(ops.nll_loss), recorded(ops.nll_loss2d)
 _log_softmax = recorded(normalizing.log_softmax)
+_mul_number, _div_number = recorded(composing.mul_number), recorded(composing.div_number)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 
 
@@ -77,7 +79,7 @@ def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction:
     if reduction == "none":
         return -loss.sum(dim)
     total = -loss.sum()
-    return total / max(input.numel() // classes, 1) if reduction == "mean" and input.numel() else total
+    return _div_number(total, max(input.numel() // classes, 1)) if reduction == "mean" and input.numel() else total
 
 
 def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int, reduction: str,
@@ -97,7 +99,7 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
         else:
             total = plain(np.asarray(weight._array[np.where(counted._array, target._array, 0)][counted._array].sum()))
         spread = spread.sum() / total
-    return hard * (1 - smoothing) + spread * (smoothing / classes)
+    return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
 
 
 def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
@@ -107,6 +109,8 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | N
     Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
+    check_tensor("nll_loss_nd", input)
+    check_tensor("nll_loss_nd", target, "target", 2)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 

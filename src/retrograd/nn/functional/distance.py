@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...autograd.grad_mode import no_grad
+from ...dtypes import dtype as torch_dtype, result_dtype
+from ...kernels.shape import common_shape
+from ...ops import composing as ops
+from ...tensor.dims import axes_of
 from ...tensor.functions.distances import pdist
 from ...tensor.into import into
+from ...tensor.options import check_tensor
+from ...tensor.recording import recorded
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
+_add_number, _norm = recorded(ops.add_number), recorded(ops.norm)
 
-def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, *, out: Any = None) -> Any:
+
+def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """`input`, divided by its p-norm along `dim`; by eps where that is less."""
     if out is not None:
         return into(out, normalize, input, p, dim, eps)
@@ -18,11 +27,40 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, *, o
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along `dim`; norms count at least as eps."""
-    first, second = (x / x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
+    """The cosine of the angle between vectors along `dim`; norms count at least as eps.
+
+    The two are broadcast. Raises RuntimeError for complex numbers, and for two tensors of ints.
+
+    >>> import retrograd as torch
+    >>> torch.cosine_similarity(torch.tensor([[3., 4.]]), torch.tensor([[4., 3.]]))
+    tensor([0.9600])
+    """
+    for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
+        check_tensor("cosine_similarity", value, name, position)
+    dtype = result_dtype((x._array.dtype, x._array.ndim > 0) for x in (x1, x2))
+    if dtype.kind != "f":
+        raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
+                           f"{torch_dtype.of[dtype].legacy}. Convert with .float() first.")
+    shape = common_shape(x1._array.shape, x2._array.shape)
+    vectors = [x if x._array.dtype.kind == "f" else x.to(torch_dtype.of[dtype]) for x in (x1, x2)]
+    if x1._array.shape != x2._array.shape:
+        vectors = [x.expand(shape) for x in vectors]
+    sizes = [x.norm(2, dim, keepdim=True).clone() for x in vectors]
+    with no_grad():                             # the gradient does not know of the lower limit, as in PyTorch
+        for size in sizes:
+            size.clamp_min_(eps)
+    first, second = (x / size for x, size in zip(vectors, sizes))
     return (first * second).sum(dim)
 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
-    """The p-norm of x1 - x2 + eps along the last dimension."""
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    """The p-norm of x1 - x2 + eps along the last dimension.
+
+    >>> import retrograd as torch
+    >>> torch.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3., 4.]]))
+    tensor([5.0000])
+    """
+    for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
+        check_tensor("pairwise_distance", value, name, position)
+    off = _add_number(x1 - x2, eps)
+    return _norm(off, p, axes_of("norm", -1, off._array.ndim), keepdim, None)

@@ -1,19 +1,26 @@
-"""Dropout, as a function."""
+"""Dropout, as functions: of elements, of channels of signals, images and volumes, and for selu."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...kernels.random import dropout_mask
-from ...tensor.generator import twister_of
-from ...tensor.state import plain
+from ...errors import warn
+from ...tensor.functions import dropping
 
-__all__ = ["check_probability", "dropout"]
+__all__ = [
+    "alpha_dropout",
+    "check_probability",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+]
 
 
 def check_probability(p: float) -> None:
     """Refuse what is no probability."""
-    if not 0.0 <= p <= 1.0:
+    if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
@@ -23,10 +30,77 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     It draws what PyTorch draws. Raises ValueError for a `p` outside of [0, 1].
     """
     check_probability(p)
-    if not training or p == 0.0 or not input._array.size:
-        return input
-    if p == 1.0:
-        mask: Any = plain(input._array.dtype.type(0).reshape(()))
-    else:
-        mask = plain(dropout_mask(twister_of("dropout", None), input._array.shape, input._array.dtype, p))
-    return input.mul_(mask) if inplace else input * mask
+    return (dropping.dropout_ if inplace else dropping.dropout)(input, p, training)
+
+
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """Drops elements to where selu ends, and keeps the mean and the variance of the whole; outside of training nothing.
+
+    Raises ValueError for a `p` outside of [0, 1].
+    """
+    check_probability(p)
+    return (dropping.alpha_dropout_ if inplace else dropping.alpha_dropout)(input, p, training)
+
+
+def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`alpha_dropout` of whole channels. Raises ValueError for a `p` outside of [0, 1]."""
+    check_probability(p)
+    return (dropping.feature_alpha_dropout_ if inplace else dropping.feature_alpha_dropout)(input, p, training)
+
+
+def _of_channels(input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
+    if batched:
+        return (dropping.feature_dropout_ if inplace else dropping.feature_dropout)(input, p, training)
+    if inplace:
+        return dropping.feature_dropout_(input.unsqueeze_(0), p, training).squeeze_(0)
+    return dropping.feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
+
+
+def _warn_of_rank(name: str, rank: int, spatial: int) -> None:
+    warn(f"{name}: Received a {rank}-D input to {name}, which is deprecated and will result in an error in a future "
+         "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
+         f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel "
+         f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", UserWarning)
+
+
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Sets whole channels of (N, C, L) or (C, L) to 0 with probability `p` and scales the others by 1 / (1 - p).
+
+    Raises ValueError for a `p` outside of [0, 1], RuntimeError for another number of dimensions.
+    """
+    check_probability(p)
+    rank = input.dim()
+    if rank not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {rank}D input. Note that dropout1d "
+                           "exists to provide channel-wise dropout on inputs with 1 spatial dimension, a channel "
+                           "dimension, and an optional batch dimension (i.e. 2D or 3D inputs).")
+    return _of_channels(input, p, training, inplace, rank == 3)
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Sets whole channels of (N, C, H, W) to 0 with probability `p` and scales the others by 1 / (1 - p).
+
+    Three dimensions are taken for (N, C, L), as in PyTorch, with a warning; other numbers of them are warned of too.
+    """
+    check_probability(p)
+    rank = input.dim()
+    if rank not in (3, 4):
+        _warn_of_rank("dropout2d", rank, 2)
+    elif rank == 3:
+        warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
+             "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change "
+             "in a future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To "
+             "maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.", UserWarning)
+    return _of_channels(input, p, training, inplace, True)
+
+
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Sets whole channels of (N, C, D, H, W) or (C, D, H, W) to 0 with probability `p` and scales the others.
+
+    Other numbers of dimensions are warned of, and taken for a single sample.
+    """
+    check_probability(p)
+    rank = input.dim()
+    if rank not in (4, 5):
+        _warn_of_rank("dropout3d", rank, 3)
+    return _of_channels(input, p, training, inplace, rank == 5)

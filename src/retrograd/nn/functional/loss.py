@@ -7,6 +7,7 @@ from typing import Any
 from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops import losses as ops
+from ...tensor.functions.rearranging import broadcast_shapes
 from ...tensor.recording import recorded
 from ...tensor.state import State
 from .reduction import checked_reduction
@@ -47,6 +48,13 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
             target if target._array.shape == common else target.expand(*common))
 
 
+def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:
+    """The reduction's name. Raises ValueError for an unknown one, in other words where there are weights."""
+    if weight is not None and size_average is None and reduce is None and reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    return checked_reduction(reduction, size_average, reduce)
+
+
 def _check_weight(weight: Any, loss: Any) -> None:
     """Refuse weights that are not one for each element."""
     if weight.shape != loss.shape:
@@ -69,7 +77,7 @@ def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: 
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
     """
-    reduction = checked_reduction(reduction, size_average, reduce)
+    reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("mse_loss", input, target)
     if weight is not None:
         return _weighted((input - target) ** 2, weight, reduction)
@@ -79,7 +87,7 @@ def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: 
 def l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
             reduction: str = "mean", weight: Any = None) -> Any:
     """The absolute differences of `input` and `target`, reduced."""
-    reduction = checked_reduction(reduction, size_average, reduce)
+    reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("l1_loss", input, target)
     loss = (input - target).abs()
     return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction)
@@ -105,7 +113,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
     Raises RuntimeError for a `delta` that is not positive.
     """
-    reduction = checked_reduction(reduction)
+    reduction = _reduction_of(reduction, None, None, weight)
     input, target = _same_shapes("huber_loss", input, target)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
@@ -129,6 +137,8 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
     if target.dtype is not input.dtype:
         raise RuntimeError(f"Found dtype {_legacy(target)} but expected {_legacy(input)}. Convert the target with "
                            ".to(input.dtype).")
+    if weight is not None:
+        broadcast_shapes(target.shape, weight.shape)
     return _bce(input, target, weight, reduction)
 
 
@@ -146,7 +156,15 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
     reduction = checked_reduction(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
+
+
+def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+    """`binary_cross_entropy_with_logits`, of shapes that broadcast."""
     dtype = input._array.dtype
+    for factor in (weight, pos_weight):
+        if factor is not None:
+            common_shape(input._array.shape, factor._array.shape)
     if target._array.dtype.kind == "b" and dtype.kind != "b":
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")
@@ -173,14 +191,15 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
         warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
              "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
              "'mean' will be changed to behave the same as 'batchmean' in the next major release.")
+    loss = reduced(divergence(input, target, log_target), reduction)
+    return loss / input.size(0) if whole == "batch" and input.ndim else loss
+
+
+def divergence(input: Any, target: Any, log_target: bool) -> Any:
+    """What each element adds to the Kullback-Leibler divergence."""
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")
     if log_target:
-        loss = target.exp() * (target - input)
-    else:
-        loss = target.xlogy(target) - target * input
-    loss = reduced(loss, reduction)
-    return loss / input.size(0) if whole == "batch" and input.ndim else loss
-
-
+        return target.exp() * (target - input)
+    return target.xlogy(target) - target * input

@@ -13,7 +13,7 @@ import numpy as np
 from ...dtypes import I64
 from ...kernels import random as kernels, sampling
 from ...kernels.layout import slowest_first
-from ...ops import creation as ops
+from ...ops import creation as ops, sampling as sampling_ops
 from ...ops.framework import Op
 from ..generator import Generator, twister_of
 from ..inplace import write
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-_bernoulli = recorded(ops.bernoulli)
+_bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(sampling_ops.bernoulli_like)
 _normal_around, _normal_wide = recorded(ops.normal_around), recorded(ops.normal_wide)
 _normal_around_wide = recorded(ops.normal_around_wide)
 
@@ -154,9 +154,10 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
         return into(out, bernoulli, input, p, generator=generator)  # type: ignore[no-any-return]
     check_tensor("bernoulli", input)
     stream = twister_of("bernoulli", generator)
-    result: Tensor = _bernoulli(
-        input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype, x if p is None else float(p)))
-    return result
+    if p is None:
+        return _bernoulli(input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype, x))  # type: ignore[no-any-return]
+    return _bernoulli_like(  # type: ignore[no-any-return]
+        input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype, float(p)))
 
 
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *,
@@ -179,7 +180,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any =
     """Numbers from [0, 1) in the shape, type and order in memory of `input`."""
     stream = twister_of("rand_like", generator)
     out = _unfilled("rand_like", input, dtype, memory_format)
-    return made(_in_memory_order(out, lambda m: kernels.uniform(stream, m.shape, m.dtype)), device, requires_grad)
+    return made(in_memory_order(out, lambda m: kernels.uniform(stream, m.shape, m.dtype)), device, requires_grad)
 
 
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
@@ -189,7 +190,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any 
     stream = twister_of("randn_like", generator)
     out = _unfilled("randn_like", input, dtype, memory_format)
     contiguous = out.flags.c_contiguous
-    return made(_in_memory_order(out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous)),
+    return made(in_memory_order(out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous)),
                 device, requires_grad)
 
 
@@ -201,7 +202,7 @@ def randint_like(input: Tensor, *args: Any, low: int | None = None, high: int | 
     bounds, _ = _bounds_and_size((*args, ()), low, high, None)
     stream = twister_of("randint_like", generator)
     out = _unfilled("randint_like", input, dtype, memory_format)
-    return made(_in_memory_order(out, lambda m: sampling.randint(stream, m.shape, m.dtype, *bounds)), device,
+    return made(in_memory_order(out, lambda m: sampling.randint(stream, m.shape, m.dtype, *bounds)), device,
                 requires_grad)
 
 
@@ -211,7 +212,7 @@ def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | N
     return empty_as(array, array.dtype if dtype is None else element_type(name, dtype), memory_format)
 
 
-def _in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:
+def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:
     """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x, and
     what is `beside` it in the same shape."""
     if x.flags.c_contiguous:
@@ -223,7 +224,7 @@ def _in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Ar
 # In place
 
 def _fill(op: Op, self: Tensor, draw: Callable[[Array], Array]) -> Tensor:
-    write(op, self, (lambda x: _in_memory_order(x, draw),))
+    write(op, self, (lambda x: in_memory_order(x, draw),))
     return self
 
 
@@ -280,7 +281,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
         return _fill(ops.bernoulli_by_number, self, lambda m: kernels.bernoulli(stream, m.shape, m.dtype, float(p)))
 
     def draw(x: Array, chances: Array) -> Array:
-        return _in_memory_order(x, lambda m, p: kernels.bernoulli(stream, m.shape, m.dtype, p),
+        return in_memory_order(x, lambda m, p: kernels.bernoulli(stream, m.shape, m.dtype, p),
                                 _expanded(chances, x.shape))
 
     write(ops.bernoulli_by_tensor, self, (p, draw))

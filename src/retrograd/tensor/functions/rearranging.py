@@ -222,7 +222,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of these shapes broadcast to."""
     common = [1] * max([len(s) if isinstance(s, (tuple, list)) else 1 for s in shapes], default=0)
     for i, shape in enumerate(shapes):
-        sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
         for back in range(1, len(sizes) + 1):
             n = sizes[-back]
             if common[-back] == 1:

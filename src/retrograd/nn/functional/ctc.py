@@ -1,0 +1,114 @@
+"""The loss of connectionist temporal classification, as a function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels import ctc as kernels
+from ...ops import ctc as ops
+from ...tensor.functions.comparison import where
+from ...tensor.functions.shape import unsqueeze
+from ...tensor.recording import recorded
+from ...tensor.state import State, plain
+from .loss import reduced
+from .reduction import checked_reduction
+
+__all__ = ["ctc_loss"]
+
+_ctc_loss = recorded(ops.ctc_loss)
+_CHECKING = " (while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
+             reduction: str = "mean", zero_infinity: bool = False) -> Any:
+    """The negative log-likelihood of sequences of labels, whose places in time are not known; reduced.
+
+    `log_probs` are logarithms of probabilities, of shape (T, N, C) or (T, C), as `log_softmax` makes them. `targets`
+    are classes, of shape (N, S) or joined to one row; lengths are tensors or sequences of N ints. A mean is one over
+    samples, each divided by the number of its labels. With `zero_infinity` labels that do not fit the time count 0.
+
+    >>> import retrograd as torch
+    >>> scores = torch.zeros(3, 1, 2).log_softmax(2)
+    >>> torch.nn.functional.ctc_loss(scores, torch.tensor([[1]]), torch.tensor([3]), torch.tensor([1]))
+    tensor(0.2877)
+
+    Raises RuntimeError where shapes, dtypes, lengths or labels do not fit. Gradients are as if a log-softmax came
+    before, as in PyTorch.
+    """
+    return of_word(log_probs, targets, input_lengths, target_lengths, blank, checked_reduction(reduction),
+                   zero_infinity)
+
+
+def of_word(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int, reduction: str,
+            zero_infinity: bool) -> Any:
+    """`ctc_loss`, with a reduction that is known to be one."""
+    kinds = {isinstance(lengths, State) for lengths in (input_lengths, target_lengths)}
+    if not (isinstance(log_probs, State) and isinstance(targets, State) and len(kinds) == 1):
+        given = ", ".join(type(x).__name__ for x in (log_probs, targets, input_lengths, target_lengths))
+        raise TypeError(f"ctc_loss() received an invalid combination of arguments - got ({given}, int, int, bool), but "
+                        "expected one of:\n * (Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of "
+                        "ints target_lengths)\n * (Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "
+                        "target_lengths)")
+    times, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
+    batched = log_probs._array.ndim == 3
+    scores = log_probs if batched else unsqueeze(log_probs, 1)
+    labels = _checked(scores._array, targets._array, times, lengths, blank)
+    loss = _ctc_loss(scores, kernels.states(labels, times, lengths, blank), bool(zero_infinity))
+    if zero_infinity:
+        loss = where(loss == float("inf"), 0.0, loss)
+    if reduction == "mean":
+        loss = loss / plain(np.maximum(lengths, 1).astype(loss._array.dtype))
+    loss = reduced(loss, reduction)
+    return loss if batched or reduction != "none" else loss.squeeze(0)
+
+
+def _lengths(name: str, lengths: Any) -> Any:
+    array = lengths._array if isinstance(lengths, State) else np.array(lengths)
+    if array.dtype.kind not in "iu" and array.size:
+        raise RuntimeError(f"{name} must be integral")
+    return array.astype(np.int64).reshape(-1)
+
+
+def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) -> Any:
+    """The labels, a row for each sample. Raises RuntimeError for what does not fit."""
+    if not scores.size:
+        raise RuntimeError("log_probs tensor must not be empty")
+    if scores.ndim != 3:
+        raise RuntimeError(f"Expected 3-dimensional tensor, but got {scores.ndim}-dimensional tensor for argument #1 "
+                           f"'log_probs'{_CHECKING}")
+    if not 1 <= targets.ndim <= 2:
+        raise RuntimeError(f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 "
+                           f"'targets'{_CHECKING}")
+    steps, count, classes = scores.shape
+    if not 0 <= blank < classes:
+        raise RuntimeError(f"blank must be in label range: it is {blank}, and there are {classes} classes")
+    for name, given in (("input_lengths", times), ("target_lengths", lengths)):
+        if given.size != count:
+            raise RuntimeError(f"{name} must be of size batch_size: it has {given.size}, and the batch {count}")
+        if given.min() < 0:
+            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {given.min()}{_CHECKING}")
+    _check_size(targets, count, lengths)
+    if times.max() > steps:
+        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {times.max()}"
+                           f"{_CHECKING}")
+    labels = targets.astype(np.int64)
+    labels = kernels.padded(labels, lengths) if labels.ndim == 1 else labels[:, : lengths.max()]
+    used = labels[np.arange(labels.shape[1]) < lengths[:, None]]
+    if used.size and not (used.min() >= 0 and used.max() < classes):
+        raise RuntimeError(f"targets must be in label range: they go from {used.min()} to {used.max()}, and there are "
+                           f"{classes} classes")
+    return labels
+
+
+def _check_size(targets: Any, count: int, lengths: Any) -> None:
+    """Raises RuntimeError where there are not as many labels as the lengths say."""
+    size = targets.shape[0]
+    expected = int(lengths.sum()) if targets.ndim == 1 else count
+    if size != expected:
+        raise RuntimeError(f"Expected tensor to have size {expected} at dimension 0, but got size {size} for argument "
+                           f"#2 'targets'{_CHECKING}")
+    if targets.ndim == 2 and targets.shape[1] < lengths.max():
+        raise RuntimeError(f"Expected tensor to have size at least {lengths.max()} at dimension 1, but got size "
+                           f"{targets.shape[1]} for argument #2 'targets'{_CHECKING}")

@@ -1,0 +1,238 @@
+"""Losses with margins, as functions: of distances, of rankings, of one class against the others, of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.margins import listed
+from ...kernels.shape import common_shape
+from ...ops import composing, margins as ops
+from ...tensor.functions.comparison import where
+from ...tensor.options import check_tensor, number, refuse_complex_gradient
+from ...tensor.recording import recorded
+from ...tensor.state import plain, requires
+from .distance import pairwise_distance
+from .loss import reduced
+from .reduction import checked_reduction
+
+__all__ = [
+    "cosine_embedding_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]
+
+_soft_margin, _multi_margin, _multilabel = map(
+    recorded, (ops.soft_margin_loss, ops.multi_margin_loss, ops.multilabel_margin_loss))
+_add_number = recorded(composing.add_number)
+_SMALL = 1e-12                              # which keeps the length of a vector from 0
+
+
+def _check_tensors(name: str, **operands: Any) -> None:
+    for position, (argument, value) in enumerate(operands.items(), 1):
+        check_tensor(name, value, argument, position)
+
+
+# Of distances
+
+def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Any:
+    """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
+    return hinge(input, target, margin, checked_reduction(reduction, size_average, reduce))
+
+
+def hinge(input: Any, target: Any, margin: float, reduction: str) -> Any:
+    """`hinge_embedding_loss`, given the reduction."""
+    _check_tensors("hinge_embedding_loss", input=input, target=target)
+    zero = input._array.dtype.type(0).item()
+    short = (input.new_full((), margin) - input).clamp_min(0)
+    return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)
+
+
+def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+                          reduce: bool | None = None, reduction: str = "mean") -> Any:
+    """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced.
+
+    Inputs are (N, D) with targets (N), or (D) with one without dimensions; else a RuntimeError is raised.
+    """
+    return cosine_embedding(input1, input2, target, margin, checked_reduction(reduction, size_average, reduce))
+
+
+def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
+    """`cosine_embedding_loss`, given the reduction."""
+    _check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    dim = target._array.ndim
+    if dim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1._array.ndim == input2._array.ndim == dim + 1:
+        raise RuntimeError(f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes "
+                           f"{list(input1.shape)} and {list(input2.shape)}.")
+    lengths = ((input1 * input1).sum(dim) + _SMALL) * ((input2 * input2).sum(dim) + _SMALL)
+    cos = (input1 * input2).sum(dim) / lengths.sqrt()
+    return reduced(where(target == 1, 1 - cos, 0.0) + where(target == -1, (cos - margin).clamp_min(0), 0.0), reduction)
+
+
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+                        reduce: bool | None = None, reduction: str = "mean") -> Any:
+    """max(0, margin - target * (input1 - input2)), reduced: a target of 1 wants input1 above input2, -1 below.
+
+    Raises RuntimeError where the three have different numbers of dimensions.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    if not input1.dim() == input2.dim() == target.dim():
+        raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+                           f"{input1.size()}, input2: {input2.size()}, target: {target.size()} ")
+    return margin_ranking(input1, input2, target, margin, reduction)
+
+
+def margin_ranking(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
+    """`margin_ranking_loss`, given the reduction."""
+    _check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    ahead = input1 - input2
+    return reduced(_add_number(-target * ahead, float(margin)).clamp_min(0), reduction)
+
+
+def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
+                        swap: bool = False, size_average: bool | None = None, reduce: bool | None = None,
+                        reduction: str = "mean") -> Any:
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced.
+
+    With `swap`, the distance of positive and negative counts where it is less than that of anchor and negative.
+    Raises ValueError for a margin that is not positive, RuntimeError for different numbers of dimensions.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    return triplet_margin(anchor, positive, negative, margin, p, eps, swap, reduction)
+
+
+def triplet_margin(anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
+                   reduction: str) -> Any:
+    """`triplet_margin_loss`, given the reduction."""
+    _check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
+    return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
+
+
+def triplet_margin_with_distance_loss(
+        anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
+        margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Any:
+    """`triplet_margin_loss` with any function of two tensors for the distance."""
+    checked_reduction(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    return _triplet(anchor, positive, negative, distance_function or pairwise_distance, margin, swap, reduction)
+
+
+def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any, Any], Any], margin: float, swap: bool,
+             reduction: str) -> Any:
+    ranks = anchor.ndim, positive.ndim, negative.ndim
+    if len({*ranks}) > 1:
+        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
+                           "dimensions, but got: anchor {}D, positive {}D, and negative {}D inputs".format(*ranks))
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    return reduced((margin + near - far).clamp_min(0), reduction)
+
+
+# Of scores
+
+def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+                     reduction: str = "mean") -> Any:
+    """log(1 + exp(-target * input)) with targets of 1 and -1, reduced.
+
+    The target is broadcast to the shape of the input. Raises RuntimeError for ints, and a target that requires grad.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    _check_tensors("soft_margin_loss", input=input, target=target)
+    x, y = input._array, target._array
+    _refuse_gradient("soft_margin_loss", "target", target)
+    refuse_complex_gradient("soft_margin_loss", input)
+    shape = common_shape(x.shape, y.shape)
+    if shape != x.shape:
+        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: of the "
+                           "two only the target is broadcast")
+    if y.dtype.kind == "b":
+        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
+                           "a mask, use the `~` or `logical_not()` operator instead.")
+    if x.dtype.kind in "biu":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}. Convert "
+                           "with .float() first.")
+    return _soft_margin(input, target.detach().to(input.dtype), reduction)
+
+
+def _refuse_gradient(name: str, argument: str, value: Any) -> None:
+    if requires(value):
+        raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
+                           "input cannot have requires_grad True. Use .detach().")
+
+
+def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
+                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Any:
+    """The mean over other classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
+
+    `input` is (N, C) with classes (N), or (C) with one. `weight` is a number for each class. Raises RuntimeError where
+    shapes or dtypes do not fit and for a class out of bounds, ValueError for another `p` than 1 and 2.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    _check_tensors("multi_margin_loss", input=input, target=target)
+    margin = number("multi_margin_loss", "margin", 4, margin)
+    x, y = input._array, target._array
+    samples, classes = _rows_and_classes(x)
+    if y.ndim > 1 or y.size != samples:
+        raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+                           f"samples (batch size). Expected target size [{samples}], but got {list(y.shape)}. Input "
+                           f"has shape {list(x.shape)}.")
+    if weight is not None:
+        _refuse_gradient("multi_margin_loss", "weight", weight)
+        if weight._array.size != classes:
+            raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+        if weight._array.dtype != x.dtype:
+            raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
+    _check_classes(target, classes, "target out of range")
+    return _multi_margin(input, target, weight, p, margin, reduction)
+
+
+def _rows_and_classes(x: Any) -> tuple[int, int]:
+    """How many samples and classes there are. Raises RuntimeError for more dimensions, and for no classes."""
+    if x.ndim > 2 or (x.ndim and not x.shape[-1]):
+        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+                           f"{list(x.shape)}")
+    return (x.shape[0] if x.ndim == 2 else 1), (x.shape[-1] if x.ndim else 1)
+
+
+def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -> None:
+    y = target._array
+    if y.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
+    if y.size and not (lowest <= y.min() and y.max() < classes):
+        raise RuntimeError(f"{complaint}: classes are from {lowest} to {classes - 1}, and there are ones from "
+                           f"{y.min()} to {y.max()}")
+
+
+def multilabel_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+                           reduction: str = "mean") -> Any:
+    """The sum over the classes t that are targets and j that are not of max(0, 1 - input[t] + input[j]) / C, reduced.
+
+    `target` has the shape of `input`, (N, C) or (C), and lists the targets of a row up to the first -1. Raises
+    RuntimeError where shapes or dtypes do not fit, and for a class out of bounds.
+    """
+    reduction = checked_reduction(reduction, size_average, reduce)
+    _check_tensors("multilabel_margin_loss", input=input, target=target)
+    x, y = input._array, target._array
+    _, classes = _rows_and_classes(x)
+    if y.shape != x.shape:
+        raise RuntimeError(f"inconsistent target size: {list(y.shape)} for input of size: {list(x.shape)}")
+    _check_classes(target, classes, "argument #2 'target' is out of range", -1)
+    return _multilabel(input, *map(plain, listed(y)), reduction)

@@ -1,0 +1,39 @@
+"""Samples that follow a tensor of parameters. What has a gradient in PyTorch has it here, the others refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..kernels.gamma_gradient import by_shape
+from .creation import random_fill
+from .framework import not_differentiable, pointwise
+
+
+def _drawn(x: Any, draw: Callable[..., Any]) -> Any:
+    """Samples for parameters x."""
+    return draw(x)
+
+
+def _drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
+    """Samples for parameters x and y."""
+    return draw(x, y)
+
+
+poisson = random_fill("poisson")
+bernoulli_like = pointwise("bernoulli", _drawn, domain="as given", node="NotImplemented", tensors=1,
+                           x=not_differentiable("bernoulli"))
+binomial = pointwise("binomial", _drawn_beside, domain="as given", node="NotImplemented", tensors=2,
+                     x=not_differentiable("binomial"), y=not_differentiable("binomial"))
+
+
+def _no_second(g: Any) -> Any:
+    raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
+
+
+gamma_gradient = pointwise("_standard_gamma_grad", by_shape, domain="as given", node="StandardGammaGradBackward0",
+                           tensors=2, shapes=_no_second, samples=_no_second)
+standard_gamma = pointwise("_standard_gamma", _drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
+                           x=lambda g, x, out: g * gamma_gradient(x, out))
+sample_dirichlet = pointwise("_sample_dirichlet", _drawn, domain="as given", node="NotImplemented", tensors=1,
+                             x=not_differentiable("_sample_dirichlet"))
