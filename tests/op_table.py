@@ -13,6 +13,7 @@ from op_table_indexing import INDEXING
 from op_table_inplace import INPLACE, RANDOM
 from op_table_losses import LOSSES
 from op_table_matrix import MATRIX
+from op_table_places import PLACES
 from op_table_pointwise import POINTWISE
 from op_table_pooling import POOLING
 from op_table_reductions import REDUCTIONS
@@ -35,5 +36,6 @@ TABLE = [
     *DIFFERENCES,
     *CONVOLUTION,
     *POOLING,
+    *PLACES,
 ]
 BY_NAME = {entry.name: entry for entry in TABLE}

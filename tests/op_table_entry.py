@@ -49,7 +49,7 @@ class Entry:
     conventional: str = ""
     # Whether it is recorded, but has no derivative, so that backward raises.
     refused: bool = False
-    # Where PyTorch has no forward mode of it: what it lacks.
+    # Where PyTorch has no forward mode of it, or one that is wrong: what it lacks.
     no_tangent: str = ""
 
     def __str__(self) -> str:

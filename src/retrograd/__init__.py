@@ -91,6 +91,7 @@ from .tensor.functions.arithmetic import (
     zero_,
 )
 from .tensor.functions.blending import addcdiv, addcmul, lerp
+from .tensor.functions.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
 from .tensor.functions.comparison import (
     allclose,
     bitwise_and,
@@ -276,6 +277,7 @@ from .tensor.functions.elementary import (
     view_as_complex,
     view_as_real,
 )
+from .tensor.functions.embedding import embedding, embedding_bag, embedding_renorm_
 from .tensor.functions.gathering import (
     gather,
     index_add,
@@ -287,7 +289,7 @@ from .tensor.functions.gathering import (
     take,
     take_along_dim,
 )
-from .tensor.functions.indexing import narrow, select
+from .tensor.functions.indexing import narrow, newaxis, select
 from .tensor.functions.inserting import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 from .tensor.functions.joining import (
     atleast_1d,
@@ -315,6 +317,13 @@ from .tensor.functions.masking import index_put, index_put_, masked_fill, masked
 from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensor.functions.normalizing import log_softmax, logsumexp, norm, softmax
 from .tensor.functions.numbers import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
+from .tensor.functions.padding import (
+    channel_shuffle,
+    constant_pad_nd,
+    native_channel_shuffle,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 from .tensor.functions.pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
 from .tensor.functions.quantiles import nanmean, nanquantile, quantile
 from .tensor.functions.random import (
@@ -346,6 +355,7 @@ from .tensor.functions.rearranging import (
     tril,
     triu,
 )
+from .tensor.functions.reducing import index_reduce, masked_scatter, nonzero_static, put, scatter_reduce, unravel_index
 from .tensor.functions.reductions import (
     all,
     amax,
@@ -406,6 +416,31 @@ from .tensor.functions.sorting import (
 )
 from .tensor.functions.special import digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_
 from .tensor.functions.uniques import unique, unique_consecutive
+from .tensor.functions.view_copies import (
+    alias_copy,
+    as_strided_copy,
+    detach_copy,
+    diagonal_copy,
+    expand_copy,
+    narrow_copy,
+    permute_copy,
+    select_copy,
+    slice_copy,
+    split_copy,
+    split_with_sizes_copy,
+    squeeze_copy,
+    t_copy,
+    transpose_copy,
+    unbind_copy,
+    unfold_copy,
+    unsafe_chunk,
+    unsafe_split,
+    unsafe_split_with_sizes,
+    unsqueeze_copy,
+    view_as_complex_copy,
+    view_as_real_copy,
+    view_copy,
+)
 from .tensor.generator import (
     Generator,
     default_generator,
@@ -415,8 +450,8 @@ from .tensor.generator import (
     seed,
     set_rng_state,
 )
-from .tensor.geometry import as_strided, empty_strided
-from .tensor.interop import detach
+from .tensor.geometry import as_strided, as_strided_, empty_strided
+from .tensor.interop import detach, detach_
 from .tensor.layout import is_same_size, numel
 from .tensor.legacy import (
     BoolTensor,
@@ -450,58 +485,65 @@ __version__ = "0.1.0"
 __all__ = [
     "_C", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d",
     "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr", "adjoint",
-    "all", "allclose", "amax", "amin", "aminmax", "angle", "any", "arange", "arccos", "arccos_", "arccosh",
-    "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_",
-    "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_scatter", "as_tensor", "as_torch",
-    "asarray", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "atleast_1d",
-    "atleast_2d", "atleast_3d", "autograd", "avg_pool1d", "baddbmm", "bernoulli", "bincount", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "bool",
-    "BoolTensor", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "bucketize", "ByteTensor", "can_cast",
-    "cat", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul", "channels_last",
+    "alias_copy", "all", "allclose", "amax", "amin", "aminmax", "angle", "any", "arange", "arccos", "arccos_",
+    "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh",
+    "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_", "as_strided_copy",
+    "as_strided_scatter", "as_tensor", "as_torch", "asarray", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "avg_pool1d", "baddbmm",
+    "bernoulli", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "block_diag", "bmm", "bool", "BoolTensor", "broadcast_shapes",
+    "broadcast_tensors", "broadcast_to", "bucketize", "ByteTensor", "can_cast", "cartesian_prod", "cat", "cdouble",
+    "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul", "channel_shuffle", "channels_last",
     "channels_last_3d", "CharTensor", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
-    "clamp_min_", "clip", "clip_", "clone", "column_stack", "complex", "complex128", "complex64", "concat",
-    "concatenate", "conj", "conj_physical", "conj_physical_", "contiguous_format", "conv1d", "conv2d", "conv3d",
-    "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "cos",
-    "cos_", "cosh", "cosh_", "count_nonzero", "cuda", "cummax", "cummin", "cumprod", "cumsum",
-    "cumulative_trapezoid", "default_generator", "deg2rad", "deg2rad_", "detach", "device", "diag", "diag_embed",
-    "diagonal", "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "double", "DoubleTensor",
-    "dsplit", "dstack", "dtype", "e", "einsum", "empty", "empty_like", "empty_strided", "enable_grad", "eq",
-    "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
-    "fft", "fill", "fill_", "finfo", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float", "float16",
-    "float32", "float64", "float_power", "FloatTensor", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod",
-    "frac", "frac_", "frexp", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "gather", "gcd",
-    "gcd_", "ge", "Generator", "ger", "get_default_dtype", "get_printoptions", "get_rng_state", "gradient",
-    "greater", "greater_equal", "gt", "half", "HalfTensor", "heaviside", "histc", "histogram", "histogramdd",
-    "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag", "index_add", "index_copy",
-    "index_fill", "index_put", "index_put_", "index_select", "inf", "inference_mode", "initial_seed", "inner",
-    "int", "int16", "int32", "int64", "int8", "IntTensor", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "is_complex", "is_conj", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_neg",
-    "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "is_warn_always_enabled", "isclose",
-    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kthvalue", "layout", "lcm", "lcm_",
-    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linalg", "linspace", "load", "log", "log10",
-    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long",
-    "LongTensor", "lt", "manual_seed", "masked_fill", "masked_select", "matmul", "max", "max_pool1d",
+    "clamp_min_", "clip", "clip_", "clone", "column_stack", "combinations", "complex", "complex128", "complex64",
+    "concat", "concatenate", "conj", "conj_physical", "conj_physical_", "constant_pad_nd", "contiguous_format",
+    "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "convolution", "copysign", "cos", "cos_", "cosh", "cosh_", "count_nonzero", "cuda", "cummax", "cummin",
+    "cumprod", "cumsum", "cumulative_trapezoid", "default_generator", "deg2rad", "deg2rad_", "detach", "detach_",
+    "detach_copy", "device", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter",
+    "diff", "digamma", "dist", "div", "divide", "dot", "double", "DoubleTensor", "dsplit", "dstack", "dtype", "e",
+    "einsum", "embedding", "embedding_bag", "embedding_renorm_", "empty", "empty_like", "empty_strided",
+    "enable_grad", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_",
+    "expand_copy", "expm1", "expm1_", "eye", "fft", "fill", "fill_", "finfo", "fix", "fix_", "flatten", "flip",
+    "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power", "FloatTensor", "floor", "floor_",
+    "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "frexp", "from_dlpack", "from_numpy", "frombuffer",
+    "full", "full_like", "gather", "gcd", "gcd_", "ge", "Generator", "ger", "get_default_dtype", "get_printoptions",
+    "get_rng_state", "gradient", "greater", "greater_equal", "gt", "half", "HalfTensor", "heaviside", "histc",
+    "histogram", "histogramdd", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag",
+    "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inf",
+    "inference_mode", "initial_seed", "inner", "int", "int16", "int32", "int64", "int8", "IntTensor",
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex", "is_conj", "is_floating_point",
+    "is_grad_enabled", "is_inference_mode_enabled", "is_neg", "is_nonzero", "is_same_size", "is_signed",
+    "is_storage", "is_tensor", "is_warn_always_enabled", "isclose", "isfinite", "isin", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "kron", "kthvalue", "layout", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp",
+    "less", "less_equal", "lgamma", "linalg", "linspace", "load", "log", "log10", "log10_", "log1p", "log1p_",
+    "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "LongTensor", "lt",
+    "manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
     "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "maximum", "mean", "median", "memory_format", "meshgrid",
     "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv",
-    "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "ne",
-    "neg", "neg_", "negative", "negative_", "nextafter", "nn", "no_grad", "nonzero", "norm", "normal", "not_equal",
-    "numel", "ones", "ones_like", "optim", "outer", "overrides", "permute", "pi", "polar", "polygamma", "positive",
-    "pow", "preserve_format", "printoptions", "prod", "promote_types", "quantile", "rad2deg", "rad2deg_", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "random", "randperm", "ravel", "real",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape",
-    "resize_as_", "resolve_conj", "resolve_neg", "result_type", "return_types", "roll", "rot90", "round", "round_",
-    "row_stack", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add", "searchsorted",
-    "seed", "select", "select_scatter", "selu", "selu_", "set_default_dtype", "set_grad_enabled",
-    "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_",
-    "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_scatter", "softmax", "sort",
-    "special", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
-    "std_mean", "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan",
-    "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile", "topk", "trace", "transpose",
-    "trapezoid", "trapz", "tril", "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
-    "TypedStorage", "uint8", "unbind", "unflatten", "unique", "unique_consecutive", "unsqueeze", "UntypedStorage",
-    "utils", "var", "var_mean", "vdot", "view_as_complex", "view_as_real", "viz", "vsplit", "vstack", "where",
-    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow",
+    "narrow_copy", "native_channel_shuffle", "ne", "neg", "neg_", "negative", "negative_", "newaxis", "nextafter",
+    "nn", "no_grad", "nonzero", "nonzero_static", "norm", "normal", "not_equal", "numel", "ones", "ones_like",
+    "optim", "outer", "overrides", "permute", "permute_copy", "pi", "pixel_shuffle", "pixel_unshuffle", "polar",
+    "polygamma", "positive", "pow", "preserve_format", "printoptions", "prod", "promote_types", "put", "quantile",
+    "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random",
+    "randperm", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm",
+    "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "result_type", "return_types",
+    "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter",
+    "scatter_add", "scatter_reduce", "searchsorted", "seed", "select", "select_copy", "select_scatter", "selu",
+    "selu_", "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "set_warn_always", "sgn",
+    "short", "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh",
+    "sinh_", "Size", "slice_copy", "slice_scatter", "softmax", "sort", "special", "split", "split_copy",
+    "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
+    "stack", "std", "std_mean", "strided", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "t_copy", "take",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "tile",
+    "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices", "triu",
+    "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind", "unbind_copy", "unflatten",
+    "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split",
+    "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "UntypedStorage", "utils", "vander", "var",
+    "var_mean", "vdot", "view_as_complex", "view_as_complex_copy", "view_as_real", "view_as_real_copy", "view_copy",
+    "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one

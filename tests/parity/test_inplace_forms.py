@@ -8,20 +8,17 @@ import torch
 import retrograd
 from tests.same_expression import check
 
-_ABSENT = "the function itself is absent"
 _SPARSE = "there are no sparse tensors"
 _LAYERS = "of layers that are absent"
 
 # What PyTorch has and retrograd has not, and why.
 METHODS = {
-    **dict.fromkeys(("index_reduce_", "masked_scatter_", "put_", "scatter_reduce_"), _ABSENT),
     **dict.fromkeys(("apply_", "map_", "map2_"), "a Python function of each element, on the CPU alone"),
     **dict.fromkeys(("resize_as_sparse_", "sparse_resize_", "sparse_resize_and_clear_"), _SPARSE),
     "share_memory_": "memory is of one process",
 }
 FUNCTIONS = {
-    **dict.fromkeys(("as_strided_", "detach_"), "a method alone"),
-    **dict.fromkeys(("alpha_dropout_", "dropout_", "embedding_renorm_", "feature_alpha_dropout_", "feature_dropout_",
+    **dict.fromkeys(("alpha_dropout_", "dropout_", "feature_alpha_dropout_", "feature_dropout_",
                      "rrelu_", "threshold_"), _LAYERS),
     "resize_as_sparse_": _SPARSE,
 }

@@ -47,7 +47,11 @@ def test_special_points(entry: Entry) -> None:
 @pytest.mark.parametrize(("entry", "dtype"), SMOOTH)
 def test_tangents(entry: Entry, dtype: str) -> None:
     for arrays in entry.samples(dtype):
-        assert compare_tangents(entry.call, arrays) == (not entry.no_tangent)
+        if entry.no_tangent:
+            with pytest.raises((AssertionError, RuntimeError)):
+                assert compare_tangents(entry.call, arrays)
+        else:
+            assert compare_tangents(entry.call, arrays)
 
 
 @pytest.mark.parametrize("entry", LIMITED, ids=str)

@@ -17,6 +17,7 @@ from ..ops.framework import Op
 from . import interop
 from .functions import (
     arithmetic,
+    combining,
     comparison,
     contraction,
     creation,
@@ -34,7 +35,7 @@ from .functions import (
 from .recording import recorded
 from .state import State, plain, requires
 
-FAMILIES = (arithmetic, comparison, contraction, creation, elementary, indexing, interop, joining, matrix,
+FAMILIES = (arithmetic, combining, comparison, contraction, creation, elementary, indexing, interop, joining, matrix,
             numbers, rearranging, reductions, shape, sorting, special)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}

@@ -47,6 +47,7 @@ from .convolution import (
 )
 from .distance import cosine_similarity, normalize, pairwise_distance
 from .dropping import dropout
+from .embedding import embedding, embedding_bag
 from .loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -56,6 +57,7 @@ from .loss import (
     mse_loss,
     smooth_l1_loss,
 )
+from .padding import channel_shuffle, native_channel_shuffle, pad, pixel_shuffle, pixel_unshuffle
 from .pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -110,6 +112,9 @@ __all__ = [
     "fractional_max_pool3d_with_indices", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
     "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices",
     "max_unpool1d", "max_unpool2d", "max_unpool3d",
+    # embeddings, padding, pixels
+    "channel_shuffle", "embedding", "embedding_bag", "native_channel_shuffle", "pad", "pixel_shuffle",
+    "pixel_unshuffle",
     # the rest
     "cosine_similarity", "dropout", "normalize", "one_hot", "pairwise_distance",
 ]
