@@ -18,6 +18,7 @@ from op_table_inplace import INPLACE, RANDOM
 from op_table_losses import LOSSES
 from op_table_margins import MARGINS
 from op_table_matrix import MATRIX
+from op_table_places import PLACES
 from op_table_pointwise import POINTWISE
 from op_table_pooling import POOLING
 from op_table_products import PRODUCTS
@@ -49,5 +50,6 @@ TABLE = [
     *POOLING,
     *FOURIER,
     *PRODUCTS,
+    *PLACES,
 ]
 BY_NAME = {entry.name: entry for entry in TABLE}

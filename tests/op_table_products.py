@@ -16,7 +16,6 @@ _FILLED = dict.fromkeys("fc", "PyTorch writes over the inverse that its derivati
 _NO_FORWARD = "PyTorch has no forward mode of distances"
 _HALF_PAIRS = {"h": "PyTorch takes halves where there are no pairs, and has no gradient of that"}
 _HALF_EXP = {"h": "PyTorch's has infinities and nan of halves"}
-_WRITTEN_OVER = dict.fromkeys("fhc", "PyTorch writes over what the derivative of its vander needs, and refuses it")
 
 
 def linalg(name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
@@ -82,8 +81,6 @@ _POWERS = [
     Entry("vecdot", linalg("vecdot"), (((2, 3), (2, 3)), ((2, 3), (3,)), ((), ())), kinds="fc"),
     Entry("vecdot dim", linalg("vecdot", dim=0), (((2, 3), (2, 1)),), kinds="fc"),
     Entry("linalg vander", linalg("vander"), (((3,),), ((2, 3),)), kinds="fci"),
-    Entry("vander", lambda t, x: t.vander(x, 4), (((3,),),), kinds="fci", apart=_WRITTEN_OVER),
-    Entry("vander increasing", lambda t, x: t.vander(x, 3, True), (((3,),),), kinds="fci", apart=_WRITTEN_OVER),
     Entry("multi_dot", lambda t, *x: t.linalg.multi_dot(x),
           (((3, 4), (4, 2), (2, 5)), ((4,), (4, 2), (2,)), ((2, 3), (3, 4), (4,))), kinds="fc"),
     Entry("cov", named("cov"), (((3, 4),), ((5,),)), kinds="fc"),

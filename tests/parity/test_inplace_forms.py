@@ -8,19 +8,15 @@ import torch
 import retrograd
 from tests.same_expression import check
 
-_ABSENT = "the function itself is absent"
 _SPARSE = "there are no sparse tensors"
 
 # What PyTorch has and retrograd has not, and why.
 METHODS = {
-    **dict.fromkeys(("index_reduce_", "masked_scatter_", "put_", "scatter_reduce_"), _ABSENT),
     **dict.fromkeys(("apply_", "map_", "map2_"), "a Python function of each element, on the CPU alone"),
     **dict.fromkeys(("resize_as_sparse_", "sparse_resize_", "sparse_resize_and_clear_"), _SPARSE),
     "share_memory_": "memory is of one process",
 }
 FUNCTIONS = {
-    **dict.fromkeys(("as_strided_", "detach_"), "a method alone"),
-    "embedding_renorm_": "of a layer that is absent",
     "resize_as_sparse_": _SPARSE,
 }
 FUNCTIONAL: dict[str, str] = {}

@@ -53,6 +53,13 @@ APART = {
     ("svd", "gradients"): "PyTorch writes to V before it looks at it",
     **{("lu", aspect): "PyTorch copies the result, recorded, to `out` after it gave that its shape" for aspect in (
         "shapes", "gradients")},
+    **{("kron", aspect): "PyTorch does not count the write" for aspect in (
+        "written", "dtypes", "shapes", "layouts", "gradients")},
+    ("split_copy", "shapes"): "PyTorch resizes all but these",
+    ("narrow_copy", "layouts"): "PyTorch takes every `out` for a contiguous one",
+    ("split_copy", "dtypes"): "PyTorch casts these alone",
+    **{(name, aspect): "PyTorch counts the resize and the filling apart" for name in (
+        "split_with_sizes_copy", "unbind_copy") for aspect in ("shapes", "gradients")},
     ("heaviside", "dtypes"): "PyTorch has another message for a complex `out`",
 }
 
@@ -94,7 +101,8 @@ class Call:
         except Exception as error:
             assert all(not x._version for x in outs) or self.library is torch
             return type(error), first_sentence(str(error))
-        assert all(x is y for x, y in zip([*found] if isinstance(found, tuple) else [found], outs, strict=True))
+        returned = outs if found is None else [*found] if isinstance(found, tuple) else [found]
+        assert all(x is y for x, y in zip(returned, outs, strict=True))
         facts = [(tuple(x.shape), str(x.dtype), _strides(x), x._version, x.requires_grad,
                   type(x.grad_fn).__name__) for x in outs]
         written = [x.detach().numpy() for x in outs] if values and "empty" not in str(self.function) else []

@@ -7,19 +7,46 @@ have been checked. Must not know ops.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .indexing import Shape, put_into
+from .layout import row_by_row
+
+_BLOCK = 1 << 16
 
 # Element by element along one dimension
 
-def _along(index: Any, dim: int) -> tuple[Any, ...]:
-    """The key under which `gather` reads."""
-    shape = index.shape
-    return tuple([index if d == dim else np.arange(n).reshape(n, *(1,) * (len(shape) - 1 - d))
-                  for d, n in enumerate(shape)])
+def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
+    """Where, counted row by row, lie the elements of an array of `shape` that `index` names along `dim`.
+
+    They come in blocks: a range of the first dimension of `index`, and the places for it, which stand only until the
+    next. NumPy reads and writes by one index of a flat array several times faster than by one for each dimension, and
+    a small block stays in the cache. The places of vectors are the index itself.
+    """
+    if index.ndim == 1:
+        yield slice(None), index
+    if index.ndim == 1 or not index.size:
+        return
+    steps = row_by_row(shape)
+    base: Any = np.zeros((1,) * index.ndim, np.int64)
+    for d, n in enumerate(index.shape):
+        if d != dim and n > 1:
+            base = base + (np.arange(n) * steps[d]).reshape(n, *(1,) * (index.ndim - 1 - d))
+    count = len(index)
+    height = min(max(_BLOCK * count // index.size, 1), count)
+    buffer = np.empty((height, *index.shape[1:]), np.int64)
+    for start in range(0, count, height):
+        rows = slice(start, min(start + height, count))
+        offset = base if len(base) == 1 else base[rows]
+        block = buffer[:rows.stop - start]
+        if steps[dim] == 1:
+            np.add(index[rows], offset, out=block)
+        else:
+            np.add(np.multiply(index[rows], steps[dim], out=block), offset, out=block)
+        yield rows, block
 
 
 def within(index: Any, size: int) -> bool:
@@ -31,7 +58,12 @@ def gather(x: Any, index: Any, dim: int) -> Any:
     """The elements whose place along `dim` is given by `index`, and elsewhere is their own."""
     if not index.size:
         return np.zeros(index.shape, x.dtype)
-    return x[_along(index, dim)] if x.ndim and index.ndim else np.broadcast_to(x, index.shape).copy()
+    if not (x.ndim and index.ndim):
+        return x.reshape(-1)[index.reshape(-1)].reshape(index.shape)
+    flat, out = x.reshape(-1), np.empty(index.shape, x.dtype)
+    for rows, block in places(index, x.shape, dim):
+        flat.take(block, mode="wrap", out=out[rows])
+    return out
 
 
 def gather_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
@@ -47,9 +79,9 @@ def scatter(x: Any, src: Any, index: Any, dim: int) -> Any:
 def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
     """Write elements of `src` to where `gather` would read."""
     if out.ndim and index.ndim and index.size:
-        out[_along(index, dim)] = src[tuple([slice(n) for n in index.shape])]
+        _write(out, index, dim, part_of(src, index.shape))
     elif index.size:
-        out[...] = src.reshape(-1)[-1]
+        out.reshape(-1)[index.reshape(-1)] = src.reshape(-1)[:index.size]
     return out
 
 
@@ -61,9 +93,9 @@ def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
 def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
     """Write a number to where `gather` would read."""
     if out.ndim and index.ndim and index.size:
-        out[_along(index, dim)] = value
+        _write(out, index, dim, value)
     elif index.size:
-        out[...] = value
+        out.reshape(-1)[index.reshape(-1)] = value
     return out
 
 
@@ -75,10 +107,33 @@ def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
 def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
     """Add elements of `src` to where `gather` would read."""
     if out.ndim and index.ndim and index.size:
-        put_into(out, src[tuple([slice(n) for n in index.shape])], _along(index, dim), True)
+        accumulate(np.add, out, index, dim, part_of(src, index.shape))
     elif index.size:
-        np.add(out, src.reshape(-1)[:index.size].sum(dtype=out.dtype), out=out)
+        np.add.at(out.reshape(-1), index.reshape(-1), src.reshape(-1)[:index.size])
     return out
+
+
+def part_of(src: Any, shape: Shape) -> Any:
+    """The part of a source, which may be larger, that an index of `shape` is for."""
+    return src if src.shape == shape else src[tuple([slice(n) for n in shape])]
+
+
+def _write(out: Any, index: Any, dim: int, values: Any) -> None:
+    """Write values, or one number, to where `index` leads along `dim`."""
+    flat, many = out.reshape(-1), np.ndim(values) > 0
+    for rows, block in places(index, out.shape, dim):
+        flat[block] = values[rows] if many else values
+    if not np.may_share_memory(flat, out):
+        out[...] = flat.reshape(out.shape)
+
+
+def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> None:
+    """Combine values with what lies where `index` leads along `dim`, one after another."""
+    flat = out.reshape(-1)
+    for rows, block in places(index, out.shape, dim):
+        ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1))
+    if not np.may_share_memory(flat, out):
+        out[...] = flat.reshape(out.shape)
 
 
 def take(x: Any, index: Any) -> Any:
@@ -132,4 +187,48 @@ def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
     """Zeros of `shape` with the elements of `g`, in order, where the mask is true."""
     out = np.zeros(shape, g.dtype)
     out[np.broadcast_to(mask, shape)] = g
+    return out
+
+
+def masked_scatter(x: Any, source: Any, mask: Any) -> Any:
+    """`x` with the first elements of `source`, in order, where the mask is true; mask and `x` in their common shape."""
+    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
+    return masked_scatter_into(out, source, mask)
+
+
+def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
+    """Write the first elements of `source`, in order, where the mask is true."""
+    mask = np.broadcast_to(mask, out.shape)
+    count = int(np.count_nonzero(mask))
+    if count > source.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask. There are "
+                           f"{source.size} and {count}.")
+    out[mask] = source.reshape(-1)[:count]
+    return out
+
+
+def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
+    """An array of `shape` that begins with the elements of `g` where the mask is true; then zeros."""
+    out = np.zeros(math.prod(shape), g.dtype)
+    taken = g[np.broadcast_to(mask, g.shape)]
+    out[:taken.size] = taken
+    return out.reshape(shape)
+
+
+# By number in row-major order
+
+def put(x: Any, source: Any, index: Any, accumulate: bool) -> Any:
+    """`x` with elements of `source` written, or added, where `take` would read."""
+    return put_over(np.array(x, order="C"), source, index, accumulate)
+
+
+def put_over(out: Any, source: Any, index: Any, accumulate: bool) -> Any:
+    """Write, or add, elements of `source` where `take` would read."""
+    flat = out.reshape(-1)
+    if accumulate:
+        np.add.at(flat, index.reshape(-1), source.reshape(-1))
+    else:
+        flat[index.reshape(-1)] = source.reshape(-1)
+    if not np.may_share_memory(flat, out):
+        out[...] = flat.reshape(out.shape)
     return out

@@ -185,11 +185,6 @@ def diagonal(x: Any, offset: int, dim0: int, dim1: int) -> Any:
     return strided(x, (*(x.shape[d] for d in rest), size), (*(by[d] for d in rest), by[dim0] + by[dim1]), start)
 
 
-def diagonal_copy(x: Any, offset: int, dim0: int, dim1: int) -> Any:
-    """The diagonals, in memory of their own."""
-    return diagonal(x, offset, dim0, dim1).copy()
-
-
 def diagonal_backward(g: Any, shape: Shape, offset: int, dim0: int, dim1: int) -> Any:
     """Zeros of `shape` with `g` on the diagonals."""
     out = np.zeros(shape, g.dtype)

@@ -23,7 +23,8 @@ Step = tuple[int, Rule, tuple[int, ...]]
 
 
 # What is not element-wise but has a layout of its own, mostly that of its operand.
-_KEEP_LAYOUT = ("clone", "copy_", "flip", "frexp", "nonzero", "sort", "to")
+_KEEP_LAYOUT = ("clone", "copy_", "flip", "frexp", "nonzero", "rot90", "sort", "to", "unsafe_split",
+                "unsafe_split_with_sizes")
 # What LAPACK lays out column by column: the decompositions and solvers of these names.
 _COLUMNS = ("linalg_inv_ex", "linalg_solve_ex", "linalg_solve_triangular", "triangular_solve", "linalg_lstsq",
             "linalg_cholesky_ex", "cholesky", "cholesky_solve", "cholesky_inverse", "linalg_qr", "linalg_svd",

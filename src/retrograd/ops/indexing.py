@@ -114,3 +114,17 @@ masked_fill_tensor: Op = linear("masked_fill", gathering.masked_fill_tensor, nod
                                 tensors=3, x=_unmasked, value=_masked)
 masked_select: Op = linear("masked_select", gathering.masked_select, tensors=2, x=_to_selected)
 masked_place: Op = linear("masked_place", gathering.masked_place, tensors=2, g=lambda g, mask: masked_select(g, mask))
+masked_scatter: Op = linear("masked_scatter", gathering.masked_scatter, tensors=3, x=_unmasked,
+                            source=lambda g, mask, source_shape: masked_first(g, mask, source_shape))
+masked_first: Op = linear("masked_scatter_backward", gathering.masked_first, tensors=2,
+                          g=lambda g, mask, g_shape: masked_scatter(np.zeros_like(g, shape=g_shape), g, mask))
+
+# By number in row-major order
+
+
+def _to_put_over(g: Any, source_shape: Any, index: Any, accumulate: Any) -> Any:
+    return g if accumulate else put(g, np.zeros_like(g, shape=source_shape), index, False)
+
+
+put: Op = linear("put", gathering.put, tensors=3, x=_to_put_over,
+                 source=lambda g, index, source_shape: np.reshape(take(g, index), source_shape))

@@ -36,8 +36,6 @@ diagonal_backward: Op = linear("diagonal_backward", kernels.diagonal_backward,
                                g=lambda g, offset, dim0, dim1: diagonal(g, offset, dim0, dim1))
 diag_embed: Op = linear("diag_embed", kernels.diag_embed,
                         x=lambda g, offset, dim0, dim1: diagonal(g, offset, dim0, dim1))
-diagonal_copy: Op = linear("diagonal", kernels.diagonal_copy, node="DiagonalBackward0_copy",
-                           x=lambda g, x_shape, offset, dim0, dim1: diagonal_backward(g, x_shape, offset, dim0, dim1))
 
 unfold: Op = linear("unfold", kernels.unfold, view=True,
                     x=lambda g, x_shape, dim, size, step: unfold_backward(g, x_shape, dim, size, step))

@@ -17,6 +17,7 @@ from ..ops.framework import Op
 from . import interop
 from .functions import (
     arithmetic,
+    combining,
     comparison,
     contraction,
     creation,
@@ -37,8 +38,8 @@ from .functions import (
 from .recording import recorded
 from .state import State, plain, requires
 
-FAMILIES = (arithmetic, comparison, contraction, creation, decompositions, determinants, elementary, indexing, interop,
-            joining, matrix, numbers, rearranging, reductions, shape, solving, sorting, special)
+FAMILIES = (arithmetic, combining, comparison, contraction, creation, decompositions, determinants, elementary,
+            indexing, interop, joining, matrix, numbers, rearranging, reductions, shape, solving, sorting, special)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # What `np.add.reduce` and its like are, as functions that have an entry above.

@@ -173,6 +173,17 @@ _of("take", exact="take(): self and out expected to have the same dtype, but got
                   "{out}", overlap=_APART)
 _of("index_add index_copy scatter scatter_add", exact=_EXACT, overlap=_TARGET)
 
+_of("scatter_reduce index_reduce", exact=_EXACT, overlap=_TARGET)
+_of("kron", uncastable="result type {result} can't be cast to the desired output type {out}")
+_of("nonzero_static", exact="nonzero_static: Expected out tensor to have scalar type {result} but got scalar type{out}",
+    overlap=_APART, gradient=UNASKED)
+_of("alias_copy as_strided_copy detach_copy diagonal_copy expand_copy permute_copy select_copy slice_copy squeeze_copy "
+    "t_copy transpose_copy unfold_copy unsqueeze_copy view_copy view_as_real_copy view_as_complex_copy", exact=_EXACT,
+    overlap=_FREE, gradient=UNDERIVED)
+_of("narrow_copy", exact="Expected self.dtype() == output.dtype() to be true, but got false", overlap=_FREE,
+    notice="", repeated=True)
+_of("split_copy split_with_sizes_copy unbind_copy", exact=_EXACT, overlap=_FREE, gradient=UNASKED)
+
 _of("max_dim min_dim sort topk", exact=_EXACT)
 _of("aminmax", exact=_EXACT, overlap=_FREE)
 _of("cummax cummin", exact="expected scalar_type {result} but found {out}", overlap=_FREE, repeated=True)

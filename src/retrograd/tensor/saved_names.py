@@ -28,6 +28,7 @@ AddcmulBackward0 tensor1=y tensor2=z value
 AddmmBackward0 alpha beta mat1 mat1_sym_sizes=mat1.shape mat2 mat2_sym_sizes=mat2.shape
 AddmvBackward0 alpha beta mat=mat1 vec=mat2
 AsStridedBackward0 size storage_offset=start stride
+AsStridedBackward0_copy size storage_offset=start stride
 AsStridedBackward1 size storage_offset=start stride
 AsStridedScatterBackward0 size storage_offset=start stride
 AsinhBackward1
@@ -37,11 +38,13 @@ AvgPool3DBackward0 ceil_mode count_include_pad divisor_override=divisor kernel_s
 BaddbmmBackward0 alpha batch1=mat1 batch2=mat2 beta
 BinaryCrossEntropyBackward0 reduction self=x target=y weight
 BinaryCrossEntropyWithLogitsBackward0 pos_weight reduction self=x target=y weight
+BlockDiagBackward0
 BmmBackward0 mat2=y self=x
 CatBackward0 dim
 CdistBackward0 p result=out x1=x x2=y
 CeluBackward0 alpha self=x
 CeluBackward1 alpha result=out
+ChannelShuffleBackward0 groups
 CholeskyBackward0 result=factor upper
 CholeskyInverseBackward0 result=out self=factor upper
 CholeskySolveBackward0 input2=factor result=out upper
@@ -60,9 +63,12 @@ DiagonalBackward0_copy dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
 DiagonalScatterBackward0 dim1=dim0 dim2=dim1 offset
 DivBackward1 other=number
 DotBackward0 self=x tensor=y
+EmbeddingBackward0 indices=index padding_idx=padding scale_grad_by_freq=by_count
+EmbeddingBagBackward0 indices=index mode padding_idx=padding per_sample_weights=scales weight
 ErfinvBackward0
 EuclideanDistBackward0 result=out x1=x x2=y
 ExpandBackward0 self_sym_sizes=x.shape
+ExpandBackward0_copy self_sym_sizes=x.shape
 FftC2CBackward0 dim=dims forward normalization=scale
 FftC2RBackward0 dim=dims normalization=scale
 FftR2CBackward0 dim=dims normalization=scale onesided
@@ -75,6 +81,7 @@ HuberLossBackward0 delta reduction self=x target=y
 Im2ColBackward0 dilation kernel_size=kernel padding stride
 IndexAddBackward0 alpha dim index
 IndexCopyBackward0 dim index
+IndexReduceBackward0 dim include_self index reduce result=out self=x source=src
 LerpBackward1 end=y self=x weight
 LinalgCholeskyExBackward0 L=factor upper
 LinalgCrossBackward0 dim other=y self=x
@@ -96,6 +103,7 @@ LinalgSolveTriangularBackward0 left result=out self=a unitriangular upper
 LinalgSvdBackward0 S=s U=u Vh=vh
 LinalgVectorNormBackward0 dim=axes keepdim ord=p self=x result=out
 LuUnpackBackward0
+MaskedScatterBackward0 mask source_sym_sizes=source.shape
 MaskedSelectBackward0 mask
 MaxPool2DWithIndicesBackward0 dilation kernel_size=kernel result1=indices stride
 MaxPool3DWithIndicesBackward0 dilation kernel_size=kernel result1=indices stride
@@ -108,35 +116,51 @@ MseLossBackward0 reduction self=x target=y
 MulBackward1 other=number
 MultilabelMarginLossBackward0 reduction self=x
 MvBackward0 self=x vec=y
+NativeDropoutBackward0 result1=mask
 NllLoss2DBackward0 ignore_index reduction target weight
 NllLossBackward0 ignore_index reduction target weight
 NormBackward1 dim=axes keepdim p result=out self=x
-NativeDropoutBackward0 result1=mask
 NormalBackward1 mean_sym_sizes=x.shape
 NormalBackward2 std_sym_sizes=x.shape
 NormalBackward3 mean_sym_sizes=x.shape std_sym_sizes=y.shape
 OrmqrBackward0 input2=tau input3=c left self=a transpose
 PdistBackward0 p result=out self=x
+PixelShuffleBackward0 upscale_factor=factor
+PixelUnshuffleBackward0 downscale_factor=factor
 PowBackward0 exponent=exponent|2 self=x
 PowBackward1 exponent=y self=x result=out
 PowBackward2 exponent=y self=base result=out
+PutBackward0 accumulate index
+ReflectionPad1DBackward0 padding=pad
+ReflectionPad2DBackward0 padding=pad
+ReflectionPad3DBackward0 padding=pad
+ReplicationPad1DBackward0 padding=pad
+ReplicationPad2DBackward0 padding=pad
+ReplicationPad3DBackward0 padding=pad
 RreluWithNoiseBackward0 lower self=x upper
 RreluWithNoiseBackward1 lower result=out upper
 RsubBackward1 alpha
 ScatterAddBackward0 dim index
 ScatterBackward0 dim index
+ScatterReduceBackward0 dim include_self index reduce result=out self=x src
 SelectBackward0 dim=dim|0 index self_sym_sizes=x.shape
 SliceBackward0 dim end=stop self_sym_sizes=x.shape start step
+SliceBackward0_copy dim end=stop self_sym_sizes=x.shape start step
 SliceScatterBackward0 dim end=stop start step
 SmoothL1LossBackward0 beta reduction self=x target=y
 SoftMarginLossBackward0 reduction self=x target=y
 SplitBackward0 dim self_sym_sizes=x.shape
+SplitBackward0_copy dim self_sym_sizes=x.shape
 SplitWithSizesBackward0 dim self_sym_sizes=x.shape
+SplitWithSizesBackward0_copy dim self_sym_sizes=x.shape
 StdMeanBackward0 correction dim=axes keepdim self=x result0=std
 SubBackward0 alpha=alpha|1
 TakeBackward0 index
 TriangularSolveBackward0 A=a solution transpose unitriangular upper
 UnfoldBackward0 dimension=dim self_sym_sizes=x.shape size step
+UnfoldBackward0_copy dimension=dim self_sym_sizes=x.shape size step
+UnsafeSplitBackward0 dim self_sym_sizes=x.shape
+UnsafeSplitWithSizesBackward0 dim self_sym_sizes=x.shape
 """
 _TABLE = {node: attributes for node, *attributes in map(str.split, _LINES.strip().splitlines())}
 

@@ -20,6 +20,7 @@ from .copying import CopyingMethods
 from .functions.accumulating import AccumulatingMethods
 from .functions.arithmetic import ArithmeticMethods
 from .functions.blending import BlendingMethods
+from .functions.combining import CombiningMethods
 from .functions.comparison import ComparisonMethods
 from .functions.contraction import ContractionMethods
 from .functions.counting import CountingMethods
@@ -41,6 +42,7 @@ from .functions.products import ProductMethods
 from .functions.quantiles import QuantileMethods
 from .functions.random import RandomMethods
 from .functions.rearranging import RearrangingMethods
+from .functions.reducing import ReducingMethods
 from .functions.reductions import ReductionMethods
 from .functions.removed import RemovedMethods
 from .functions.renorming import RenormingMethods
@@ -50,6 +52,7 @@ from .functions.sorting import SortingMethods
 from .functions.special import SpecialMethods
 from .functions.spectral import SpectralMethods
 from .functions.uniques import UniqueMethods
+from .functions.view_copies import ViewCopyMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
@@ -108,6 +111,9 @@ class Tensor(
     DistanceMethods,
     ProductMethods,
     GatingMethods,
+    CombiningMethods,
+    ReducingMethods,
+    ViewCopyMethods,
     SubclassMethods,
     State,
 ):

@@ -48,6 +48,7 @@ from .convolution import (
 from .ctc import ctc_loss
 from .distance import cosine_similarity, normalize, pairwise_distance, pdist
 from .dropping import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from .embedding import embedding, embedding_bag
 from .gates import (
     glu,
     gumbel_softmax,
@@ -81,6 +82,7 @@ from .margins import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from .padding import channel_shuffle, native_channel_shuffle, pad, pixel_shuffle, pixel_unshuffle
 from .pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -140,6 +142,9 @@ __all__ = [
     "fractional_max_pool3d_with_indices", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
     "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices",
     "max_unpool1d", "max_unpool2d", "max_unpool3d",
+    # embeddings, padding, pixels
+    "channel_shuffle", "embedding", "embedding_bag", "native_channel_shuffle", "pad", "pixel_shuffle",
+    "pixel_unshuffle",
     # the rest
     "cosine_similarity", "dropout", "normalize", "one_hot", "pairwise_distance", "pdist",
     "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...ops import composing, losses as ops, normalizing
+from ...tensor.dims import array_of
 from ...tensor.options import check_tensor
 from ...tensor.recording import recorded
 from ...tensor.state import State, plain
@@ -173,7 +174,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
 
     Raises RuntimeError for another dtype than int64, and for classes out of bounds.
     """
-    classes = tensor._array
+    classes = array_of("one_hot", tensor)
     if classes.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor. Convert with .long().")
     if not classes.size:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import I64, dtype as torch_dtype
-from ...kernels import gathering as elements, indexing as kernels
+from ...kernels import gathering as elements, indexing as kernels, reducing as combined
 from ...kernels.shape import common_shape
-from ...ops import indexing as ops
+from ...ops import indexing as ops, reducing
 from ...ops.framework import Op
 from ..dims import array_of, axis_of
 from ..inplace import write
@@ -41,6 +41,9 @@ _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), record
 # Each op that writes as (the call that makes a new tensor, the call that writes in place).
 _SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
 _SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
+_SCATTER_WITH = recorded(reducing.scatter_with), writer(reducing.scatter_with_written, combined.scatter_reduce_into)
+_SCATTER_NUMBER = recorded(reducing.scatter_number), writer(reducing.scatter_number_written,
+                                                            combined.scatter_number_into)
 _SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
 _INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)
 _INDEX_COPY = recorded(ops.index_copy), writer(ops.index_copy, kernels.index_copy_into)
@@ -48,7 +51,7 @@ _INDEX_FILL = recorded(ops.index_fill), writer(ops.index_fill, kernels.index_fil
 _INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), writer(ops.index_fill_tensor, kernels.index_fill_tensor_into)
 
 
-def _index(name: str, index: Any, position: int = 3) -> Any:
+def int_index(name: str, index: Any, position: int = 3) -> Any:
     """The index tensor in int64."""
     array = array_of(name, index, "index", position)
     if array.dtype is I64 or array.dtype == I64:
@@ -61,7 +64,7 @@ def _index(name: str, index: Any, position: int = 3) -> Any:
 
 # One dimension, element by element
 
-def _check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None) -> None:
+def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None) -> None:
     """Refuse an index that does not lie within the tensors, or points outside."""
     if not index.size:
         return
@@ -95,12 +98,12 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
         return into(out, gather, input, dim, index, sparse_grad=sparse_grad)
     array = array_of("gather", input)
     dim = axis_of("gather", dim, array.ndim)
-    index = _index("gather", index)
-    _check_elements("gather", array, index._array, dim)
+    index = int_index("gather", index)
+    check_elements("gather", array, index._array, dim)
     return _gather(input, index, dim)
 
 
-def _check_types(array: Any, source: Any) -> None:
+def check_types(array: Any, source: Any) -> None:
     if source.dtype != array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype. They are "
                            f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
@@ -109,22 +112,37 @@ def _check_types(array: Any, source: Any) -> None:
 def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
     array = array_of("scatter", input)
     dim = axis_of("scatter", dim, array.ndim)
-    index = _index("scatter", index)
+    index = int_index("scatter", index)
     if reduce is not None:
-        raise NotImplementedError(f"scatter with reduce={reduce!r} has no derivative; use scatter_add for a sum")
+        return _scatter_with(place, input, dim, index, value if src is None else src, reduce)
     if src is None or not isinstance(src, State):
         value = number("scatter", "value", 4, value if src is None else src)
-        _check_elements("scatter", array, index._array, dim)
+        check_elements("scatter", array, index._array, dim)
         return _SCATTER_VALUE[place](input, index, dim, filling(value, array.dtype))
-    _check_types(array, src._array)
-    _check_elements("scatter", array, index._array, dim, src._array)
+    check_types(array, src._array)
+    check_elements("scatter", array, index._array, dim, src._array)
     return _SCATTER[place](input, src, index, dim)
+
+
+def _scatter_with(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
+    """`scatter` that adds or multiplies, which has no derivative."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply. It is {reduce!r}.")
+    array, name = input._array, "sum" if reduce == "add" else "prod"
+    if isinstance(src, State):
+        check_types(array, src._array)
+        check_elements("scatter", array, index._array, dim, src._array)
+        return _SCATTER_WITH[place](input, src, index, dim, name, True)
+    value = filling(number("scatter", "value", 4, src), array.dtype)
+    check_elements("scatter", array, index._array, dim)
+    return _SCATTER_NUMBER[place](input, index, dim, value, name)
 
 
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None,
             out: Any = None) -> Any:
     """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
-    `out[index[i, j], j] = src[i, j]`."""
+    `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" they are combined, without a derivative;
+    `scatter_reduce` has one."""
     if out is not None:
         return into(out, scatter, input, dim, index, src, value=value, reduce=reduce)
     return _scatter(0, input, dim, index, src, value, reduce)
@@ -138,9 +156,9 @@ def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = 
 def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
     array, source = array_of("scatter_add", input), array_of("scatter_add", src, "src", 4)
     dim = axis_of("scatter_add", dim, array.ndim)
-    index = _index("scatter_add", index)
-    _check_types(array, source)
-    _check_elements("scatter_add", array, index._array, dim, source)
+    index = int_index("scatter_add", index)
+    check_types(array, source)
+    check_elements("scatter_add", array, index._array, dim, source)
     return _SCATTER_ADD[place](input, src, index, dim)
 
 
@@ -159,6 +177,8 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
     array, numbers = array_of("take", input), array_of("take", index, "index", 2)
     if numbers.dtype != I64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
+    if numbers.size and not array.size:
+        raise IndexError("take(): tried to take from an empty tensor")
     wrong = kernels.outside(numbers, array.size)
     if wrong is not None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
@@ -192,7 +212,7 @@ def _one(index: Any) -> Any:
 
 
 def _vector(name: str, index: Any, wrong: type[Exception] = IndexError) -> Any:
-    index = _index(name, index)
+    index = int_index(name, index)
     if index._array.ndim > 1:
         raise wrong(f"{name}(): Index is supposed to be a vector. It has shape {list(index._array.shape)}.")
     return index
@@ -210,6 +230,9 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     if not elements.within(numbers, size):
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
                          f"dimension {axis} has size {size}")
+    if not array.ndim and numbers.size != 1:
+        raise IndexError("index_select(): Index to scalar can have only 1 value, got "
+                         f"{numbers.size} value(s)")
     if not numbers.ndim:
         index = _one(index)
     return _index_select(input, index, axis)
@@ -228,6 +251,9 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
     if numbers.size != count:
         tail = f": ({count}), for dim: {axis}" if name == "index_add" else f" ({count})"
         raise wrong(f"{name}_(): Number of indices ({numbers.size}) should be equal to source.size(dim){tail}")
+    if name == "index_add" and not array.ndim and parts.ndim:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                           f"self.shape = [] source.shape = {[*parts.shape]}")
     rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, parts)]
     if parts.ndim and array.ndim and rest[0] != rest[1]:
         raise RuntimeError(f"{name}_(): Source/destination tensor must have same slice shapes. Destination slice "
@@ -278,7 +304,7 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
     array = array_of("index_fill", input)
     axis = axis_of("index_fill", dim, array.ndim)
-    index = _index("index_fill", index)
+    index = int_index("index_fill", index)
     if index._array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1

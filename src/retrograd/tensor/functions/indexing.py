@@ -33,6 +33,7 @@ from .shape import broadcast_to, view
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
+newaxis = None                                          # as in x[newaxis]
 # One step of a key: the recorded call, its operator, and what both take after the tensor.
 Step = tuple[Callable[..., Any], Op, tuple[Any, ...]]
 _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"

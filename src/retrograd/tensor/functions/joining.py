@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import dtype as torch_dtype
 from ...ops import joining as ops
 from ...ops.indexing import slice_
 from ..dims import array_of, as_int, axis_of
@@ -155,9 +156,9 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     axis = axis_of("tensor_split", dim, array.ndim)
     n = array.shape[axis]
-    given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
+    given = _given(indices_or_sections, indices, sections)
     if isinstance(given, State):
-        given = given._array.tolist()
+        given = _as_ints(given._array)
     if isinstance(given, (tuple, list)):
         cuts = [as_int("tensor_split", i, "indices") for i in given]
     else:
@@ -172,28 +173,47 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
     return tuple(parts)
 
 
-def hsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def _as_ints(array: Any) -> Any:
+    """The ints that a tensor says for indices or a number of sections."""
+    if array.dtype != np.int64:
+        raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                           f"{torch_dtype.of[array.dtype].legacy}")
+    if array.ndim > 1:
+        raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                           f"one-dimensional tensor, but got a tensor with {array.ndim} dims")
+    return array.tolist()
+
+
+def _given(*alternatives: Any) -> Any:
+    """What was given of an argument with several names."""
+    return next((v for v in alternatives if v is not None), None)
+
+
+def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+           ) -> tuple[Any, ...]:
     """`tensor_split` along the second dimension, or of one dimension along that."""
     if array_of("hsplit", input).ndim < 1:
         raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 "
                            "dimensions!")
-    return _even_split("hsplit", input, indices_or_sections, min(input._array.ndim - 1, 1))
+    return _even_split("hsplit", input, _given(indices_or_sections, indices, sections), min(input._array.ndim - 1, 1))
 
 
-def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+           ) -> tuple[Any, ...]:
     """`tensor_split` along the first dimension, of at least two."""
     if array_of("vsplit", input).ndim < 2:
         raise RuntimeError("torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with "
                            f"{input._array.ndim} dimensions!")
-    return _even_split("vsplit", input, indices_or_sections, 0)
+    return _even_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
 
 
-def dsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def dsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+           ) -> tuple[Any, ...]:
     """`tensor_split` along the third dimension."""
     if array_of("dsplit", input).ndim < 3:
         raise RuntimeError("torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
                            f"{input._array.ndim} dimensions!")
-    return _even_split("dsplit", input, indices_or_sections, 2)
+    return _even_split("dsplit", input, _given(indices_or_sections, indices, sections), 2)
 
 
 def _even_split(name: str, input: Any, given: Any, axis: int) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import C_NAMES, I64, dtype as torch_dtype
+from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...errors import warn
 from ...ops import exponential
 from ..dims import array_of, as_int
@@ -169,25 +169,6 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
 
 
 linalg_vander.__name__ = linalg_vander.__qualname__ = "vander"
-
-
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The powers of each element of a vector, the highest first, or last where `increasing`.
-
-    Raises RuntimeError unless it is a vector, and for a negative N.
-    """
-    array = array_of("vander", x, "x")
-    if array.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    count = len(array) if N is None else as_int("vander", N, "N")
-    if count < 0:
-        raise RuntimeError("N must be non-negative.")
-    dtype = I64 if array.dtype.kind in "biu" else array.dtype
-    powers = plain(np.ones((len(array), min(count, 1)), dtype))
-    if count > 1:
-        following = x.unsqueeze(1).expand(len(array), count - 1).cumprod(1)
-        powers = cat((powers, following), 1)
-    return powers if increasing else powers.flip(1)
 
 
 def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str) -> Any:

@@ -120,4 +120,6 @@ def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: 
         if count < 0:
             raise RuntimeError(f"{name} must be non-negative, got{count}")
     target = I64 if dtype is None else element_type(indices.__name__, dtype)
+    if target.kind not in "iu":
+        raise NotImplementedError(f"\"{indices.__name__}\" not implemented for '{torch_dtype.of[target].legacy}'")
     return made(np.stack(indices(row, offset, col)).astype(target), device, requires_grad)

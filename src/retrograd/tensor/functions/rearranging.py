@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import I64
+from ...dtypes import I64, dtype as torch_dtype
 from ...errors import warn
-from ...ops import joining, shape as ops
+from ...ops import joining, shape as ops, view_copies
 from ...ops.framework import Op
 from ..dims import array_of, as_int, axes_of, axis_of
 from ..inplace import write
@@ -21,7 +21,8 @@ from ..state import State, plain
 from .gathering import index_select
 from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
 
-_diagonal, _diagonal_copy, _diag_embed = recorded(ops.diagonal), recorded(ops.diagonal_copy), recorded(ops.diag_embed)
+_diagonal, _diag_embed = recorded(ops.diagonal), recorded(ops.diag_embed)
+_diagonal_copy = recorded(view_copies.diagonal_copy)
 _unfold, _repeat, _flip = recorded(ops.unfold), recorded(joining.repeat), recorded(joining.flip)
 _roll, _rot90, _tril, _triu = (recorded(op) for op in (joining.roll, joining.rot90, joining.tril, joining.triu))
 
@@ -111,9 +112,9 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 # Copies side by side
 
-def repeat(input: Any, *repeats: Any) -> Any:
+def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
     """A new tensor of copies: `repeats` of them along each dimension, of which the leading may be new."""
-    counts = sizes_of("repeat", repeats, "repeats")
+    counts = sizes_of("repeat", counts or (repeats,), "repeats")
     shape = array_of("repeat", input).shape
     if len(counts) < len(shape):
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
@@ -136,31 +137,40 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     Of a tensor of counts alone: each index as often as it says.
     """
     if repeats is None:
-        counts = array_of("repeat_interleave", input)
+        counts = _counts(array_of("repeat_interleave", input))
         return plain(np.repeat(np.arange(counts.size), counts))
     array = array_of("repeat_interleave", input)
     if dim is None:
         input, dim, array = flatten(input), 0, array.reshape(-1)
     axis = axis_of("repeat_interleave", dim, array.ndim)
-    if isinstance(repeats, State) and repeats._array.size != 1:
-        counts = repeats._array
+    if isinstance(repeats, State):
+        counts = _counts(repeats._array.reshape(1) if not repeats._array.ndim else repeats._array)
         if not array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        if counts.size == 1:
+            counts = np.broadcast_to(counts, array.shape[axis])
         if counts.size != array.shape[axis]:
             raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
                                f"{counts.size} and input.size({axis}) = {array.shape[axis]}")
-        _check_counts(int(counts.min()) if counts.size else 0)
         return index_select(input, axis, plain(np.repeat(np.arange(counts.size, dtype=I64), counts)))
-    count = as_int("repeat_interleave", repeats._array.item() if isinstance(repeats, State) else repeats, "repeats")
-    _check_counts(count)
+    count = as_int("repeat_interleave", repeats, "repeats")
+    if count < 0:
+        raise RuntimeError(f"Repeats must be non-negative, but got {count}")
     shape = array.shape
     wide = expand(unsqueeze(input, axis + 1), (*shape[:axis + 1], count, *shape[axis + 1:]))
     return flatten(clone(wide, memory_format=contiguous_format), axis, axis + 1)
 
 
-def _check_counts(count: int) -> None:
-    if count < 0:
-        raise RuntimeError(f"Repeats must be non-negative, but one is {count}")
+def _counts(counts: Any) -> Any:
+    """How often each is to come. Raises RuntimeError for what are no such numbers, NotImplementedError for floats."""
+    if counts.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if counts.dtype.kind != "i" or counts.itemsize < 4:
+        name = torch_dtype.of[counts.dtype].legacy
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'. Convert with .long().")
+    if counts.size and counts.min() < 0:
+        raise RuntimeError(f"repeats can not be negative. One is {counts.min()}.")
+    return counts
 
 
 # Reversed and turned
@@ -245,6 +255,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     for x in given:
         if array_of("meshgrid", x, "tensors").ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
+    if len({x._array.dtype for x in given}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype. Convert them with .to(...).")
     swap = indexing == "xy" and len(given) > 1
     order = [given[1], given[0], *given[2:]] if swap else [*given]
     shape = tuple([x._array.size for x in order])

@@ -68,7 +68,7 @@ def view(input: Any, *size: Any, dtype: Any = None) -> Any:
     if dtype is not None or (size and type(size[0]) is torch_dtype):
         return _read_as(input, size[0] if dtype is None else dtype)
     if not size:
-        raise TypeError("view() received an invalid combination of arguments - got (), but expected a shape or a dtype")
+        raise TypeError("view() received an invalid combination of arguments - got (): it takes a shape or a dtype")
     try:
         return _view(input, _checked_sizes("view", size))
     except StrideError as error:
@@ -166,8 +166,7 @@ def ravel(input: Any) -> Any:
 
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """A copy, through which gradients flow."""
-    array = array_of("clone", input)
-    order = order_in("clone", memory_format, array, "K")
+    order = order_in("clone", memory_format, array := array_of("clone", input), "K")
     if order == "K" and array.flags.c_contiguous:
         order = steps(array) if 1 in array.shape and array.size else "C"
     return _clone(input, order)
@@ -219,12 +218,13 @@ def permute(input: Any, *order: Any, dims: Any = None) -> Any:
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """A view with some dimensions moved to other places; the rest keep their order."""
     ndim = array_of("movedim", input).ndim
-    one = not isinstance(source, (tuple, list))
-    sources = [axis_of("movedim", d, ndim) for d in ((source,) if one else source)]
-    targets = [axis_of("movedim", d, ndim) for d in ((destination,) if one else destination)]
+    source, destination = ([*d] if isinstance(d, (tuple, list)) else [d] for d in (source, destination))
+    if len(source) != len(destination):
+        raise RuntimeError(f"movedim: Invalid source or destination dims: {source} and {destination} differ in number")
+    sources, targets = ([axis_of("movedim", d, ndim) for d in dims] for dims in (source, destination))
     for name, dims, axes in ("source", source, sources), ("destination", destination, targets):
         if len({*axes}) < len(axes):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({[*dims]})")
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
     if not ndim:
         return _alias(input)
     order = [d for d in range(ndim) if d not in sources]
@@ -303,12 +303,12 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 # Repeated without copies
 
-def expand(input: Any, *size: Any, implicit: bool = False) -> Any:
+def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
     """A view repeated along new leading dimensions and those of size 1. A size of -1 leaves a dimension as it is.
 
     Raises RuntimeError where a size that is not 1 would change.
     """
-    sizes = sizes_of("expand", size)
+    sizes = sizes_of("expand", sizes or (size,))
     array = array_of("expand", input)
     shape = array.shape
     if sizes == shape:
@@ -340,9 +340,9 @@ def expand_as(input: Any, other: Any) -> Any:
     return expand(input, array_of("expand_as", other, "other", 2).shape)
 
 
-def broadcast_to(input: Any, size: Any) -> Any:
+def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
     """A view of the shape `size`, as broadcasting makes it."""
-    return expand(input, size)
+    return expand(input, *sizes, size=size)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:

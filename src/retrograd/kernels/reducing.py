@@ -1,0 +1,88 @@
+"""Values brought together at places that an index names: products, means and extremes. Must not know ops.
+
+An index has the dimensions of the array and leads along one of them; see `gathering`. Its elements have been checked.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .gathering import accumulate, gather, part_of, scatter_value_into
+from .indexing import Shape
+
+_COMBINED: dict[str, np.ufunc] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
+                                  "amin": np.minimum}
+
+
+def scatter_reduce(x: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
+    """`x` with elements of `src` combined with those where `gather` would read; else with each other alone."""
+    return scatter_reduce_into(np.array(x, order="C"), src, index, dim, reduce, include_self)
+
+
+def scatter_reduce_into(out: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
+    """As `scatter_reduce`, written over the first array."""
+    if not index.size:
+        return out
+    target, places, values = (out, index, part_of(src, index.shape)) if out.ndim and index.ndim else (
+        out.reshape(-1), index.reshape(-1), src.reshape(-1)[:index.size])
+    if not include_self:
+        scatter_value_into(target, places, dim, _neutral(reduce, out.dtype))
+    accumulate(_COMBINED[reduce], target, places, dim, values)
+    if reduce == "mean":
+        number = counts(index, out.shape, dim, include_self, np.dtype(np.int64) if out.dtype.kind in "iu" else
+                        out.real.dtype)
+        np.divide(out, number, out=out) if out.dtype.kind in "fc" else np.copyto(
+            out, np.floor_divide(out, number), casting="unsafe")
+    return out
+
+
+def scatter_number(x: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
+    """`scatter_reduce` of one number, which comes as often as the index has elements."""
+    return scatter_number_into(np.array(x, order="C"), index, dim, value, reduce)
+
+
+def scatter_number_into(out: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
+    """As `scatter_number`, written over the first array."""
+    source = np.broadcast_to(np.asarray(value, out.dtype), index.shape)
+    return scatter_reduce_into(out, source, index, dim, reduce, True)
+
+
+def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
+    """What changes nothing that it is combined with."""
+    if reduce in ("sum", "mean", "prod"):
+        return int(reduce == "prod")
+    if dtype.kind == "f":
+        return -np.inf if reduce == "amax" else np.inf
+    if dtype.kind == "b":
+        return reduce == "amin"
+    limits = np.iinfo(dtype)
+    return limits.min if reduce == "amax" else limits.max
+
+
+def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
+    """How many values come together at each place of an array of `shape`; 1 where none do."""
+    number = np.full(shape, int(include_self), np.int64)
+    line, places = (number, index) if shape and index.ndim else (number.reshape(-1), index.reshape(-1))
+    accumulate(np.add, line, places, dim, np.broadcast_to(np.int64(1), places.shape))
+    return np.maximum(number, 1).astype(dtype)
+
+
+def in_groups(index: Any, shape: Shape, dim: int) -> tuple[Any, Any, Any, Any]:
+    """The elements of an index in the order of where they lead.
+
+    Returned are the order, where each element comes in it, and, for each place in the order, how many elements before
+    it and how many after it lead to where it does.
+    """
+    own = np.arange(math.prod(shape)).reshape(shape)
+    target = gather(own, index, dim).reshape(-1)
+    order = np.argsort(target, kind="stable")
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(order.size)
+    ordered = target[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    sizes = np.diff(np.append(starts, order.size))
+    before = np.arange(order.size) - np.repeat(starts, sizes)
+    return order, inverse, before, np.repeat(sizes, sizes) - 1 - before

@@ -1,0 +1,109 @@
+"""Embeddings, as functions: rows of a table by number, alone and in bags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...autograd.grad_mode import no_grad
+from ...errors import warn
+from ...kernels.embedding import MAX, MEAN, SUM
+from ...tensor.dims import array_of
+from ...tensor.functions import embedding as functions
+from ...tensor.state import plain
+
+__all__ = ["embedding", "embedding_bag"]
+
+_MODES = {"sum": SUM, "mean": MEAN, "max": MAX}
+
+
+def _renorm(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
+    with no_grad():
+        functions.embedding_renorm_(weight, input, max_norm, norm_type)
+
+
+def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Any:
+    """The rows of the matrix `weight` that the numbers in `input`, of any shape, name.
+
+    The row `padding_idx` gets no gradient. With `max_norm`, rows that are longer by the `norm_type`-norm are first
+    scaled down in `weight` itself. With `scale_grad_by_freq` the gradient of a row is divided by how often it is taken.
+
+    >>> import retrograd as torch
+    >>> table = torch.tensor([[1., 2.], [3., 4.]])
+    >>> torch.nn.functional.embedding(torch.tensor([1, 1]), table)
+    tensor([[3., 4.],
+            [3., 4.]])
+
+    Raises IndexError for a number that is no row, AssertionError for such a padding, RuntimeError for a table that is
+    no matrix and for numbers that are neither int64 nor int32.
+    """
+    padding = -1
+    if padding_idx is not None:
+        rows = array_of("embedding", weight, "weight").shape[0]
+        if padding_idx >= rows or padding_idx < -rows:
+            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, of {rows} rows.")
+        padding = padding_idx if padding_idx >= 0 else padding_idx + rows
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
+    return functions.embedding(weight, input, padding, scale_grad_by_freq, sparse)
+
+
+def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
+                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                  per_sample_weights: Any = None, include_last_offset: bool = False,
+                  padding_idx: int | None = None) -> Any:
+    """Sums, means or largest elements of bags of rows of `weight`, without the rows themselves in between.
+
+    A matrix `input` has a bag in each row. Of a vector the bags start at `offsets`; with `include_last_offset` the last
+    of these is where the last bag ends. Rows are multiplied by `per_sample_weights` (mode "sum" alone). The row
+    `padding_idx` counts for nothing. Other options are those of `embedding`.
+
+    >>> import retrograd as torch
+    >>> table = torch.tensor([[1., 2.], [3., 4.]])
+    >>> torch.nn.functional.embedding_bag(torch.tensor([[0, 1], [1, 1]]), table)
+    tensor([[2., 3.],
+            [3., 4.]])
+
+    Raises ValueError for shapes and options that do not fit, RuntimeError for numbers and dtypes that do not.
+    """
+    if weight._array.dtype == np.int64 and input._array.dtype.kind == "f":
+        warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+             "deprecated, and should now be `embedding_bag(input, weight, ...)`.")
+        weight, input = input, weight
+    if per_sample_weights is not None and input.shape != per_sample_weights.shape:
+        raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
+                         f"have the same shape as the input ({input.shape})")
+    if weight.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+                             f"fixed length sequences. However, found offsets of type {type(offsets)}")
+        count, width = input._array.shape
+        offsets, include_last_offset = plain(np.arange(count) * width), False
+        input = input.reshape(-1)
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    elif input.ndim != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    elif offsets is None or offsets.ndim != 1:
+        raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
+    _check_mode(mode, scale_grad_by_freq, sparse)
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+                                  f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
+                                  "GitHub.")
+    return functions.embedding_bag(weight, input, offsets, scale_grad_by_freq, _MODES[mode], sparse,
+                                   per_sample_weights, include_last_offset, padding_idx)[0]
+
+
+def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool) -> None:
+    if mode not in _MODES:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")

@@ -1,0 +1,7 @@
+"""Padding, and channels that become pixels, as functions."""
+
+from __future__ import annotations
+
+from ...tensor.functions.padding import channel_shuffle, native_channel_shuffle, pad, pixel_shuffle, pixel_unshuffle
+
+__all__ = ["channel_shuffle", "native_channel_shuffle", "pad", "pixel_shuffle", "pixel_unshuffle"]

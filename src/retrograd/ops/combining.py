@@ -1,0 +1,20 @@
+"""Blocks on a diagonal. The derivative takes them out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels.combining import block_diag as _block_diag, blocks
+from .framework import Op, linear
+from .indexing import slice_
+
+
+def _blocks(g: Any, xs_shape: Any) -> list[Any]:
+    """For each operand its block of the cotangent."""
+    return [np.reshape(slice_(slice_(g, 0, top, bottom, 1), 1, left, right, 1), shape)
+            for shape, (top, bottom, left, right) in zip(xs_shape, blocks(xs_shape))]
+
+
+block_diag: Op = linear("block_diag", _block_diag, variadic=True, domain="promote", xs=_blocks)

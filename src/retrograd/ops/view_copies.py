@@ -1,0 +1,44 @@
+"""What a view shows, copied to memory of its own: an operator for each view, with its rules and a node named after it.
+
+The derivative of a copy of a view is that of the view, so nothing is derived here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import combining as kernels
+from ..kernels.shape import split
+from . import elementary, indexing, joining, shape
+from .framework import Op, linear, not_differentiable
+
+
+def _copy_of(view: Op) -> Op:
+    """The operator that copies what `view` shows. What no view could show in another shape, it copies all the same."""
+    take = np.reshape if view is shape.view else view.kernel
+
+    def kernel(x: Any, *options: Any) -> Any:
+        shown = take(x, *options)
+        return [part.copy() for part in shown] if view.outputs == ("*",) else shown.copy()
+
+    return Op(view.name, kernel, " ".join(view.arguments), view.rules, kind="linear", node=f"{view.node_name}_copy",
+              outputs=" ".join(view.outputs), holomorphic=view.holomorphic)
+
+
+COPIES: dict[Op, Op] = {view: _copy_of(view) for view in (
+    shape.alias, shape.as_strided, shape.diagonal, shape.expand, shape.permute, shape.squeeze, shape.squeeze_dim,
+    shape.squeeze_dims, shape.t, shape.transpose, shape.unfold, shape.unsqueeze, shape.view, indexing.select,
+    indexing.slice_, joining.split, joining.split_with_sizes, joining.unbind, elementary.view_as_complex,
+    elementary.view_as_real)}
+diagonal_copy = COPIES[shape.diagonal]
+detach_copy: Op = linear("detach_copy", kernels.copied, node="NotImplemented", x=not_differentiable("detach_copy"))
+narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape, dim, start, length:
+                         indexing.slice_backward(g, x_shape, dim, start, start + length, 1))
+
+# Parts that count as no views, so that they may be written to: nobody looks after the memory that they share.
+
+unsafe_split: Op = linear("unsafe_split", split, outputs="*", x=lambda g, dim: joining.cat(g, dim))
+unsafe_split_with_sizes: Op = linear("unsafe_split_with_sizes", split, outputs="*",
+                                     x=lambda g, dim: joining.cat(g, dim))
