@@ -33,6 +33,7 @@ from .activation import (
     tanhshrink,
 )
 from .affine import bilinear, linear
+from .attention import scaled_dot_product_attention
 from .classes import cross_entropy, nll_loss, one_hot
 from .convolution import (
     conv1d,
@@ -56,6 +57,8 @@ from .loss import (
     mse_loss,
     smooth_l1_loss,
 )
+from .multihead import multi_head_attention_forward
+from .norms import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
 from .pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -79,6 +82,8 @@ from .pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
+from .resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from .sampling import affine_grid, grid_sample
 from .unpooling import (
     fractional_max_pool2d,
     fractional_max_pool2d_with_indices,
@@ -90,6 +95,12 @@ from .unpooling import (
 )
 
 __all__ = [
+    # normalisation
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
+    # attention
+    "multi_head_attention_forward", "scaled_dot_product_attention",
+    # images
+    "affine_grid", "grid_sample", "interpolate", "upsample", "upsample_bilinear", "upsample_nearest",
     # affine maps
     "bilinear", "linear",
     # activations

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import losses as ops, normalizing
+from ...ops import losses as ops, softmax
 from ...tensor.recording import recorded
 from ...tensor.state import State, plain
 from .reduction import checked_reduction
@@ -14,7 +14,7 @@ from .reduction import checked_reduction
 __all__ = ["cross_entropy", "nll_loss", "one_hot"]
 
 _nll_loss, _nll_loss2d = recorded(ops.nll_loss), recorded(ops.nll_loss2d)
-_log_softmax = recorded(normalizing.log_softmax)
+_log_softmax = recorded(softmax.log_softmax)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dtypes import dtype as torch_dtype
-from ...ops import basic, normalizing as ops
+from ...ops import basic, normalizing as ops, softmax as softmax_ops
 from ..dims import Dims, array_of, axes_of, axis_of
 from ..into import into
 from ..options import element_type
@@ -15,7 +15,7 @@ from ..recording import recorded
 from .reductions import flag
 
 _norm, _logsumexp, _cast = recorded(ops.norm), recorded(ops.logsumexp), recorded(basic.cast)
-_softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
+_softmax, _log_softmax = recorded(softmax_ops.softmax), recorded(softmax_ops.log_softmax)
 
 
 def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
