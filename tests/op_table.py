@@ -6,6 +6,7 @@ A module for each family holds its entries; an operator of the package that no e
 from __future__ import annotations
 
 from op_table_activations import ACTIVATIONS
+from op_table_attention import ATTENTION
 from op_table_convolution import CONVOLUTION
 from op_table_decompositions import MATRIX_FACTORS
 from op_table_differences import DIFFERENCES
@@ -13,11 +14,13 @@ from op_table_dropout import DROPOUT
 from op_table_entry import DTYPES, Entry
 from op_table_fourier import FOURIER
 from op_table_gates import GATES
+from op_table_images import IMAGES
 from op_table_indexing import INDEXING
 from op_table_inplace import INPLACE, RANDOM
 from op_table_losses import LOSSES
 from op_table_margins import MARGINS
 from op_table_matrix import MATRIX
+from op_table_norms import NORMS
 from op_table_places import PLACES
 from op_table_pointwise import POINTWISE
 from op_table_pooling import POOLING
@@ -51,5 +54,8 @@ TABLE = [
     *FOURIER,
     *PRODUCTS,
     *PLACES,
+    *NORMS,
+    *IMAGES,
+    *ATTENTION,
 ]
 BY_NAME = {entry.name: entry for entry in TABLE}

@@ -122,6 +122,7 @@ _OTHERS = {
     "nn.functional.softshrink": ["f", "f, 0.3"],
     "nn.functional.logsigmoid": ["f"], "nn.functional.linear": ["f, f", "f, f, two"],
     "nn.functional.normalize": ["f", "f, 1., 0"],
+    "native_batch_norm": ["f, None, None, None, None, True, 0.1, 1e-5", "f, w, v, None, None, True, 0.1, 1e-5"],
 }
 
 

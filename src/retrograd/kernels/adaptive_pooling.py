@@ -63,7 +63,7 @@ def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
     """The means."""
     same = _alike(x.shape, to)
     if same:
-        return avg_pool(x, same, same, (0,) * len(to), False, True, None)
+        return avg_pool(x, same, same, (0,) * len(to), False, True, None).astype(x.dtype, copy=False)
     if x.dtype == F16:
         return adaptive_avg_pool(x.astype(F32), to).astype(F16)
     for back, size, count in _dims(x.shape, to):

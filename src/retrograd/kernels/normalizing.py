@@ -1,4 +1,4 @@
-"""Norms, log-sum-exp and softmax: reductions that guard against overflow, or scale. Must not know ops."""
+"""Norms and log-sum-exp: reductions that guard against overflow, or scale. Must not know ops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32
-from .reductions import refuse
 from .rows import LARGE, extremes, sums, sums_of_squares
 
 _maximum = np.maximum.reduce
@@ -32,35 +31,6 @@ def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     np.exp(exponentials, out=exponentials)
     result = np.add(np.log(sums(exponentials, axes, True)), largest, out=...)
     return (result if keepdim else np.squeeze(result, axes)).astype(x.dtype, copy=False)
-
-
-def _exponents(name: str, x: Any, dim: int) -> Any:
-    """x less its largest element along `dim`, in a type of enough precision."""
-    if x.dtype.kind != "f":
-        last = "lastdim_" if dim == max(x.ndim, 1) - 1 else ""
-        refuse(x.dtype, f"{name}_{last}kernel_impl", "biuc")
-    if x.dtype == F16:
-        x = x.astype(F32)
-    return np.subtract(x, extremes(x, _axes(x, dim), True, True), out=...) if x.size else x.copy()
-
-
-def _axes(x: Any, dim: int) -> tuple[int, ...]:
-    return (dim,) if x.ndim else ()
-
-
-def softmax(x: Any, dim: int) -> Any:
-    """exp(x), scaled to a sum of 1 along `dim`."""
-    e = _exponents("softmax", x, dim)
-    np.exp(e, out=e)
-    np.divide(e, sums(e, _axes(e, dim), True), out=e)
-    return e if e.dtype is x.dtype else e.astype(x.dtype)
-
-
-def log_softmax(x: Any, dim: int) -> Any:
-    """The logarithm of softmax, without the rounding of taking it afterwards."""
-    e = _exponents("log_softmax", x, dim)
-    np.subtract(e, np.log(sums(np.exp(e, out=...), _axes(e, dim), True)), out=e)
-    return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
 def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:

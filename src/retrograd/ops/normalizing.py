@@ -1,4 +1,4 @@
-"""Norms, log-sum-exp and softmax."""
+"""Norms and log-sum-exp."""
 
 from __future__ import annotations
 
@@ -9,26 +9,14 @@ import numpy as np
 
 from ..kernels import normalizing as kernels
 from .framework import operator
-from .reductions import spread, sum_dim, tied
+from .reductions import spread, tied
 
 
 def _logsumexp(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
     return spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))
 
 
-def _softmax(g: Any, out: Any, dim: Any) -> Any:
-    axes = (dim,) if out.ndim else ()
-    return (g - sum_dim(g * out, axes, True, None)) * out
-
-
-def _log_softmax(g: Any, out: Any, dim: Any) -> Any:
-    axes = (dim,) if out.ndim else ()
-    return g - np.exp(out) * sum_dim(g, axes, True, None)
-
-
 logsumexp = operator("logsumexp", kernels.logsumexp, domain="float", x=_logsumexp)
-softmax = operator("softmax", kernels.softmax, x=_softmax)
-log_softmax = operator("log_softmax", kernels.log_softmax, x=_log_softmax)
 
 
 def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:

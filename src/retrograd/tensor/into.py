@@ -57,7 +57,9 @@ def into(out: Any, function: Callable[..., Any], *args: Any, rule: str | None = 
             _underive(facts.blame or name, operands, target)
     if require is not None:
         out.requires_grad = require
-    return out if isinstance(out, State) else getattr(return_types, f"{type(results).__name__}_out")(outs)
+    if isinstance(out, State) or type(results) is tuple:
+        return out if isinstance(out, State) else outs
+    return getattr(return_types, f"{type(results).__name__}_out")(outs)
 
 
 class _One(tuple[Any, ...]):

@@ -186,6 +186,7 @@ _of("split_copy split_with_sizes_copy unbind_copy", exact=_EXACT, overlap=_FREE,
 
 _of("max_dim min_dim sort topk", exact=_EXACT)
 _of("aminmax", exact=_EXACT, overlap=_FREE)
+_of("native_batch_norm", exact="expected scalar type {result} but found {out}", overlap=_FREE)
 _of("cummax cummin", exact="expected scalar_type {result} but found {out}", overlap=_FREE, repeated=True)
 _of("logcumsumexp", exact="expected scalar_type {result} but found {out}")
 _of("diff", blame="sub", overlap=_FREE)

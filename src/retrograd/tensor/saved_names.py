@@ -27,6 +27,7 @@ AddcdivBackward0 tensor1=y tensor2=z value
 AddcmulBackward0 tensor1=y tensor2=z value
 AddmmBackward0 alpha beta mat1 mat1_sym_sizes=mat1.shape mat2 mat2_sym_sizes=mat2.shape
 AddmvBackward0 alpha beta mat=mat1 vec=mat2
+AffineGridGeneratorBackward0 align_corners=align
 AsStridedBackward0 size storage_offset=start stride
 AsStridedBackward0_copy size storage_offset=start stride
 AsStridedBackward1 size storage_offset=start stride
@@ -77,6 +78,8 @@ FractionalMaxPool2DBackward0 output_size=to result1=indices
 FractionalMaxPool3DBackward0 output_size=to result1=indices
 GatherBackward0 dim index sparse_grad=False
 GeqrfBackward0
+GridSampler2DBackward0 align_corners=align grid input=x interpolation_mode=mode padding_mode=padding
+GridSampler3DBackward0 align_corners=align grid input=x interpolation_mode=mode padding_mode=padding
 HuberLossBackward0 delta reduction self=x target=y
 Im2ColBackward0 dilation kernel_size=kernel padding stride
 IndexAddBackward0 alpha dim index
@@ -116,7 +119,10 @@ MseLossBackward0 reduction self=x target=y
 MulBackward1 other=number
 MultilabelMarginLossBackward0 reduction self=x
 MvBackward0 self=x vec=y
+NativeBatchNormBackward0 eps input=x result1=mean result2=rstd running_mean running_var weight
 NativeDropoutBackward0 result1=mask
+NativeGroupNormBackward0 eps group=groups input=x weight
+NativeLayerNormBackward0 input=x result1=mean result2=rstd weight
 NllLoss2DBackward0 ignore_index reduction target weight
 NllLossBackward0 ignore_index reduction target weight
 NormBackward1 dim=axes keepdim p result=out self=x
@@ -140,6 +146,7 @@ ReplicationPad3DBackward0 padding=pad
 RreluWithNoiseBackward0 lower self=x upper
 RreluWithNoiseBackward1 lower result=out upper
 RsubBackward1 alpha
+ScaledDotProductFlashAttentionForCpuBackward0 key=k query=q value=v
 ScatterAddBackward0 dim index
 ScatterBackward0 dim index
 ScatterReduceBackward0 dim include_self index reduce result=out self=x src
@@ -157,10 +164,24 @@ StdMeanBackward0 correction dim=axes keepdim self=x result0=std
 SubBackward0 alpha=alpha|1
 TakeBackward0 index
 TriangularSolveBackward0 A=a solution transpose unitriangular upper
+TrilinearBackward0 i1=x i2=weight i3=y
 UnfoldBackward0 dimension=dim self_sym_sizes=x.shape size step
 UnfoldBackward0_copy dimension=dim self_sym_sizes=x.shape size step
 UnsafeSplitBackward0 dim self_sym_sizes=x.shape
 UnsafeSplitWithSizesBackward0 dim self_sym_sizes=x.shape
+UpsampleBicubic2DAaBackward0 self_sym_sizes=x.shape
+UpsampleBicubic2DBackward0 self_sym_sizes=x.shape
+UpsampleBilinear2DAaBackward0 self_sym_sizes=x.shape
+UpsampleBilinear2DBackward0 self_sym_sizes=x.shape
+UpsampleLanczos2DAaBackward0 self_sym_sizes=x.shape
+UpsampleLinear1DBackward0 self_sym_sizes=x.shape
+UpsampleNearest1DBackward0 self_sym_sizes=x.shape
+UpsampleNearest2DBackward0 self_sym_sizes=x.shape
+UpsampleNearest3DBackward0 self_sym_sizes=x.shape
+UpsampleNearestExact1DBackward0 self_sym_sizes=x.shape
+UpsampleNearestExact2DBackward0 self_sym_sizes=x.shape
+UpsampleNearestExact3DBackward0 self_sym_sizes=x.shape
+UpsampleTrilinear3DBackward0 self_sym_sizes=x.shape
 """
 _TABLE = {node: attributes for node, *attributes in map(str.split, _LINES.strip().splitlines())}
 

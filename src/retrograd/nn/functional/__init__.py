@@ -33,6 +33,7 @@ from .activation import (
     tanhshrink,
 )
 from .affine import bilinear, linear
+from .attention import scaled_dot_product_attention
 from .classes import cross_entropy, nll_loss, one_hot
 from .convolution import (
     conv1d,
@@ -82,6 +83,8 @@ from .margins import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from .multihead import multi_head_attention_forward
+from .norms import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
 from .padding import channel_shuffle, native_channel_shuffle, pad, pixel_shuffle, pixel_unshuffle
 from .pooling import (
     adaptive_avg_pool1d,
@@ -106,6 +109,8 @@ from .pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
+from .resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from .sampling import affine_grid, grid_sample
 from .unpooling import (
     fractional_max_pool2d,
     fractional_max_pool2d_with_indices,
@@ -117,6 +122,12 @@ from .unpooling import (
 )
 
 __all__ = [
+    # normalisation
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
+    # attention
+    "multi_head_attention_forward", "scaled_dot_product_attention",
+    # images
+    "affine_grid", "grid_sample", "interpolate", "upsample", "upsample_bilinear", "upsample_nearest",
     # affine maps
     "bilinear", "linear",
     # activations

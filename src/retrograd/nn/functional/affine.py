@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...graph.node import plan_of
@@ -9,6 +10,7 @@ from ...graph.versions import next_number
 from ...modes import local
 from ...ops import matrix as matrix_ops, shape as shape_ops
 from ...tensor.functions import accumulating, matrix
+from ...tensor.functions.bilinear import bilinear
 from ...tensor.into import into
 from ...tensor.recording import class_of, recorded
 from ...tensor.state import edge_of, plain, with_edge
@@ -78,6 +80,8 @@ def _layer(input: Any, weight: Any, bias: Any) -> Any:
 def _unusual(input: Any, weight: Any, bias: Any) -> Any:
     """Inputs of other ranks, composed as PyTorch composes them, and what does not fit."""
     x, w = input._array, weight._array
+    if x.ndim == 0 or w.ndim == 0:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D")
     if bias is None or w.ndim != 2:
         if x.ndim > 1 and w.ndim == 2 and x.shape[-1] != w.shape[1]:
             return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # which says what does not fit
@@ -86,25 +90,6 @@ def _unusual(input: Any, weight: Any, bias: Any) -> Any:
     if x.ndim == 2:
         return accumulating.addmm(bias, input, _t(weight))
     if x.ndim == 1 or (x.ndim > 2 and bias.ndim == 1 and x.flags.c_contiguous):
-        flat = input.view(-1, x.shape[-1] if x.ndim else 1)
+        flat = input.view(math.prod(x.shape[:-1]), x.shape[-1])
         return accumulating.addmm(bias, flat, _t(weight)).view(*x.shape[:-1], w.shape[0])
     return matrix.matmul(input, _t(weight)) + bias
-
-
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """The sums over i and j of input1[i] * weight[k, i, j] * input2[j]: (…, out) for weight (out, in1, in2).
-
-    Raises RuntimeError where the sizes do not fit.
-    """
-    if input1.shape[:-1] != input2.shape[:-1]:
-        raise RuntimeError("bilinear(): input batch dimensions do not match: got "
-                           f"{list(input1.shape)} and {list(input2.shape)}")
-    for i, value in enumerate((input1, input2), 1):
-        if value.shape[-1] != weight.shape[i]:
-            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {value.shape[-1]} but "
-                               f"expected {weight.shape[i]}")
-    out, first, second = weight.shape
-    left = input1.reshape(-1, first).matmul(weight.permute(1, 0, 2).reshape(first, out * second))
-    product = (left.reshape(-1, out, second) * input2.reshape(-1, 1, second)).sum(-1)
-    product = product.reshape(*input1.shape[:-1], out)
-    return product if bias is None else product + bias

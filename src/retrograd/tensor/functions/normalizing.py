@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...ops import basic, normalizing as ops
+from ...ops import basic, normalizing as ops, softmax as softmax_ops
 from ..dims import Dims, array_of, axes_of, axis_of
 from ..into import into
 from ..options import element_type
@@ -14,7 +14,7 @@ from .norms import norm
 from .reductions import flag
 
 _logsumexp, _cast = recorded(ops.logsumexp), recorded(basic.cast)
-_softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
+_softmax, _log_softmax = recorded(softmax_ops.softmax), recorded(softmax_ops.log_softmax)
 
 
 def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,

@@ -1,0 +1,133 @@
+"""Softmax, its logarithm, and their adjoints. Along the last axis in blocks of rows that stay in cache.
+
+A block first tries the exponentials of x as it is; only where their sums tell of overflow or of lost digits is the
+largest element of each row taken off, which costs as much as all the rest. Must not know ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F16, F32
+from .reductions import refuse
+from .threads import in_parts
+
+_add, _maximum = np.add.reduce, np.maximum.reduce
+_BLOCK = 1 << 17                                           # elements: a result of this size fits in the L2 cache
+_SMALL = 1 << 12
+_LOW, _HIGH = 1e-7, 1e7                                    # sums between these have lost no digits
+_TALLER = 1e30                                             # softmax divides by any sum from 1 up to this
+
+
+def _wide(name: str, x: Any, dim: int) -> Any:
+    """x in a type of enough precision."""
+    if x.dtype.kind != "f":
+        last = "lastdim_" if dim == max(x.ndim, 1) - 1 else ""
+        refuse(x.dtype, f"{name}_{last}kernel_impl", "biuc")
+    return x.astype(F32) if x.dtype == F16 else x
+
+
+def _by_rows(block: Callable[..., None], out: Any, *arrays: Any) -> Any:
+    """Call `block` with blocks of rows of `out` and of `arrays`, all of one shape."""
+    length = out.shape[-1]
+    rows = max(1, _BLOCK // length)
+    flat = [a.reshape(-1, length) for a in (out, *arrays)]
+
+    def work(start: int, stop: int) -> None:
+        ones, spare = np.ones(length, out.dtype), np.empty((min(rows, stop - start), length), out.dtype)
+        for at in range(start, stop, rows):
+            end = min(at + rows, stop)
+            block(*[a[at:end] for a in flat], ones, spare[: end - at])
+
+    in_parts(work, flat[0].shape[0], out.size)
+    return out
+
+
+def _last(x: Any, dim: int) -> bool:
+    """Whether blocks pay: along the last axis, of enough elements."""
+    return bool(x.size >= _SMALL and dim == x.ndim - 1)
+
+
+def _shifted(x: Any, dim: int, out: Any) -> Any:
+    """x less its largest element along `dim`."""
+    return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=out) if x.size else x.copy()
+
+
+def _softmax_block(out: Any, x: Any, ones: Any, spare: Any) -> None:
+    sums = np.vecdot(np.exp(x, out=out), ones)
+    if not (sums.min() >= 1.0 and sums.max() <= _TALLER):
+        np.exp(_shifted(x, -1, out), out=out)
+        sums = np.vecdot(out, ones)
+    np.multiply(out, np.reciprocal(sums)[:, None], out=out)
+
+
+def softmax(x: Any, dim: int) -> Any:
+    """exp(x), scaled to a sum of 1 along `dim`."""
+    wide = _wide("softmax", x, dim)
+    if _last(x, dim):
+        e = _by_rows(_softmax_block, np.empty(x.shape, wide.dtype), wide)
+    else:
+        e = _shifted(wide, dim, ...)
+        np.exp(e, out=e)
+        np.divide(e, _add(e, axis=dim, keepdims=True), out=e)
+    return e if e.dtype is x.dtype else e.astype(x.dtype)
+
+
+def _log_softmax_block(out: Any, x: Any, ones: Any, spare: Any) -> None:
+    sums = np.vecdot(np.exp(x, out=spare), ones)
+    if not (sums.min() >= _LOW and sums.max() <= _HIGH):
+        x = _shifted(x, -1, out)
+        sums = np.vecdot(np.exp(x, out=spare), ones)
+    np.subtract(x, np.log(sums)[:, None], out=out)
+
+
+def log_softmax(x: Any, dim: int) -> Any:
+    """The logarithm of softmax, without the rounding of taking it afterwards."""
+    wide = _wide("log_softmax", x, dim)
+    if _last(x, dim):
+        e = _by_rows(_log_softmax_block, np.empty(x.shape, wide.dtype), wide)
+    else:
+        e = _shifted(wide, dim, ...)
+        np.subtract(e, np.log(_add(np.exp(e), axis=dim, keepdims=True)), out=e)
+    return e if e.dtype is x.dtype else e.astype(x.dtype)
+
+
+def _softmax_backward_block(out: Any, g: Any, y: Any, ones: Any, spare: Any) -> None:
+    np.subtract(g, np.vecdot(g, y)[:, None], out=out)
+    np.multiply(out, y, out=out)
+
+
+def softmax_backward(g: Any, y: Any, dim: int) -> Any:
+    """(g - sum(g * y)) * y, for the result y of softmax."""
+    if _last(y, dim) and y.dtype != F16 and g.dtype == y.dtype:
+        return _by_rows(_softmax_backward_block, np.empty(y.shape, y.dtype), g, y)
+    if not y.ndim:
+        return np.multiply(g - g * y, y, out=...)
+    product = g * y
+    np.subtract(g, _add(product, axis=dim, keepdims=True), out=product)
+    return np.multiply(product, y, out=product)
+
+
+def _log_softmax_backward_block(out: Any, g: Any, y: Any, ones: Any, spare: Any) -> None:
+    np.multiply(np.exp(y, out=out), np.negative(np.vecdot(g, ones))[:, None], out=out)
+    np.add(out, g, out=out)
+
+
+def log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
+    """g - exp(y) * sum(g), for the result y of log_softmax."""
+    if _last(y, dim) and y.dtype != F16 and g.dtype == y.dtype:
+        return _by_rows(_log_softmax_backward_block, np.empty(y.shape, y.dtype), g, y)
+    chances = np.exp(y, out=...)
+    np.multiply(chances, _add(g, axis=dim, keepdims=True) if y.ndim else g, out=chances)
+    return np.subtract(g, chances, out=chances)
+
+
+def safe_softmax(x: Any, dim: int) -> Any:
+    """softmax, but 0 along a `dim` that is nothing but -inf."""
+    out = softmax(x, dim)
+    if x.size:
+        np.copyto(out, 0, where=_maximum(x, axis=dim, keepdims=True) == -np.inf)
+    return out

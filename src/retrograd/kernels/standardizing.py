@@ -1,0 +1,229 @@
+"""Standardising: x less its mean, divided by its deviation, over some axes; and what the derivatives of it are made of.
+
+`mean` and `rstd` (1 / the deviation) have the rank of x, with size 1 along `axes`. Where the axes are the last ones,
+the work is done in blocks of rows that stay in cache. Half precision is computed in single. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F16, F32, F64
+from .threads import in_parts
+
+_BLOCK, _SMALL = 1 << 17, 1 << 12                          # elements
+
+
+def wide(x: Any) -> Any:
+    """x in a type of enough precision; None stays."""
+    return x.astype(F32) if x is not None and x.dtype == F16 else x
+
+
+def _length(x: Any, axes: tuple[int, ...]) -> int:
+    """The size of a row where the axes are the last ones, else 0."""
+    if not x.size or axes != tuple(range(x.ndim - len(axes), x.ndim)):
+        return 0
+    return math.prod([x.shape[axis] for axis in axes])
+
+
+def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
+    """What is the same for all rows, as one row; None where it differs from row to row."""
+    if array.size != length or (array.shape[-len(axes):].count(1) and length != 1 and math.prod(
+            array.shape[-len(axes):]) != length):
+        return None
+    return array.reshape(length)
+
+
+def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
+    """The sums of x, or of the products of x and another, over axes that keep size 1; of many in double precision."""
+    inner = x.ndim - 1 in axes
+    subscripts = [*range(x.ndim)]
+    kept = [axis for axis in subscripts if axis not in axes]
+    first = [axis for axis in subscripts if axis != x.ndim - 1] if inner else kept
+    operands = (x, subscripts) if other is None else (x, subscripts, other, subscripts)
+    total = np.einsum(*operands, first)
+    if inner and len(axes) > 1:
+        rest = tuple([axis for axis in axes if axis != x.ndim - 1])
+        total = np.add.reduce(total, axis=rest, dtype=F64)
+    return total.astype(x.dtype, copy=False).reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
+
+
+def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Mean and biased variance over axes, with a full-size temporary."""
+    count = max(math.prod([x.shape[axis] for axis in axes]), 1)
+    mean = sums(x, axes) / x.dtype.type(count)
+    off = x - mean
+    return mean, sums(off, axes, off) / x.dtype.type(count)
+
+
+def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """The rows of a matrix standardised, then times `weight` plus `bias`, which are rows or None; means and rstds."""
+    if x.size < _SMALL:
+        return _few_rows(x, weight, bias, eps)
+    count, length = x.shape
+    out, mean, rstd = np.empty(x.shape, x.dtype), np.empty(count, x.dtype), np.empty(count, x.dtype)
+    ones, step = np.ones(length, x.dtype), max(1, _BLOCK // length)
+    bare = weight is None and bias is None
+    lines = np.stack([ones if weight is None else weight, np.zeros_like(ones) if bias is None else bias])
+
+    def work(start: int, stop: int) -> None:
+        spare = np.empty((0 if bare else min(step, stop - start), length), x.dtype)
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            rows, part, middle, inverse = x[at:end], out[at:end], mean[at:end], rstd[at:end]
+            far = _moments_of_rows(rows, ones, middle, inverse, part)
+            inverse[...] = 1.0 / np.sqrt(inverse + eps)
+            if far or bare:
+                if not far:
+                    np.subtract(rows, middle[:, None], out=part)
+                part *= inverse[:, None]
+                if not bare:
+                    np.add(np.multiply(part, lines[0], out=part), lines[1], out=part)
+            else:
+                # x * (rstd * weight) + (bias - mean * rstd * weight): products of thin matrices, for which the BLAS
+                # takes half as long as broadcasting.
+                np.dot(np.stack([-middle * inverse, np.ones_like(middle)], 1), lines, out=part)
+                part += np.multiply(np.dot(inverse[:, None], lines[:1], out=spare[: end - at]), rows,
+                                    out=spare[: end - at])
+
+    in_parts(work, count, x.size)
+    return out, mean, rstd
+
+
+def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """The same in the fewest calls."""
+    length = x.shape[1]
+    mean = np.add.reduce(x, axis=1)
+    mean /= length
+    out = x - mean[:, None]
+    rstd = np.vecdot(out, out)
+    rstd /= length
+    rstd += eps
+    np.reciprocal(np.sqrt(rstd, out=rstd), out=rstd)
+    out *= rstd[:, None]
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean, rstd
+
+
+def _moments_of_rows(x: Any, ones: Any, mean: Any, variance: Any, out: Any) -> bool:
+    """Mean and variance of each row, from its sum and its squares.
+
+    Where this would lose digits, since a mean is far from 0 against the deviation, and where there is a nan, it says
+    so, and leaves in `out` x less its mean, from which the variance then is.
+    """
+    length = x.shape[1]
+    np.vecdot(x, ones, out=mean)
+    mean /= length
+    np.vecdot(x, x, out=variance)
+    variance /= length
+    squares = variance.copy()
+    variance -= mean * mean
+    if (squares <= 16.0 * variance).all():
+        return False
+    np.subtract(x, mean[:, None], out=out)
+    out -= (np.vecdot(out, ones) / length)[:, None]
+    np.vecdot(out, out, out=variance)
+    variance /= length
+    return True
+
+
+def standardize(x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+    """(x - mean) * rstd, where these are functions of x: its moments over the axes."""
+    out = np.subtract(x, mean, out=..., dtype=np.result_type(x, mean))
+    return np.multiply(out, rstd, out=out).astype(x.dtype, copy=False)
+
+
+def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+    """The gradient by x of standardize(x) * weight: rstd * (gw - mean(gw) - s * mean(gw * s)), gw = g * weight."""
+    final, length = x.dtype, _length(x, axes)
+    g, x, weight, mean, rstd = (wide(a) for a in (g, x, weight, mean, rstd))
+    row = None
+    if weight is not None:
+        row = _row(weight, axes, length) if length else None
+        if row is None:
+            g = g * weight
+    if length:
+        out = _rows_backward(g.reshape(-1, length), x.reshape(-1, length), row, mean.reshape(-1), rstd.reshape(-1))
+        return out.reshape(x.shape).astype(final, copy=False)
+    count = x.dtype.type(max(math.prod([x.shape[axis] for axis in axes]), 1))
+    scaled = np.subtract(x, mean, out=...)
+    scaled *= rstd
+    slope, level = sums(g, axes, scaled) / count, sums(g, axes) / count
+    scaled *= slope
+    scaled += level
+    out = np.subtract(g, scaled, out=scaled)
+    out *= rstd
+    return out.astype(final, copy=False)
+
+
+def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+    """The gradient as rstd * weight * g + slope * x + level, with a slope and a level for each row."""
+    count, length = x.shape
+    out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
+    line = np.ones(length, x.dtype) if weight is None else weight
+
+    def work(start: int, stop: int) -> None:
+        spare = np.empty((min(step, stop - start), length), x.dtype)
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
+            product = np.multiply(share, rows, out=spare[: end - at])
+            total = np.vecdot(share, line)
+            slope = (total * middle - np.vecdot(product, line)) * inverse ** 3 / length
+            level = -slope * middle - total * inverse / length
+            if weight is None:
+                np.multiply(share, inverse[:, None], out=part)
+            else:
+                np.multiply(np.dot(inverse[:, None], line[None], out=part), share, out=part)
+            part += np.multiply(rows, slope[:, None], out=product)
+            part += level[:, None]
+
+    in_parts(work, count, x.size)
+    return out
+
+
+def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any, eps: Any) -> Any:
+    """The sum of g * standardize(x) over the axes `over`, which keep size 1: the gradient of a weight."""
+    final, length = mean.dtype, _length(x, axes)           # the mean is of the weight's type
+    g, x, mean, rstd = (wide(a) for a in (g, x, mean, rstd))
+    if length and over == tuple(range(x.ndim - len(axes))):
+        total = _rows_sum(g.reshape(-1, length), x.reshape(-1, length), mean.reshape(-1) * rstd.reshape(-1),
+                          rstd.reshape(-1))
+        return total.astype(final).reshape([1 if axis in over else n for axis, n in enumerate(x.shape)])
+    scaled = np.subtract(x, mean, out=...)
+    scaled *= rstd
+    return sums(g, over, scaled).astype(final, copy=False)
+
+
+def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
+    """The sum over rows of g * (x * rstd - shift), in double precision from block to block."""
+    count, length = x.shape
+    step, found = max(1, _BLOCK // length), []
+
+    def work(start: int, stop: int) -> None:
+        total, spare = np.zeros(length, F64), np.empty((min(step, stop - start), length), x.dtype)
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            total += rstd[at:end].dot(np.multiply(g[at:end], x[at:end], out=spare[: end - at]))
+            total -= shift[at:end].dot(g[at:end])
+        found.append(total)
+
+    in_parts(work, count, x.size)
+    return sum(found[1:], found[0])
+
+
+def sum_over_rows(x: Any, rank: int) -> Any:
+    """The sum over all but the last `rank` axes, in double precision from block to block."""
+    shape, exact = x.shape[x.ndim - rank:], wide(x)
+    rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
+    step, total = max(1, _BLOCK // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
+    for at in range(0, len(rows), step):
+        part = rows[at:at + step]
+        total += np.ones(len(part), part.dtype).dot(part)
+    return total.astype(x.dtype).reshape(shape)

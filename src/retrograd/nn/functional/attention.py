@@ -1,0 +1,131 @@
+"""Scaled dot-product attention, as a function of tensors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...dtypes import C_NAMES, float16, float32
+from ...kernels.shape import common_shape
+from ...ops import attention as ops, softmax as softmax_ops
+from ...tensor.functions import creation, matrix
+from ...tensor.options import filling
+from ...tensor.recording import recorded
+from ...tensor.state import requires
+from .dropping import dropout
+
+__all__ = ["scaled_dot_product_attention"]
+
+_attention, _safe_softmax = recorded(ops.attention), recorded(softmax_ops.safe_softmax)
+
+
+def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> None:
+    names = [C_NAMES[x._array.dtype.name] for x in (query, key, value)]
+    if not query.dtype == key.dtype == value.dtype:
+        raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "
+                           f"{names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead.")
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+                           f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead.")
+    if mask is not None and str(mask.dtype) not in ("torch.bool", "torch.float32", str(query.dtype)):
+        raise RuntimeError("Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+                           f"attn_mask.dtype: {C_NAMES[mask._array.dtype.name]} "
+                           f"and  query.dtype: {names[0]} instead.")
+    if not 0 <= dropout_p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
+
+
+def _refuse_ints(query: Any, mask: Any) -> None:
+    """Raises RuntimeError for ints, with the words of what first fails of them in PyTorch."""
+    dtype = query._array.dtype
+    if dtype.kind not in "biu":
+        return
+    if mask is not None and str(mask.dtype) == "torch.bool" and dtype.kind != "b":
+        filling(-math.inf, dtype)                          # which no int can be
+    if query.dim() > 2:
+        raise RuntimeError(f"expected scalar type Float but found {query.dtype.legacy}")
+    raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {C_NAMES[dtype.name]}")
+
+
+def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> bool:
+    """Whether PyTorch records the attention as one node: by the shapes, without dropout or a gradient of the mask."""
+    q, k, v = arrays
+    if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or not q.size or not k.size:
+        return False
+    if mask is not None and (requires(mask) or not _broadcasts(mask._array.shape, (*q.shape[:3], k.shape[2]))):
+        return False
+    heads = q.shape[1] % k.shape[1] == 0 if gqa else q.shape[1] == k.shape[1]
+    return bool(heads and k.shape[:3] == v.shape[:3] and q.shape[0] == k.shape[0]
+                and q.shape[3] == k.shape[3] == v.shape[3] and all([a.strides[3] == a.itemsize for a in (q, k, v)]))
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    try:
+        return common_shape(shape, to) == to
+    except RuntimeError:
+        return False
+
+
+def _added(mask: Any, query: Any) -> Any:
+    """A mask that is added: -inf where one of bools is False."""
+    if mask is None or str(mask.dtype) != "torch.bool":
+        return mask
+    return creation.zeros(mask.shape, dtype=query.dtype).masked_fill_(mask.logical_not(), -math.inf)
+
+
+def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
+                                 is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False) -> Any:
+    """softmax(query @ key^T * scale + attn_mask) @ value, of (…, L, E), (…, S, E) and (…, S, Ev): (…, L, Ev).
+
+    `attn_mask` broadcasts to (…, L, S): floats, which are added, or bools, where False hides a key. `is_causal` hides
+    key j from query i where j > i. A query with no key left gets 0. The weights are dropped with probability
+    `dropout_p`, as PyTorch draws. `scale` is by default 1 / sqrt(E). With `enable_gqa` keys and values may have
+    fewer heads (the third dim from the end), each of which serves several of the query's.
+
+    It has derivatives of all orders, which PyTorch's on the CPU has not.
+
+    >>> import retrograd as torch
+    >>> x = torch.tensor([[[1., 0.], [0., 1.]]])
+    >>> torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+    tensor([[[1.0000, 0.0000],
+             [0.3302, 0.6698]]])
+
+    Raises RuntimeError where shapes or dtypes do not fit, and for a `dropout_p` outside of [0, 1].
+    """
+    _check(query, key, value, attn_mask, dropout_p)
+    factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
+    arrays = [x._array for x in (query, key, value)]
+    if enable_gqa and min(x.ndim for x in arrays) >= 3 and any(arrays[0].shape[-3] % max(x.shape[-3], 1)
+                                                              for x in arrays[1:]):
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in query: they have "
+                           f"{', '.join(str(x.shape[-3]) for x in arrays)}")
+    one_op = _is_one_op(arrays, attn_mask, dropout_p, enable_gqa)
+    _refuse_ints(query, attn_mask)
+    if one_op and arrays[0].dtype.kind == "f":
+        return _attention(query, key, value, _added(attn_mask, query), bool(is_causal), factor)[0]
+    return _composed(query, key, value, attn_mask, dropout_p, is_causal, factor, enable_gqa)
+
+
+def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, causal: bool, scale: float,
+              gqa: bool) -> Any:
+    """The same of any number of dims, with dropout, and with a gradient of the mask."""
+    if causal:
+        if mask is not None:
+            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+                               "is_causal=True")
+        mask = creation.ones((query.shape[-2], key.shape[-2])).bool().tril()
+    mask, root = _added(mask, query), math.sqrt(abs(scale))
+    if gqa:
+        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+    exact = query.dtype is float16
+    result_type = query.dtype
+    if exact:
+        query, key, value = query.to(float32), key.to(float32), value.to(float32)
+    scores = matrix.matmul(query * (root if scale >= 0 else -root), (key * root).transpose(-2, -1))
+    if mask is not None:
+        scores = scores + mask
+    weights = _safe_softmax(scores, scores.dim() - 1)
+    if dropout_p:
+        weights = dropout(weights, dropout_p)
+    result = matrix.matmul(weights, value)
+    return result.to(result_type) if exact else result

@@ -1,0 +1,218 @@
+"""Multi-head attention, as a function: projections, attention of each head, and a projection of what they found."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ...errors import warn
+from ...tensor.functions import accumulating, creation, joining, matrix
+from .activation import softmax
+from .affine import linear
+from .attention import scaled_dot_product_attention
+from .dropping import dropout
+
+__all__ = ["multi_head_attention_forward"]
+
+
+class _Masks(NamedTuple):
+    """What is added to scores: a mask (1 or batch * heads, L, S), one of keys (batch, S); each may be None."""
+
+    attention: Any
+    keys: Any
+
+    def longer(self) -> _Masks:
+        """With one key more, which is not hidden."""
+        return _Masks(*[mask if mask is None else joining.cat([mask, mask.new_zeros((*mask.shape[:-1], 1))], -1)
+                        for mask in self])
+
+
+def _is_batched(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, heads: int) -> bool:
+    """Whether the query has a batch. Raises AssertionError where the others do not go with it."""
+    rank = query.dim()
+    if rank not in (2, 3):
+        raise AssertionError("query should be unbatched 2D or batched 3D tensor but received "
+                             f"{rank}-D query tensor")
+    kind = f"For {'batched' if rank == 3 else 'unbatched'} ({rank}-D) `query`, expected"
+    if key.dim() != rank or value.dim() != rank:
+        raise AssertionError(f"{kind} `key` and `value` to be {rank}-D but found {key.dim()}-D and {value.dim()}-D "
+                             "tensors respectively")
+    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
+        raise AssertionError(f"{kind} `key_padding_mask` to be `None` or {rank - 1}-D but found "
+                             f"{key_padding_mask.dim()}-D tensor instead")
+    if attn_mask is not None:
+        if attn_mask.dim() not in (2, 3):
+            raise AssertionError(f"{kind} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor "
+                                 "instead")
+        expected = (heads, query.shape[0], key.shape[0])
+        if rank == 2 and attn_mask.dim() == 3 and attn_mask.shape != expected:
+            raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
+    return bool(rank == 3)
+
+
+def _added(mask: Any, name: str, dtype: Any, other: Any = None) -> Any:
+    """A mask that is added, of one that may be of bools, whose True hides. Warns where `other` is of another type."""
+    if mask is None or mask.is_floating_point():
+        result = mask
+    elif str(mask.dtype) == "torch.bool":
+        result = creation.zeros(mask.shape, dtype=dtype).masked_fill_(mask, -math.inf)
+    else:
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    if mask is not None and other is not None and mask.dtype != other.dtype:
+        warn(f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead.", UserWarning)
+    return result
+
+
+def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) -> _Masks:
+    """Both masks, as what is added; none of attention where it is enough to know that it is causal."""
+    if causal and attention is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint. Make one that hides all keys after a "
+                           "query's own place.")
+    keys = _added(keys, "key_padding_mask", dtype, attention)
+    return _Masks(None if hinted else _added(attention, "attn_mask", dtype), keys)
+
+
+def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> list[Any]:
+    """Queries, keys and values by one weight (3 E, E); with one product for those that have one source."""
+    size = query.shape[-1]
+    if key is value and query is key:
+        joint = linear(query, weight, bias)
+        parts = joint.unflatten(-1, (3, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+        return [parts[0], parts[1], parts[2]]
+    if key is value:
+        weights, biases = weight.split([size, 2 * size]), (None, None) if bias is None else bias.split([size, 2 * size])
+        first, joint = linear(query, weights[0], biases[0]), linear(key, weights[1], biases[1])
+        parts = joint.unflatten(-1, (2, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+        return [first, parts[0], parts[1]]
+    return _projected_apart(query, key, value, weight.chunk(3), bias)
+
+
+def _projected_apart(query: Any, key: Any, value: Any, weights: Any, bias: Any) -> list[Any]:
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    return [linear(*parts) for parts in zip((query, key, value), weights, biases)]
+
+
+def _checked_mask(mask: Any, target: int, source: int, stack: int) -> Any:
+    """An attention mask of three dims. Raises RuntimeError where it is not of the sizes."""
+    if mask is None:
+        return None
+    size = (target, source) if mask.dim() == 2 else (stack, target, source)
+    if mask.dim() not in (2, 3):
+        raise RuntimeError(f"attn_mask's dimension {mask.dim()} is not supported")
+    if mask.shape != size:
+        raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {size}.")
+    return mask.unsqueeze(0) if mask.dim() == 2 else mask
+
+
+def _with_biases(k: Any, v: Any, masks: _Masks, bias_k: Any, bias_v: Any, static: bool) -> tuple[Any, Any, _Masks]:
+    """One key and one value more, the same for all of the batch."""
+    if bias_k is None and bias_v is None:
+        return k, v, masks
+    if bias_k is None or bias_v is None:
+        raise AssertionError("bias_v is set but bias_k is None" if bias_k is None else
+                             "bias_k is set but bias_v is None")
+    if static:
+        raise AssertionError("bias cannot be added to static key.")
+    k, v = (joining.cat([x, bias.repeat(1, x.shape[1], 1)]) for x, bias in ((k, bias_k), (v, bias_v)))
+    return k, v, masks.longer()
+
+
+def _heads(x: Any, given: Any, stack: int, size: int, name: str) -> Any:
+    """A projection as a stack of heads; or, of one that was given as such, that, once it is found to fit."""
+    if given is None:
+        return x.view(x.shape[0], stack, size).transpose(0, 1)
+    for axis, expected in ((0, stack), (2, size)):
+        if given.shape[axis] != expected:
+            raise AssertionError(f"expecting {name}.size({axis}) of {expected}, but got {given.shape[axis]}")
+    return given
+
+
+def _merged(masks: _Masks, batch: int, heads: int, source: int) -> Any:
+    if masks.keys is None:
+        return masks.attention
+    if masks.keys.shape != (batch, source):
+        raise AssertionError(f"Expected key_padded_mask.shape[{0 if masks.keys.shape[0] != batch else 1}] to be "
+                             f"{batch if masks.keys.shape[0] != batch else source}, but got {masks.keys.shape}")
+    keys = masks.keys.view(batch, 1, 1, source).expand(-1, heads, -1, -1).reshape(batch * heads, 1, source)
+    return keys if masks.attention is None else masks.attention + keys
+
+
+def _check_sizes(query: Any, key: Any, value: Any, size: int, heads: int, apart: bool) -> None:
+    found = query.shape[-1]
+    if found != size:
+        raise AssertionError(f"was expecting embedding dimension of {size}, but got {found}")
+    if found % heads:
+        raise AssertionError(f"embed_dim {found} not divisible by num_heads {heads}")
+    if apart and key.shape[:2] != value.shape[:2]:
+        raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+    if not apart and key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+
+
+def _weighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float) -> tuple[Any, Any]:
+    """Attention of a stack of heads, and its weights."""
+    q = q * math.sqrt(1.0 / q.shape[-1])
+    scores = matrix.bmm(q, k.transpose(-2, -1)) if mask is None else (
+        accumulating.baddbmm(mask, q, k.transpose(-2, -1)))
+    weights = softmax(scores, -1)
+    if dropout_p > 0.0:
+        weights = dropout(weights, dropout_p)
+    return matrix.bmm(weights, v), weights
+
+
+def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, batch: int) -> Any:
+    """The same without the weights: (L * batch, heads * size)."""
+    if mask is not None:
+        mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(batch, -1, *mask.shape[1:])
+    q, k, v = (x.view(batch, x.shape[0] // batch, *x.shape[1:]) for x in (q, k, v))
+    found = scaled_dot_product_attention(q, k, v, mask, dropout_p, causal)
+    return found.permute(2, 0, 1, 3).reshape(batch * found.shape[2], found.shape[1] * found.shape[3])
+
+
+def multi_head_attention_forward(
+        query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
+        in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any,
+        out_proj_bias: Any, training: bool = True, key_padding_mask: Any = None, need_weights: bool = True,
+        attn_mask: Any = None, use_separate_proj_weight: bool = False, q_proj_weight: Any = None,
+        k_proj_weight: Any = None, v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None,
+        average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Any, Any]:
+    """Attention of `num_heads` heads, of query (L, N, E) to key and value (S, N, E): (L, N, E), and the weights.
+
+    Each head sees its part of the projections by `in_proj_weight` (3 E, E), or by three weights of their own. The
+    weights are (N, L, S), the mean over the heads unless `average_attn_weights` is False; None without `need_weights`.
+    Masks are of bools, where True hides a key, or are added: `attn_mask` (L, S) or (N * heads, L, S), and
+    `key_padding_mask` (N, S). All may come without the dim N.
+
+    Raises AssertionError or RuntimeError where shapes do not fit.
+    """
+    batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    length, batch, size = query.shape
+    hinted = is_causal and key_padding_mask is None and not need_weights
+    masks = _masks(attn_mask, key_padding_mask, query.dtype, is_causal, hinted)
+    _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
+    if use_separate_proj_weight:
+        q, k, v = _projected_apart(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
+    else:
+        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    stack, share = batch * num_heads, size // num_heads
+    masks = _Masks(_checked_mask(masks.attention, length, key.shape[0], stack), masks.keys)
+    k, v, masks = _with_biases(k, v, masks, bias_k, bias_v, static_k is not None or static_v is not None)
+    q, k, v = (_heads(x, given, stack, share, name) for x, given, name in (
+        (q, None, ""), (k, static_k, "static_k"), (v, static_v, "static_v")))
+    if add_zero_attn:
+        k, v = (joining.cat([x, x.new_zeros((stack, 1, share))], 1) for x in (k, v))
+        masks = masks.longer()
+    mask = _merged(masks, batch, num_heads, k.shape[1])
+    p = dropout_p if training else 0.0
+    if need_weights:
+        found, weights = _weighted(q, k, v, mask, p)
+        found = found.transpose(0, 1).reshape(length * batch, size)
+        weights = weights.view(batch, num_heads, length, k.shape[1])
+        weights = weights.mean(1) if average_attn_weights else weights
+    else:
+        found, weights = _unweighted(q, k, v, mask, p, hinted, batch), None
+    result = linear(found, out_proj_weight, out_proj_bias).view(length, batch, -1)
+    return (result, weights) if batched else (result.squeeze(1), weights if weights is None else weights.squeeze(0))

@@ -1,0 +1,80 @@
+"""Normalisation as layers use it: what the functions of torch do, with layers' order of arguments and checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...dtypes import float16
+from ...kernels.reductions import refuse
+from ...ops import resampling
+from ...tensor.functions import joining, standardizing
+from ...tensor.recording import recorded
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
+
+_windows = recorded(resampling.windows)
+
+
+def _several(sizes: Sequence[int], shown: Any) -> None:
+    """Refuse a batch with one value for each channel, whose deviation is 0."""
+    if math.prod((sizes[0], *sizes[2:])) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
+
+
+def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
+               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:
+    """`torch.batch_norm`. Raises ValueError in training for one value for each channel."""
+    if training:
+        _several(input.shape, input.shape)
+    return standardizing.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+                  use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5) -> Any:
+    """`torch.instance_norm`. Raises ValueError where each channel has one value, whose deviation is 0."""
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    return standardizing.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None,
+               eps: float = 1e-5) -> Any:
+    """`torch.layer_norm`."""
+    return standardizing.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
+    """`torch.rms_norm`."""
+    return standardizing.rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """`torch.group_norm`. Raises ValueError where each group has one value, whose deviation is 0."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    sizes = input.shape
+    _several((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]), [*sizes])
+    return standardizing.group_norm(input, num_groups, weight, bias, eps)
+
+
+def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+    """`input` (N, C, …), divided by (k + alpha * m) ** beta, for m the mean of the squares of `size` channels around.
+
+    Channels past the ends count as 0. Raises ValueError for fewer than three dims.
+    """
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} "
+                         "dimensions)")
+    if input.numel() == 0:
+        return input
+    refuse(input._array.dtype, "avg_pool2d" if input.dim() == 3 else "avg_pool3d_out_frame",
+           "biuc" if input.dim() == 3 or input.dtype is not float16 else "f")
+    channels = input.shape[1]
+    before, after = size // 2, (size - 1) // 2
+    squares = input * input
+    ends = [squares.new_zeros((len(input), n, *input.shape[2:])) for n in (before, after)]
+    padded = joining.cat([ends[0], squares, ends[1]], 1)
+    sums = _windows(padded, ((1, channels + before + after, channels, "window", None, False, False),))
+    return input / sums.div(size).mul(alpha).add(k).pow(beta)

@@ -1,0 +1,115 @@
+"""Kernels that go over rows in blocks, on several threads where there are many rows: as the plain formulas say.
+
+The sizes are below and above those of a block, and of what threads share. Some rows are of another magnitude than the
+rest, or hold what is not finite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from retrograd.kernels import norms, softmax, standardizing
+
+SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(params=SIZES, ids=str)
+def rows(request: pytest.FixtureRequest) -> Array:
+    """Rows of normal numbers; the first ones are large, small, far from 0, and constant."""
+    x = np.asarray(np.random.default_rng(0).standard_normal(request.param))
+    for row, (scale, shift) in zip(x, ((100.0, 0.0), (1e-9, 0.0), (0.01, 1e3), (0.0, 5.0), (1.0, -800.0))):
+        row *= scale
+        row += shift
+    return x
+
+
+@pytest.fixture
+def cotangents(rows: Array) -> Array:
+    return np.asarray(np.random.default_rng(1).standard_normal(rows.shape))
+
+
+def shifted(x: Array) -> Array:
+    return np.asarray(x - x.max(-1, keepdims=True))
+
+
+def standard(x: Array, eps: float) -> Array:
+    off = x - x.mean(-1, keepdims=True)
+    return np.asarray(off / np.sqrt((off * off).mean(-1, keepdims=True) + eps))
+
+
+def close(found: Array, expected: Array, accuracy: float = 1e-9) -> None:
+    np.testing.assert_allclose(found, expected, rtol=accuracy, atol=accuracy)
+
+
+def test_softmax(rows: Array, cotangents: Array) -> None:
+    e = np.exp(shifted(rows))
+    y = e / e.sum(-1, keepdims=True)
+    with np.errstate(over="ignore"):                       # by which a block finds what to do
+        close(softmax.softmax(rows, 1), y)
+        close(softmax.log_softmax(rows, 1), shifted(rows) - np.log(e.sum(-1, keepdims=True)))
+    close(softmax.softmax_backward(cotangents, y, 1), y * (cotangents - (y * cotangents).sum(-1, keepdims=True)))
+    close(softmax.log_softmax_backward(cotangents, np.log(y + 1e-300), 1),
+          cotangents - (y + 1e-300) * cotangents.sum(-1, keepdims=True))
+
+
+def test_softmax_of_what_is_not_finite() -> None:
+    x = np.zeros((2000, 50))
+    x[3, 1], x[4, 1], x[5], x[6, 1] = -np.inf, np.inf, -np.inf, np.nan
+    with np.errstate(all="ignore"):
+        found, logarithms, safe = softmax.softmax(x, 1), softmax.log_softmax(x, 1), softmax.safe_softmax(x, 1)
+    close(found[3], np.where(np.arange(50) == 1, 0, 1 / 49))
+    assert logarithms[3, 1] == -np.inf
+    assert np.isnan(found[4:7]).all()
+    assert np.isnan(logarithms[4:7]).all()
+    assert (safe[5] == 0).all()
+    close(np.delete(found, range(3, 7), 0), np.full((1996, 50), 0.02))
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_layer_norm(rows: Array, affine: bool) -> None:
+    draws = np.random.default_rng(2)
+    weight, bias = (draws.standard_normal(rows.shape[1:]) for _ in range(2)) if affine else (None, None)
+    out, mean, rstd = norms.layer_norm(rows, weight, bias, 1, 1e-5)
+    expected = standard(rows, 1e-5)
+    close(out, expected if weight is None else expected * weight + bias, 1e-7)
+    close(mean[:, 0], rows.mean(-1))
+    close(rstd[:, 0], 1 / np.sqrt(rows.var(-1) + 1e-5), 1e-7)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_gradients_do_not_depend_on_which_axes_are_last(rows: Array, cotangents: Array, affine: bool) -> None:
+    """Over the last axis the work is done row by row, over others at once."""
+    weight = np.random.default_rng(2).standard_normal(rows.shape[1]) if affine else None
+    mean, rstd = rows.mean(-1, keepdims=True), 1 / np.sqrt(rows.var(-1, keepdims=True) + 1e-5)
+    found = standardizing.standardize_backward(cotangents, rows, weight, mean, rstd, (1,), 1e-5)
+    other = standardizing.standardize_backward(cotangents.T, rows.T, weight if weight is None else weight[:, None],
+                                               mean.T, rstd.T, (0,), 1e-5)
+    close(found / rstd, other.T / rstd, 1e-6)
+    found = standardizing.standardized_sum(cotangents, rows, mean, rstd, (0,), (1,), 1e-5)
+    close(found[0], (cotangents * standard(rows, 1e-5)).sum(0), 1e-6)
+    close(standardizing.sum_over_rows(cotangents, 1), cotangents.sum(0))
+
+
+def test_a_mean_far_from_zero_costs_no_digits() -> None:
+    x = (np.random.default_rng(0).standard_normal((100, 64)) * 1e-2 + 1e2).astype(np.float32)
+    found = torch.layer_norm(torch.from_numpy(x), (64,)).numpy()
+    close(found, standard(x.astype(np.float64), 1e-5), 1e-5)
+
+
+def test_an_error_in_a_thread_comes_to_the_caller() -> None:
+    def work(start: int, stop: int) -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        standardizing.in_parts(work, 4, 1 << 24)
+
+
+def test_floating_point_is_quiet_in_threads() -> None:
+    """Warnings are errors here, and what is divided by 0 in another thread would warn."""
+    x = torch.full((600, 1000), -float("inf"))
+    assert torch.softmax(x, 1).isnan().all()
