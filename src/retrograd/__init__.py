@@ -404,7 +404,7 @@ from .tensor.functions.reductions import (
     var,
     var_mean,
 )
-from .tensor.functions.removed import eig, lstsq, solve, symeig
+from .tensor.functions.removed import eig, lstsq, matrix_rank, solve, symeig
 from .tensor.functions.renorming import dist, renorm
 from .tensor.functions.sampling import (
     _sample_dirichlet as _sample_dirichlet,
@@ -530,6 +530,7 @@ from .tensor.resizing import resize_as_
 from .tensor.size import Size
 from .tensor.storage import TypedStorage, UntypedStorage, is_storage
 from .tensor.tensor import Tensor
+from .tensor.threading import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
 
@@ -563,25 +564,25 @@ __all__ = [
     "flatten", "flip", "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power", "FloatTensor",
     "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "frexp", "frobenius_norm",
     "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "gather", "gcd", "gcd_", "ge", "Generator",
-    "geqrf", "ger", "get_default_dtype", "get_printoptions", "get_rng_state", "gradient", "greater",
-    "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gt", "half", "HalfTensor",
-    "hamming_window", "hann_window", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram",
-    "histogramdd", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag", "index_add",
-    "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inf", "inference_mode",
-    "initial_seed", "inner", "instance_norm", "int", "int16", "int32", "int64", "int8", "IntTensor", "inverse",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex", "is_conj", "is_floating_point",
-    "is_grad_enabled", "is_inference_mode_enabled", "is_neg", "is_nonzero", "is_same_size", "is_signed",
-    "is_storage", "is_tensor", "is_warn_always_enabled", "isclose", "isfinite", "isin", "isinf", "isnan",
-    "isneginf", "isposinf", "isreal", "istft", "kaiser_window", "kl_div", "kron", "kthvalue", "layer_norm",
+    "geqrf", "ger", "get_default_dtype", "get_num_threads", "get_printoptions", "get_rng_state", "gradient",
+    "greater", "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gt", "half",
+    "HalfTensor", "hamming_window", "hann_window", "hardshrink", "heaviside", "hinge_embedding_loss", "histc",
+    "histogram", "histogramdd", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag",
+    "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inf",
+    "inference_mode", "initial_seed", "inner", "instance_norm", "int", "int16", "int32", "int64", "int8",
+    "IntTensor", "inverse", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex", "is_conj",
+    "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_neg", "is_nonzero", "is_same_size",
+    "is_signed", "is_storage", "is_tensor", "is_warn_always_enabled", "isclose", "isfinite", "isin", "isinf",
+    "isnan", "isneginf", "isposinf", "isreal", "istft", "kaiser_window", "kl_div", "kron", "kthvalue", "layer_norm",
     "layout", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linalg", "linspace",
     "load", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp",
     "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
     "logit_", "logspace", "logsumexp", "long", "LongTensor", "lstsq", "lt", "lu", "lu_solve", "lu_unpack",
     "manual_seed", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp",
-    "matrix_power", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "maximum", "mean",
-    "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul",
-    "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian",
-    "nanquantile", "nansum", "narrow", "narrow_copy", "native_batch_norm", "native_channel_shuffle",
+    "matrix_power", "matrix_rank", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d",
+    "maximum", "mean", "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim",
+    "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean",
+    "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "native_batch_norm", "native_channel_shuffle",
     "native_dropout", "native_group_norm", "native_layer_norm", "ne", "neg", "neg_", "negative", "negative_",
     "newaxis", "nextafter", "nn", "no_grad", "nonzero", "nonzero_static", "norm", "normal", "not_equal",
     "nuclear_norm", "numel", "ones", "ones_like", "optim", "orgqr", "ormqr", "outer", "overrides",
@@ -593,19 +594,20 @@ __all__ = [
     "resolve_conj", "resolve_neg", "result_type", "return_types", "rms_norm", "roll", "rot90", "round", "round_",
     "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add",
     "scatter_reduce", "searchsorted", "seed", "select", "select_copy", "select_scatter", "selu", "selu_",
-    "set_default_dtype", "set_grad_enabled", "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short",
-    "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
-    "Size", "slice_copy", "slice_scatter", "slogdet", "softmax", "solve", "sort", "special", "split", "split_copy",
-    "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
-    "stack", "std", "std_mean", "stft", "strided", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims",
-    "symeig", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "Tensor", "tensor",
-    "tensor_split", "tensordot", "threshold", "threshold_", "tile", "topk", "trace", "transpose", "transpose_copy",
-    "trapezoid", "trapz", "triangular_solve", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices",
-    "true_divide", "trunc", "trunc_", "TypedStorage", "uint8", "unbind", "unbind_copy", "unflatten", "unfold_copy",
-    "unique", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
-    "unsqueeze", "unsqueeze_copy", "UntypedStorage", "utils", "vander", "var", "var_mean", "vdot",
-    "view_as_complex", "view_as_complex_copy", "view_as_real", "view_as_real_copy", "view_copy", "viz", "vsplit",
-    "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
+    "set_warn_always", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_",
+    "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_copy", "slice_scatter", "slogdet", "softmax", "solve", "sort",
+    "special", "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square",
+    "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "stft", "strided", "sub", "subtract", "sum",
+    "svd", "swapaxes", "swapdims", "symeig", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh",
+    "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "threshold", "threshold_", "tile", "topk", "trace",
+    "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "tril_indices",
+    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8",
+    "unbind", "unbind_copy", "unflatten", "unfold_copy", "unique", "unique_consecutive", "unravel_index",
+    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "UntypedStorage",
+    "utils", "vander", "var", "var_mean", "vdot", "view_as_complex", "view_as_complex_copy", "view_as_real",
+    "view_as_real_copy", "view_copy", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
+    "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one

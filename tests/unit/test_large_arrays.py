@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,16 +31,14 @@ def drawn(dtype: str, *shape: int) -> Array:
     return np.where(draws.random(shape) < 0.5, values, -values)
 
 
-@pytest.fixture(params=["1", "3"])
+@pytest.fixture(params=[1, 3])
 def some_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One thread, or several, on parts of any size."""
-    monkeypatch.setenv("OMP_NUM_THREADS", request.param)
+    before = threads.available()
+    threads.use(request.param)
     monkeypatch.setattr(threads, "ENOUGH", 1)
-    threads._Pool.forget()
     yield
-    if threads._Pool.executor is not None:
-        threads._Pool.executor.shutdown()
-    threads._Pool.forget()
+    threads.use(before)
 
 
 @pytest.mark.usefixtures("some_threads")
@@ -133,26 +133,33 @@ def test_a_recurrence_in_blocks_is_the_one_step_by_step(shape: tuple[int, ...], 
     np.testing.assert_allclose(scans.recurrence(a, b, dim), expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = threads.available()
+    threads.use(2)
+    yield
+    threads.use(before)
+
+
+@pytest.mark.usefixtures("two_threads")
 def test_an_error_in_a_thread_is_raised() -> None:
     def work(start: int, stop: int) -> None:
         if start:
             raise ValueError("in a part")
 
-    threads._Pool.forget()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OMP_NUM_THREADS", "2")
-        with pytest.raises(ValueError, match="in a part"):
-            threads.in_parts(work, 10, 1e9)
-    assert threads._Pool.executor is not None
-    threads._Pool.executor.shutdown()
-    threads._Pool.forget()
+    with pytest.raises(ValueError, match="in a part"):
+        threads.in_parts(work, 10, 1e9)
 
 
-def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    assert threads.available() == 5
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    assert 1 <= threads.available() <= (os.cpu_count() or 1)
+def test_how_many_threads_there_are() -> None:
+    program = "import retrograd; print(retrograd.get_num_threads())"
+    for told, count in (({"OMP_NUM_THREADS": "5"}, "5"), ({"OPENBLAS_NUM_THREADS": "3"}, "3"), (
+            {"OMP_NUM_THREADS": "none", "OPENBLAS_NUM_THREADS": "2"}, "2")):
+        environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")} | told
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+                              check=True)
+        assert done.stdout.strip() == count
+
 
 
 def test_gradients_of_large_tensors_are_those_of_small_ones() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .frequencies import fftfreq, fftshift, ifftshift, rfftfreq
-from .one import fft, hfft, ifft, ihfft, irfft, rfft
-from .several import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn, irfft2, irfftn, rfft2, rfftn
+from .one_dim import fft, hfft, ifft, ihfft, irfft, rfft
+from .several_dims import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn, irfft2, irfftn, rfft2, rfftn
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",

@@ -121,7 +121,7 @@ def resized(input: Any, points: Points) -> Any:
     return _extended(input, (0,) * len(shape), tuple(shape))
 
 
-def written(out: Any, name: str, rule: str, function: Any, *args: Any) -> Any:
+def put_into(out: Any, name: str, rule: str, function: Any, *args: Any) -> Any:
     """`into`, after the check whether `out` can hold what the transform gives: real numbers only of "_fft_c2r"."""
     if isinstance(out, State) and out._array.dtype.kind != ("f" if rule == "_fft_c2r" else "c"):
         kind = "floating point" if rule == "_fft_c2r" else "complex"

@@ -20,14 +20,16 @@ solve = _removed("solve", "`torch.solve` is deprecated in favor of `torch.linalg
                  "torch.linalg.solve(A, B).")
 lstsq = _removed("lstsq", "`torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`. `torch.linalg.lstsq` has "
                  "reversed arguments and does not return the QR decomposition. For torch.lstsq(B, A).solution[:n] "
-                 "write "
-                 "torch.linalg.lstsq(A, B).solution.")
+                 "write torch.linalg.lstsq(A, B).solution.")
 eig = _removed("eig", "`torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather than real "
                "tensors mimicking complex tensors. For torch.eig(A) write torch.linalg.eigvals(A), or with vectors "
                "torch.linalg.eig(A).")
 symeig = _removed("symeig", "The default behavior has changed from using the upper triangular portion of the matrix by "
                   "default to using the lower triangular portion. For torch.symeig(A) write torch.linalg.eigvalsh(A, "
                   "UPLO='U'), or with vectors torch.linalg.eigh(A, UPLO='U').")
+
+matrix_rank = _removed("matrix_rank", "Please use the `torch.linalg.matrix_rank` function instead. Its parameter "
+                       "'hermitian' is what 'symmetric' was.")
 
 
 class RemovedMethods:

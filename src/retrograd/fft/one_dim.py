@@ -8,7 +8,7 @@ from typing import Any
 from ..dtypes import dtype as torch_dtype
 from ..tensor.dims import array_of, as_int
 from ..tensor.functions.elementary import conj
-from .points import Points, c2c, c2r, check_norm, check_points, dim_of, promoted, r2c, resized, scale_of, written
+from .points import Points, c2c, c2r, check_norm, check_points, dim_of, promoted, put_into, r2c, resized, scale_of
 
 
 def _checked(name: str, input: Any, n: Any, dim: Any, norm: Any) -> Any:
@@ -48,7 +48,7 @@ def _full(name: str, forward: bool) -> Callable[..., Any]:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         if out is not None:
             rule = "_fft_c2c" if input._array.dtype.kind == "c" else "_fft_r2c" if forward else "_fft_conj"
-            return written(out, name, rule, function, input, n, dim, norm)
+            return put_into(out, name, rule, function, input, n, dim, norm)
         if input._array.dtype.kind != "c":
             return _real_forward(input, n, dim, norm, forward, False)
         x, dim = _placed(input, n, dim)
@@ -73,7 +73,7 @@ def _from_real(name: str, forward: bool) -> Callable[..., Any]:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         _refuse_complex(name, input)
         if out is not None:
-            return written(out, name, "_fft_r2c" if forward else "_fft_conj", function, input, n, dim, norm)
+            return put_into(out, name, "_fft_r2c" if forward else "_fft_conj", function, input, n, dim, norm)
         return _real_forward(input, n, dim, norm, forward, True)
 
     function.__name__ = function.__qualname__ = name
@@ -92,7 +92,7 @@ def _to_real(name: str, forward: bool) -> Callable[..., Any]:
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         if out is not None:
-            return written(out, name, "_fft_c2r", function, input, n, dim, norm)
+            return put_into(out, name, "_fft_c2r", function, input, n, dim, norm)
         x = promoted(input, True)
         axis = dim_of(dim, x._array.ndim)
         size = 2 * (x._array.shape[axis] - 1) if n is None else n

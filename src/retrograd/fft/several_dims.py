@@ -8,7 +8,7 @@ from typing import Any
 from ..dtypes import dtype as torch_dtype
 from ..tensor.dims import array_of
 from ..tensor.functions.elementary import conj, conj_physical
-from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted, r2c, resized, scale_of, written
+from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted, put_into, r2c, resized, scale_of
 
 
 def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tuple[Callable[..., Any], Any]:
@@ -21,7 +21,7 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
         s, dim = ints(called, s, "s"), ints(called, dim, "dim")
         check_norm(called, norm)
         if out is not None:
-            return written(out, said, rule, transform, input, s, dim, norm)
+            return put_into(out, said, rule, transform, input, s, dim, norm)
         return transform(input, s, dim, norm)
 
     def function(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
