@@ -75,7 +75,7 @@ NOT_SAVED = {
     "Im2ColBackward0": "self_sym_argsize_minus_1 self_sym_argsize_minus_2",
     "IndexAddBackward0": "source source_dim",
     "IndexCopyBackward0": "source source_dim",
-    "IndexReduceBackward0": "reduce|reduce result self source",
+    "IndexReduceBackward0": "index reduce|index reduce result self source",
     "LinalgDetBackward0": "LU pivots result",
     "LinalgHouseholderProductBackward0": "result",
     "LinalgLuBackward0": "pivot",
@@ -146,8 +146,9 @@ NOT_SAVED = {
 RESOLVED = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "end", "correction", "padding",
             "storage_offset", "stride"}
 # Made of other nodes than PyTorch's: windows over a signal are unfolded here, and there taken by strides; where PyTorch
-# writes over what a derivative needs, nothing is written here.
-OTHER_FORMS = ("stft", "vander", "cond")
+# writes over what a derivative needs, nothing is written here; what is joined to the ends of a dimension is sliced off
+# it in another order.
+OTHER_FORMS = ("stft", "vander", "cond", "pad circular")
 
 
 def saved(node: Any) -> dict[str, Any]:

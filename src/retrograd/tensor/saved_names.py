@@ -84,7 +84,7 @@ HuberLossBackward0 delta reduction self=x target=y
 Im2ColBackward0 dilation kernel_size=kernel padding stride
 IndexAddBackward0 alpha dim index
 IndexCopyBackward0 dim index
-IndexReduceBackward0 dim include_self index reduce result=out self=x source=src
+IndexReduceBackward0 dim include_self reduce result=out self=x source=src
 LerpBackward1 end=y self=x weight
 LinalgCholeskyExBackward0 L=factor upper
 LinalgCrossBackward0 dim other=y self=x
