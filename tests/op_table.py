@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from op_table_activations import ACTIVATIONS
 from op_table_attention import ATTENTION
+from op_table_composed import ALIASES, COMPOSED, OVER_THEMSELVES
 from op_table_convolution import CONVOLUTION
 from op_table_decompositions import MATRIX_FACTORS
 from op_table_differences import DIFFERENCES
@@ -57,5 +58,8 @@ TABLE = [
     *NORMS,
     *IMAGES,
     *ATTENTION,
+    *COMPOSED,
+    *ALIASES,
+    *OVER_THEMSELVES,
 ]
 BY_NAME = {entry.name: entry for entry in TABLE}

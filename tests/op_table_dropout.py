@@ -29,6 +29,7 @@ DROPOUT = [
     *_both("feature_alpha_dropout", _CHANNELS),
     *(_drawn(f"dropout{n}d {rank}", lambda t, x, n=n: getattr(t.nn.functional, f"dropout{n}d")(x, 0.4),
              (((2,) * rank,),)) for n, rank in ((1, 2), (1, 3), (2, 4), (3, 4), (3, 5))),
+    _drawn("F.feature_alpha_dropout", lambda t, x: t.nn.functional.feature_alpha_dropout(x, 0.3, True), _CHANNELS),
     _drawn("alpha_dropout all", lambda t, x: t.nn.functional.alpha_dropout(x, 1.0, True)),
     _drawn("native_dropout", lambda t, x: t.native_dropout(x, 0.4, True)[0], ONE[:3]),
     _drawn("native_dropout all", lambda t, x: t.native_dropout(x, 1.0, None)[0], ONE[:3]),

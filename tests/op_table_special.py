@@ -38,6 +38,8 @@ _GAMMA = [
     *(Entry(name, lambda t, a, x, name=name: getattr(t, name)(a.detach(), x), TWO, low=0.3, high=4.0,
             points=(0.0, 0.5, 1.0, 2.0, 15.0, *INFINITE), conventional=_NONE, no_tangent=_NO_TANGENT)
       for name in ("igamma", "igammac")),
+    *(Entry(f"special.{name}", lambda t, a, x, name=name: getattr(t.special, name)(a.detach(), x), TWO, low=0.3,
+            high=4.0, conventional=_NONE, no_tangent=_NO_TANGENT) for name in ("gammainc", "gammaincc")),
     *(Entry(f"{name} {a}", lambda t, x, name=name, a=a: getattr(t, name)(t.full_like(x.detach(), a), x), low=low,
             high=high, apart={"f": _NINE_DIGITS} if a == 40 else {}, no_tangent=_NO_TANGENT)
       for name in ("igamma", "igammac") for a, low, high in ((2.5, 0.3, 4.0), (40, 25.0, 60.0))),

@@ -248,6 +248,7 @@ PACKED_APART = tuple(name.strip() for name in """
     orgqr
     ormqr
     special.log_ndtr
+    special.erfinv
     quantile
     nanquantile
     gradient places
@@ -257,6 +258,7 @@ PACKED_APART = tuple(name.strip() for name in """
     max_unpool
     avg_pool
     adaptive
+    F.adaptive
     lp_pool
     fractional
     fft

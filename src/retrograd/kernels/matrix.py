@@ -82,8 +82,10 @@ def addbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
 
 
 def addr(x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
-    """beta * x + alpha * the outer product of two vectors, in the type common to all."""
+    """beta * x + alpha * the outer product of two vectors, in the type common to all; of bools a logical or."""
     dtype = promote_types(promote_types(x.dtype, vec1.dtype), vec2.dtype)
+    if dtype.kind == "b":
+        beta, alpha = bool(beta), bool(alpha)
     x, vec1, vec2 = (array.astype(dtype, copy=False) for array in (x, vec1, vec2))
     return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, alpha)
 

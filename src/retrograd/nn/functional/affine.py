@@ -17,7 +17,7 @@ from ...tensor.state import edge_of, plain, with_edge
 
 __all__ = ["bilinear", "linear"]
 
-_t, _mm, _addmm = recorded(shape_ops.t), recorded(matrix_ops.mm), recorded(matrix_ops.addmm)
+_t, _mm = recorded(shape_ops.t), recorded(matrix_ops.mm)
 _TNode, _AddmmNode = class_of(shape_ops.t), class_of(matrix_ops.addmm)
 _t_plan, _addmm_plan = plan_of(shape_ops.t), plan_of(matrix_ops.addmm)
 _affine = matrix_ops.addmm.kernel
@@ -41,8 +41,8 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
             return _mm(input, _t(weight))
         b = bias._array
         if b.dtype is x.dtype and b.shape == w.shape[:1]:
-            if local.here.observer is not None or x.dtype.kind == "c":
-                return _addmm(bias, input, _t(weight), 1, 1)
+            if local.here.observer is not None or x.dtype.kind in "cb":
+                return accumulating.addmm(bias, input, _t(weight))
             return _layer(input, weight, bias)
     return _unusual(input, weight, bias)
 

@@ -46,7 +46,8 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): "
                            "the columns of the first must be as many as the rows of the second")
     _check_addend(x, (mat1.shape[0], mat2.shape[1]))
-    refuse_bool("addmm_impl_cpu_", mat2)
+    if mat1.size:
+        refuse_bool("addmm_impl_cpu_", mat2)
 
 
 def _product_shape(batch1: Any, batch2: Any) -> tuple[int, int, int]:
@@ -146,22 +147,38 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1,
     return _addr(input, vec1, vec2, beta, alpha)
 
 
-def _over_itself(op: Any, check: Callable[[Any, Any, Any], None]) -> Callable[..., Any]:
+def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first: Any, second: Any, beta: float,
+                 alpha: float) -> Any:
     """The same, in place."""
-    name = f"{op.name}_"
-
-    def function(input: Any, first: Any, second: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-        array = array_of(name, input)
-        check(array, array_of(name, first, "mat1", 2), array_of(name, second, "mat2", 3))
-        write(op, input, (first, second, beta, alpha))
-        return input
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`{op.name}`, written over the tensor itself."
-    return function
+    name, (_, left, right, *_) = f"{op.name}_", op.arguments
+    check(array_of(name, x), array_of(name, first, left, 2), array_of(name, second, right, 3))
+    write(op, x, (first, second, beta, alpha))
+    return x
 
 
-addmv_ = _over_itself(ops.addmv, check_matrix_vector)
+def addmm_(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addmm`, written over the tensor itself."""
+    return _over_itself(ops.addmm, _check_addmm, input, mat1, mat2, beta, alpha)
+
+
+def addmv_(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addmv`, written over the tensor itself."""
+    return _over_itself(ops.addmv, check_matrix_vector, input, mat, vec, beta, alpha)
+
+
+def addbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addbmm`, written over the tensor itself."""
+    return _over_itself(ops.addbmm, _check_addbmm, input, batch1, batch2, beta, alpha)
+
+
+def baddbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`baddbmm`, written over the tensor itself."""
+    return _over_itself(ops.baddbmm, _check_baddbmm, input, batch1, batch2, beta, alpha)
+
+
+def addr_(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addr`, written over the tensor itself."""
+    return _over_itself(ops.addr, _check_addr, input, vec1, vec2, beta, alpha)
 
 
 class AccumulatingMethods:
@@ -170,6 +187,4 @@ class AccumulatingMethods:
     __slots__ = ()
 
     addmm, addmv, addbmm, baddbmm, addr = addmm, addmv, addbmm, baddbmm, addr
-    addmm_, baddbmm_ = _over_itself(ops.addmm, _check_addmm), _over_itself(ops.baddbmm, _check_baddbmm)
-    addbmm_, addr_ = _over_itself(ops.addbmm, _check_addbmm), _over_itself(ops.addr, _check_addr)
-    addmv_ = addmv_
+    addmm_, addmv_, addbmm_, baddbmm_, addr_ = addmm_, addmv_, addbmm_, baddbmm_, addr_

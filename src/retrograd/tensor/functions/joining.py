@@ -118,9 +118,9 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     return parts
 
 
-def split_with_sizes(tensor: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`, of the given sizes."""
-    return split(tensor, [*split_sizes], dim)
+    return split(input, [*split_sizes], dim)
 
 
 def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[Any, ...]:
@@ -149,7 +149,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
-                 sections: Any = None) -> tuple[Any, ...]:
+                 sections: Any = None, tensor_indices_or_sections: Any = None) -> tuple[Any, ...]:
     """Views along `dim`: a number of nearly equal ones, or cut before each of the given indices."""
     array = array_of("tensor_split", input)
     if not array.ndim:

@@ -60,17 +60,17 @@ def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
 
 # The same elements in another shape
 
-def view(input: Any, *size: Any, dtype: Any = None) -> Any:
+def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     """The same memory in another shape, of which one size may be -1; or, given a dtype, read as that.
 
     Raises RuntimeError where the number of elements differs or the strides need a copy; `reshape` makes one then.
     """
-    if dtype is not None or (size and type(size[0]) is torch_dtype):
-        return _read_as(input, size[0] if dtype is None else dtype)
-    if not size:
+    if dtype is not None or (shape and type(shape[0]) is torch_dtype):
+        return _read_as(input, shape[0] if dtype is None else dtype)
+    if not shape and size is None:
         raise TypeError("view() received an invalid combination of arguments - got (): it takes a shape or a dtype")
     try:
-        return _view(input, _checked_sizes("view", size))
+        return _view(input, _checked_sizes("view", shape or (size,)))
     except StrideError as error:
         raise RuntimeError(str(error)) from None
 

@@ -194,7 +194,10 @@ def _over_itself(op: Any) -> Callable[..., Any]:
 
     def function(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None) -> Any:
         place = axis_of(op.name, given_dim(op.name, dim, axis), array_of(op.name, input).ndim)
-        write(op, input, (place, input._array.dtype if dtype is None else element_type(op.name, dtype)))
+        target = input._array.dtype if dtype is None else element_type(op.name, dtype)
+        if target.kind == "b":
+            raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'. Convert with .long().")
+        write(op, input, (place, target))
         return input
 
     function.__name__ = function.__qualname__ = f"{op.name}_"
