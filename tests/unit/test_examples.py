@@ -269,3 +269,21 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 4096)
     except OSError:  # how Linux says that nobody writes any more
         return b""
+
+
+def test_digits_conv(tmp_path: Path) -> None:
+    text = printed(tmp_path, "digits_conv", "--epochs=2")
+    first, last = (numbers(part(text, f"epoch {epoch}: ")) for epoch in (1, 2))
+    assert last[0] < first[0]
+    assert last[1] > 85
+
+
+def test_gaussian_process(tmp_path: Path) -> None:
+    """Newton's method squares the error at each step; the noise was drawn with a standard deviation of 0.1."""
+    text = printed(tmp_path, "gaussian_process")
+    slopes = [numbers(line)[-1] for line in text.splitlines() if line.startswith("step")]
+    assert slopes[-1] < 1e-3 * slopes[-2] < 1e-5 * slopes[-3]
+    assert numbers(part(text, "deviation of the noise")) == [pytest.approx(0.1, abs=0.03)]
+    for line in text.splitlines()[-3:]:
+        mean, spread, true = numbers(line)[-3:]
+        assert abs(mean - true) < 3 * spread
