@@ -7,15 +7,15 @@ density over one side of x, done by the rule of Gauss and Legendre.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from .gamma import digamma
+
 _SERIES_BELOW = 60.0
 _BLOCK = 4096                           # so many samples at a time, for the sake of memory
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(100)
-# Bernoulli's numbers, each over its index: 1/12, -1/120, 1/252 …
-_ASYMPTOTIC = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
 
 
 def by_shape(shapes: Any, samples: Any) -> Any:
@@ -31,27 +31,22 @@ def by_shape(shapes: Any, samples: Any) -> Any:
     return result.reshape(samples.shape).astype(samples.dtype)
 
 
-def _digamma(a: Any) -> Any:
-    """The logarithmic derivative of the gamma function, for positive numbers."""
-    y, taken = a + 8.0, 0.0
-    for k in range(8):
-        taken = taken + 1 / (a + k)
-    square, tail = 1 / (y * y), 0.0
-    for coefficient in reversed(_ASYMPTOTIC):
-        tail = (tail + coefficient) * square
-    return np.log(y) - 0.5 / y - tail - taken
+@cache
+def _gauss_legendre() -> tuple[Any, Any]:
+    """The places and weights of the rule for an integral from -1 to 1. Made when first needed: that takes a while."""
+    return np.polynomial.legendre.leggauss(100)
 
 
 def _by_series(a: Any, x: Any) -> Any:
     """x times the sum of x**n / (a (a + 1) … (a + n)) * (digamma(a + n + 1) - log(x))."""
-    digamma, n = _digamma(a) + 1 / a - np.log(x), 0
+    slope, n = digamma(a) + 1 / a - np.log(x), 0
     term = 1 / a
-    total = term * digamma
-    while (np.abs(term * digamma) > 1e-17 * np.abs(total)).any() and n < 4 * _SERIES_BELOW:
+    total = term * slope
+    while (np.abs(term * slope) > 1e-17 * np.abs(total)).any() and n < 4 * _SERIES_BELOW:
         n += 1
         term = term * (x / (a + n))
-        digamma = digamma + 1 / (a + n)
-        total = total + term * digamma
+        slope = slope + 1 / (a + n)
+        total = total + term * slope
     return x * total
 
 
@@ -60,7 +55,8 @@ def _by_quadrature(a: Any, x: Any) -> Any:
     side = np.where(x > a, 1.0, -1.0)
     off = np.abs(x - a)
     width = (np.sqrt(off * off + 90 * x) - off) / x         # where the density has fallen by exp(-45), or more
-    step = side[:, None] * width[:, None] * (0.5 * (_NODES + 1))
+    nodes, weights = _gauss_legendre()
+    step = side[:, None] * width[:, None] * (0.5 * (nodes + 1))
     density = np.exp(a[:, None] * step - x[:, None] * np.expm1(step))
-    moved = density * ((np.log(x) - _digamma(a))[:, None] + step)
-    return side * x * (moved @ _WEIGHTS) * (0.5 * width)
+    moved = density * ((np.log(x) - digamma(a))[:, None] + step)
+    return side * x * (moved @ weights) * (0.5 * width)
