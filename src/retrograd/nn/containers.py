@@ -66,8 +66,7 @@ class _Series(Module):
         self._replace(modules)
         return self
 
-    def extend(self: S, modules: Iterable[Module]) -> S:
-        """Add modules at the end. Returns the container. Raises TypeError where they are not iterable."""
+    def _extended(self: S, modules: Iterable[Module]) -> S:
         for module in modules:
             self.append(module)
         return self
@@ -103,6 +102,10 @@ class Sequential(_Series):
         for module in self._modules.values():
             input = module(input)
         return input
+
+    def extend(self, sequential: Iterable[Module]) -> Sequential:
+        """Add modules at the end. Returns the container. Raises TypeError where they are not iterable."""
+        return self._extended(sequential)
 
     @overload
     def __getitem__(self, index: slice) -> Sequential: ...
@@ -157,7 +160,7 @@ class ModuleList(_Series):
         """Add modules at the end. Returns the list. Raises TypeError where they are not iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
-        return super().extend([*modules])
+        return self._extended([*modules])
 
     @overload
     def __getitem__(self, index: slice) -> ModuleList: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ _PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circul
 
 def repeated(value: Any, dims: int) -> tuple[Any, ...]:
     """Several sizes as they are, one for each dimension."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * dims
+    return tuple(value) if isinstance(value, Iterable) else (value,) * dims
 
 
 class _Conv(Module):

@@ -19,10 +19,10 @@ from .parameter import Parameter
 __all__ = ["Bilinear", "Identity", "Linear", "uninitialized"]
 
 
-def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any) -> Parameter:
+def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
     """A parameter whose values are yet to be set."""
     checked(device)
-    return Parameter(plain(np.empty(shape, default_floating() if dtype is None else dtype.dtype)))
+    return Parameter(plain(np.empty(shape, default_floating() if dtype is None else dtype.dtype)), requires_grad)
 
 
 class Identity(Module):

@@ -195,9 +195,9 @@ class Members:
                 inner = f"{prefix}.{name}" if prefix else name
                 yield from module.named_modules(seen, inner, remove_duplicate)
 
-    def modules(self) -> Iterator[Any]:
-        """All modules in this one, itself first; each once."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+        """All modules in this one, itself first; each once, unless `remove_duplicate` is False."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Any]]:

@@ -240,9 +240,9 @@ class RMSNorm(_Affine):
             "weight", uninitialized(self.normalized_shape, device, dtype) if elementwise_affine else None)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """`functional.rms_norm` of the input."""
-        return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+        return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

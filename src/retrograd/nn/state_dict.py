@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..autograd.grad_mode import no_grad
+from ..errors import warn
 from ..tensor.tensor import Tensor
 from .parameter import Parameter
 
@@ -64,11 +65,16 @@ class StateDict:
         if type(self).get_extra_state is not StateDict.get_extra_state:
             destination[f"{prefix}_extra_state"] = self.get_extra_state()
 
-    def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by dotted name: tensors that share the module's memory.
 
-        With `keep_vars` they are the parameters themselves, otherwise detached.
+        With `keep_vars` they are the parameters themselves, otherwise detached. Give options by name: by position, in
+        the same order, they are deprecated.
         """
+        if args:
+            warn("Positional args are being deprecated, use kwargs instead. Write state_dict(destination=..., "
+                 "prefix=..., keep_vars=...).", FutureWarning)
+            destination, prefix, keep_vars = (*args[:3], *(destination, prefix, keep_vars)[len(args):])
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()

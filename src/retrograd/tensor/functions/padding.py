@@ -146,11 +146,10 @@ def _circular(input: Any, sizes: tuple[int, ...]) -> Any:
 # Channels and pixels
 
 def _plane(name: str, input: Any, argument: str, factor: Any) -> tuple[Any, int]:
-    shape = array_of(name, input).shape
+    shape, by = array_of(name, input).shape, as_int(name, factor, argument)
     if len(shape) < 3:
         raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with {len(shape)} "
                            "dimension(s)")
-    by = as_int(name, factor, argument)
     if by <= 0:
         raise RuntimeError(f"{name} expects a positive {argument}, but got {by}")
     return shape, by
