@@ -111,12 +111,6 @@ def test_rows_and_their_gradients(number: int) -> None:
     same_numbers(case)
 
 
-@pytest.mark.parametrize("name", ["Embedding", "EmbeddingBag"])
-def test_sparse_gradients_are_refused_at_once(name: str) -> None:
-    with pytest.raises(NotImplementedError, match=f"{name}: there are no sparse gradients here"):
-        getattr(retrograd.nn, name)(5, 3, sparse=True)
-
-
 KINDS = ["CircularPad", "ConstantPad", "ReflectionPad", "ReplicationPad", "ZeroPad"]
 PADDINGS: list[Any] = [1, 0, 2, [1], (1, 0), range(2), (1, 0, -1, 1), (1, 0, 2, 1, 0, 1), (1, 0, 0, 0, 2, 1, 1, 1), 1.5]
 SHAPES = [(2,), (3, 4), (2, 3, 4), (1, 2, 3, 4), (1, 2, 3, 3, 4), (0, 2, 3), (2, 0, 3)]

@@ -60,3 +60,67 @@ def test_methods_are_called_alike(name: str) -> None:
     assert {m for m in methods(name) if not hasattr(ours, m)} == absent
     different = {m: (parameters(getattr(ours, m)), parameters(getattr(theirs, m))) for m in methods(name) - absent}
     assert {m: pair for m, pair in different.items() if pair[0] != pair[1]} == {}
+
+
+# What a class needs to be made, where it is not nothing.
+NEEDED: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
+                     "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "BatchNorm1d",
+                     "BatchNorm2d", "BatchNorm3d", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
+                     "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "LocalResponseNorm",
+                     "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+                     "PixelShuffle", "PixelUnshuffle", "RMSNorm", "ReflectionPad1d", "ReflectionPad2d",
+                     "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "Unfold",
+                     "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"], (2,)),
+    **dict.fromkeys(["ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Embedding", "EmbeddingBag", "Fold",
+                     "FractionalMaxPool2d", "FractionalMaxPool3d", "GroupNorm", "LPPool1d", "LPPool2d", "LPPool3d",
+                     "Linear", "MultiheadAttention", "Threshold"], (4, 2)),
+    **dict.fromkeys(["Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+                     "ConvTranspose3d"], (4, 2, 3)),
+    "GroupNorm": (2, 4), "Unflatten": (1, (2, 3)),
+}
+
+
+# Attributes that stand elsewhere among the others here; and what some options are set to, of whatever default:
+# a bool is no size, and messages list modes in any order.
+UNORDERED = {"training", "bias_k", "bias_v"}
+SET_TO = {"device": ["cpu"], "dtype": ["float64"], "kdim": [3], "vdim": [3], "padding_mode": ["reflect", "circular"]}
+
+
+def varied() -> list[Any]:
+    """Each class as it is made with no options, and with each option in turn set to something else."""
+    cases = []
+    for name in MODULES:
+        needed = NEEDED.get(name, ())
+        cases.append(pytest.param(name, needed, {}, id=name))
+        options = [*inspect.signature(getattr(torch.nn, name)).parameters.values()][len(needed):]
+        for option in options:
+            if option.name == "sparse":
+                continue        # refused here, which a unit test holds
+            for other in SET_TO.get(option.name) or others(option.default):
+                cases.append(pytest.param(name, needed, {option.name: other}, id=f"{name}-{option.name}={other}"))
+    return cases
+
+
+def others(default: Any) -> list[Any]:
+    """Other values than the default of an option; none, where it needs a value."""
+    if isinstance(default, bool):
+        return [not default]
+    if default is None:
+        return [2, True]
+    if isinstance(default, str):
+        return ["sum", "zeros", "tanh", "bilinear", "other"]
+    return [3, 0.25, 0, -1] if isinstance(default, (int, float)) else []
+
+
+@pytest.mark.parametrize(("name", "needed", "options"), varied())
+def test_modules_print_and_save_alike(name: str, needed: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """The text, the attributes in their order, the names and shapes of what is saved, and what needs a gradient."""
+    def case(t: Any) -> Any:
+        given = {k: getattr(t, v) if k == "dtype" else v for k, v in options.items()}
+        module = getattr(t.nn, name)(*needed, **given)
+        attributes = {k: v for k, v in vars(module).items() if k[0] != "_" and k not in UNORDERED}
+        shapes = [(k, tuple(v.shape), v.dtype) for k, v in module.state_dict().items()]
+        return module, attributes, shapes, [(k, p.requires_grad) for k, p in module.named_parameters()]
+
+    same(case)

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any, TypeVar, overload
 
 from .module import Module, framed, indented
+from .parameter_containers import pairs
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
@@ -250,5 +251,7 @@ class ModuleDict(Module):
         if not isinstance(modules, Iterable):
             raise TypeError("ModuleDict.update should be called with an iterable of key/value pairs, but got "
                             f"{type(modules).__name__}")
-        for key, module in modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules:
+        if not isinstance(modules, (Mapping, ModuleDict)):
+            modules = OrderedDict(pairs("ModuleDict", modules))
+        for key, module in modules.items():
             self[key] = module

@@ -41,11 +41,11 @@ class _Conv(Module):
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups:
                 raise ValueError(f"{name} must be divisible by groups")
-        self.in_channels, self.out_channels, self.groups, self.padding_mode = (
-            in_channels, out_channels, groups, padding_mode)
+        self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = repeated(kernel_size, dims), repeated(stride, dims)
-        self.dilation, self.output_padding = repeated(dilation, dims), repeated(output_padding, dims)
         self.padding = padding if isinstance(padding, str) else repeated(padding, dims)
+        self.dilation, self.transposed = repeated(dilation, dims), self.transposed
+        self.output_padding, self.groups, self.padding_mode = repeated(output_padding, dims), groups, padding_mode
         if isinstance(padding, str):
             if padding not in _PADDINGS:
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {set(_PADDINGS)}")

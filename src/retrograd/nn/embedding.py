@@ -14,7 +14,8 @@ from .parameter import Parameter
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
-T = TypeVar("T", bound="_Table")
+E = TypeVar("E", bound="Embedding")
+B = TypeVar("B", bound="EmbeddingBag")
 
 
 class _Table(Module):
@@ -101,9 +102,9 @@ class Embedding(_Table):
         self._set_weight(_weight, not _freeze, device, dtype)
 
     @classmethod
-    def from_pretrained(cls: type[T], embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+    def from_pretrained(cls: type[E], embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
                         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-                        sparse: bool = False) -> T:
+                        sparse: bool = False) -> E:
         """A layer over a given matrix, which shares its memory; learned only where `freeze` is False.
 
         Raises AssertionError for what is no matrix.
@@ -157,9 +158,9 @@ class EmbeddingBag(_Table):
         self._set_weight(_weight, True, device, dtype)
 
     @classmethod
-    def from_pretrained(cls: type[T], embeddings: Any, freeze: bool = True, max_norm: float | None = None,
+    def from_pretrained(cls: type[B], embeddings: Any, freeze: bool = True, max_norm: float | None = None,
                         norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
-                        sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None) -> T:
+                        sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None) -> B:
         """A layer over a given matrix, which shares its memory; learned only where `freeze` is False.
 
         Raises AssertionError for what is no matrix.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor.functions.creation import full
 from .activation import _Either, _InPlace
 from .functional import activation, gates as functional
+from .init import constant_
+from .linear import uninitialized
+from .members import Member
 from .module import Module
-from .parameter import Parameter
 
 __all__ = [
     "GLU",
@@ -111,14 +112,17 @@ class PReLU(Module):
     tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
     """
 
+    weight = Member("_parameters")
+
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype, device=device))
+        self.weight = uninitialized((num_parameters,), device, dtype)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set the weights to what they were made with."""
-        self.weight.detach().fill_(self.init)
+        constant_(self.weight, self.init)
 
     def forward(self, input: Any) -> Any:
         """`functional.prelu` of the input."""

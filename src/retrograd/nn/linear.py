@@ -5,11 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from ..devices import checked
-from ..dtypes import default_floating
-from ..tensor.state import plain
+from ..tensor.functions.creation import empty
 from . import init
 from .functional import affine as functional
 from .members import Member
@@ -21,8 +17,7 @@ __all__ = ["Bilinear", "Identity", "Linear", "uninitialized"]
 
 def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
     """A parameter whose values are yet to be set."""
-    checked(device)
-    return Parameter(plain(np.empty(shape, default_floating() if dtype is None else dtype.dtype)), requires_grad)
+    return Parameter(empty(shape, dtype=dtype, device=device), requires_grad)
 
 
 class Identity(Module):

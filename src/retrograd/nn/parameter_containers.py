@@ -12,12 +12,25 @@ from .members import type_name
 from .module import Module, framed
 from .parameter import Parameter
 
-__all__ = ["ParameterDict", "ParameterList"]
+__all__ = ["ParameterDict", "ParameterList", "pairs"]
 
 
 def _owned(value: Any) -> Any:
     """A tensor becomes a parameter; anything else stays."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
+
+
+def pairs(container: str, values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Pairs of name and value, checked. Raises TypeError and ValueError for what is none."""
+    for number, pair in enumerate(values):
+        if not isinstance(pair, Iterable):
+            raise TypeError(f"{container} update sequence element #{number} should be Iterable; is "
+                            f"{type(pair).__name__}: give pairs of name and value")
+        name_and_value = tuple(pair)
+        if len(name_and_value) != 2:
+            raise ValueError(f"{container} update sequence element #{number} has length {len(name_and_value)}; 2 is "
+                             "required")
+        yield name_and_value
 
 
 def _line(key: Any, value: Any, dtype: str) -> str:
@@ -197,6 +210,8 @@ class ParameterDict(Module):
             parameters = parameters.items()
         elif isinstance(parameters, Mapping):
             parameters = sorted(parameters.items())
+        else:
+            parameters = pairs("ParameterDict", parameters)
         for key, value in parameters:
             self[key] = value
 

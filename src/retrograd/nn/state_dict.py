@@ -74,7 +74,8 @@ class StateDict:
         if args:
             warn("Positional args are being deprecated, use kwargs instead. Write state_dict(destination=..., "
                  "prefix=..., keep_vars=...).", FutureWarning)
-            destination, prefix, keep_vars = (*args[:3], *(destination, prefix, keep_vars)[len(args):])
+            by_name: tuple[Any, ...] = (destination, prefix, keep_vars)
+            destination, prefix, keep_vars = (args + by_name[len(args):])[:3]
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()

@@ -1,0 +1,64 @@
+"""Embeddings, padding and shuffling as layers: facts recorded from PyTorch, and what the layers promise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+
+
+@pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])
+def test_a_table_starts_as_in_pytorch(make: Any) -> None:
+    torch.manual_seed(0)
+    table = make(3, 2, padding_idx=-1)
+    assert table.padding_idx == 2
+    expected = [[1.5410, -0.2934], [-2.1788, 0.5684], [0, 0]]
+    np.testing.assert_allclose(table.weight.detach().numpy(), expected, atol=5e-5)
+
+
+def test_the_row_of_the_padding_stays_as_it_is() -> None:
+    words = torch.nn.Embedding(4, 3, padding_idx=1)
+    words(torch.tensor([1, 2, 1, 2])).sum().backward()
+    assert words.weight.grad.tolist() == [[0.0] * 3, [0.0] * 3, [2.0] * 3, [0.0] * 3]
+
+
+@pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])
+def test_a_pretrained_table_is_frozen_unless_told(make: Any) -> None:
+    given = torch.arange(6.0).reshape(3, 2)
+    assert not make.from_pretrained(given).weight.requires_grad
+    assert make.from_pretrained(given, freeze=False).weight.requires_grad
+    with pytest.raises(AssertionError, match="Embeddings parameter is expected to be 2-dimensional"):
+        make.from_pretrained(given[0])
+
+
+def test_long_rows_are_scaled_down_where_they_are_taken() -> None:
+    words = torch.nn.Embedding(3, 2, max_norm=1.0, _weight=torch.full((3, 2), 5.0))
+    assert words(torch.tensor([1])).norm().item() == pytest.approx(1, abs=1e-5)
+    assert words.weight[0].tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])
+def test_sparse_gradients_are_refused_at_once(make: Any) -> None:
+    with pytest.raises(NotImplementedError, match="there are no sparse gradients here. Leave sparse=True away"):
+        make(5, 3, sparse=True)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize(("kind", "mode"), [
+    ("Circular", "wrap"), ("Constant", "constant"), ("Reflection", "reflect"), ("Replication", "edge"),
+    ("Zero", "constant")])
+def test_padding_is_numpys(kind: str, mode: str, dims: int) -> None:
+    x = np.arange(2 * 4**dims).reshape(2, *[4] * dims)
+    options: dict[str, Any] = {"constant_values": 7} if kind == "Constant" else {}
+    layer = getattr(torch.nn, f"{kind}Pad{dims}d")((2, 1) * dims, *options.values())
+    expected = np.pad(x, [(0, 0), *[(2, 1)] * dims], mode, **options)      # type: ignore[call-overload]
+    np.testing.assert_array_equal(layer(torch.from_numpy(x)).numpy(), expected)
+
+
+def test_pixels_there_and_back() -> None:
+    x = torch.arange(72).reshape(1, 18, 2, 2)
+    assert torch.nn.PixelUnshuffle(3)(torch.nn.PixelShuffle(3)(x)).equal(x)
+    assert torch.nn.ChannelShuffle(6)(torch.nn.ChannelShuffle(3)(x)).equal(x)
