@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
+from . import choosing
 from .arithmetic import like, promoted
 from .elementary import delivered
 
@@ -37,7 +38,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if x.dtype != y.dtype:
         dtype = result_dtype([(x.dtype, x.ndim > 0), (y.dtype, y.ndim > 0)])
         x, y = x.astype(dtype), y.astype(dtype)
-    return np.where(condition, x, y)
+    return choosing.where(condition, x, y)
 
 
 def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:

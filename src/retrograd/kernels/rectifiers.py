@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .choosing import where_into
 from .elementary import in_single
 from .error_function import erf
 from .reductions import refuse
@@ -18,8 +19,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
     scaled = np.multiply(x, negative_slope, out=...)
     if 0 <= negative_slope <= 1:
         return np.maximum(x, scaled, out=scaled)
-    np.copyto(scaled, x, where=x > 0)
-    return scaled
+    return where_into(scaled, x > 0, x)
 
 
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
@@ -35,8 +35,7 @@ def _elu(x: Any, alpha: float, scale: float, input_scale: float, *, out: Any = .
         np.multiply(below, input_scale, out=below)
     np.expm1(below, out=below)
     np.multiply(below, alpha * scale, out=below)
-    np.multiply(x, scale, out=below, where=x > 0)
-    return below
+    return where_into(below, x > 0, np.multiply(x, scale))
 
 
 def silu(x: Any) -> Any:
@@ -77,8 +76,7 @@ def _softplus(x: Any, beta: float, threshold: float, *, out: Any = ...) -> Any:
     np.exp(t, out=t)
     np.log1p(t, out=t)
     np.divide(t, beta, out=t)
-    np.copyto(t, x, where=straight)
-    return t
+    return where_into(t, straight, x)
 
 
 def log_sigmoid(x: Any) -> Any:

@@ -1,7 +1,7 @@
 """Sums and extremes of large arrays, where NumPy's own reductions take long. Arrays in, arrays out; must not know ops.
 
 NumPy starts its inner loop anew for each row. A product with ones adds at the speed of memory, in many lanes and
-threads; of many short rows whole columns are compared; and many narrow rows that are added are taken for fewer wide ones.
+threads; of many short rows whole columns are compared; and many narrow rows are taken for fewer wide ones.
 """
 
 from __future__ import annotations
