@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32
-from .choosing import where
+from .choosing import limited, where
 
 
 def delivered(result: Any, out: Any) -> Any:
@@ -67,7 +67,7 @@ def threshold_backward(g: Any, result: Any) -> Any:
 
 def relu(x: Any, *, out: Any = ...) -> Any:
     """max(x, 0), where -0.0 and nan stay as they are."""
-    return np.maximum(0, x, out=out)
+    return limited(x, 0, math.inf, out=out) if x.dtype.kind == "f" else np.maximum(0, x, out=out)
 
 
 def sgn(x: Any, *, out: Any = ...) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, F64, dtype as torch_dtype
-from .choosing import where
+from .choosing import limited, where
 from .drawing import require, unit64
 from .elementary import sigmoid
 from .reductions import refuse
@@ -31,7 +31,7 @@ def softshrink(x: Any, lambd: float) -> Any:
     if not 0 <= lambd <= largest:
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
                            f"{torch_dtype.of[x.dtype].legacy}, but found {lambd:g}.")
-    t = np.minimum(np.maximum(x, -lambd, out=...), lambd, out=...)
+    t = limited(x, -lambd, lambd)
     return np.copysign(np.subtract(x, t, out=t), x, out=t)          # zeros keep the sign
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .choosing import where_into
+from .choosing import limited, where_into
 from .elementary import in_single
 from .error_function import erf
 from .reductions import refuse
@@ -30,7 +30,7 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 @in_single
 def _elu(x: Any, alpha: float, scale: float, input_scale: float, *, out: Any = ...) -> Any:
-    below = np.minimum(x, 0, out=...)
+    below = limited(x, -math.inf, 0)
     if input_scale != 1:
         np.multiply(below, input_scale, out=below)
     np.expm1(below, out=below)
@@ -91,7 +91,7 @@ def _log_sigmoid(x: Any, *, out: Any = ...) -> Any:
     np.negative(t, out=t)
     np.exp(t, out=t)
     np.log1p(t, out=t)
-    return np.subtract(np.minimum(x, 0, out=...), t, out=t)
+    return np.subtract(limited(x, -math.inf, 0), t, out=t)
 
 
 def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
@@ -102,7 +102,8 @@ def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if x.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
-    return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
+        return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
+    return limited(x, min_val, max_val)
 
 
 def gelu_tanh(x: Any) -> Any:
