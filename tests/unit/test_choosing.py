@@ -28,7 +28,9 @@ def mask(shape: tuple[int, ...] = (60, 50)) -> Any:
 
 def same(found: Any, expected: Any) -> None:
     assert type(found) is np.ndarray
-    assert found.dtype == expected.dtype and found.shape == expected.shape and found.strides == expected.strides
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    assert found.strides == expected.strides
     assert found.tobytes() == expected.tobytes()
 
 
