@@ -1,7 +1,7 @@
 """Rules run on raw arrays, on tensors and on whatever else stands behind an array: hold them to what all of these know.
 
-A rule uses operators, `np.*` functions, our ops and the attributes `.shape .dtype .ndim`; it selects with `choose` or `np.where`,
-never by multiplying with a mask; its constants come from `math`, since a NumPy scalar would widen float32.
+A rule uses operators, `np.*` functions, our ops and the attributes `.shape .dtype .ndim`; it selects with `choose` or
+`np.where`, never by multiplying with a mask; its constants come from `math`, since a NumPy scalar would widen float32.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _size(x: Any) -> Any:
 
 
 def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
-    """As `_eliminate`, of one matrix. The columns are worked on as the rows of an array of their own, which is quick."""
+    """As `_eliminate`, of one matrix. Its columns become the rows of an array of their own, which is quicker."""
     columns = lu[start:, start:stop].T.copy()
     order: dict[int, int] = {}
     for i in range(stop - start):
