@@ -75,10 +75,9 @@ def sgn(x: Any, *, out: Any = ...) -> Any:
     kind = x.dtype.kind
     if kind == "b":
         return np.positive(x.view(np.uint8), out=...).view(bool)
-    sign = np.sign(x, out=out)
-    if kind == "f":
-        np.nan_to_num(sign, copy=False)
-    return sign
+    if kind == "f":                                         # the difference of what is above 0 and what is below
+        return np.subtract((x > 0).view(np.int8), (x < 0).view(np.int8), out=out, dtype=x.dtype)
+    return np.sign(x, out=out)
 
 
 def rounded(x: Any, *, out: Any = ...) -> Any:
@@ -136,6 +135,9 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
     """Numbers in place of nan and the infinities: 0 and the largest of either sign, unless others are given."""
     if x.dtype.kind in "biu":
         return x.copy()
+    if x.dtype.kind == "f" and posinf is None and neginf is None:
+        largest = float(np.finfo(x.dtype).max)
+        return where(x == x, limited(x, -largest, largest), 0.0 if nan is None else nan)
     return np.asarray(np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
 
 
