@@ -1,7 +1,7 @@
 """Rules run on raw arrays, on tensors and on whatever else stands behind an array: hold them to what all of these know.
 
-A rule uses operators, `np.*` functions, our ops and the attributes `.shape .dtype .ndim`; it selects with `np.where`,
-never by multiplying with a mask; its constants come from `math`, since a NumPy scalar would widen float32.
+A rule uses operators, `np.*` functions, our ops and the attributes `.shape .dtype .ndim`; it selects with `choose` or
+`np.where`, never by multiplying with a mask; its constants come from `math`, since a NumPy scalar would widen float32.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def faults(source: str) -> list[str]:
                     found.append(f"{where}: .{node.attr} is not known to every array")
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and (
                     isinstance(node.left, ast.Compare) or isinstance(node.right, ast.Compare)):
-                found.append(f"{where}: select with np.where; inf * 0 is nan")
+                found.append(f"{where}: select with choose or np.where; inf * 0 is nan")
     return found
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
+from . import choosing
 from .arithmetic import like, promoted
 from .elementary import delivered
 
 
 def clamp_number(x: Any, min: Any, max: Any) -> Any:
     """x, but at least `min` and at most `max`, Python numbers of which one may be None."""
-    if x.dtype.kind != "f":                     # a float array takes any number that is not complex as one of its own
+    if x.dtype.kind != "f":
         x = x if min is None else promoted(x, min)
         x = x if max is None else promoted(x, max)
         if x.dtype.kind == "b":
             raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
         min, max = [None if limit is None else like(limit, x) for limit in (min, max)]
+    if x.dtype.kind == "f":                     # which takes any number that is not complex as one of its own
+        return choosing.limited(x, -math.inf if min is None else min, math.inf if max is None else max)
     if min is None:
         return np.minimum(x, max, out=...)
     x = np.maximum(x, min, out=...)
@@ -37,7 +41,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if x.dtype != y.dtype:
         dtype = result_dtype([(x.dtype, x.ndim > 0), (y.dtype, y.ndim > 0)])
         x, y = x.astype(dtype), y.astype(dtype)
-    return np.where(condition, x, y)
+    return choosing.where(condition, x, y)
 
 
 def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32
+from .choosing import limited, where
 
 
 def delivered(result: Any, out: Any) -> Any:
@@ -61,12 +62,12 @@ def exp2(x: Any, *, out: Any = ...) -> Any:
 
 def threshold_backward(g: Any, result: Any) -> Any:
     """What comes back through relu."""
-    return np.where(result <= 0, 0.0, g)
+    return where(result <= 0, 0.0, g)
 
 
 def relu(x: Any, *, out: Any = ...) -> Any:
     """max(x, 0), where -0.0 and nan stay as they are."""
-    return np.maximum(0, x, out=out)
+    return limited(x, 0, math.inf, out=out) if x.dtype.kind == "f" else np.maximum(0, x, out=out)
 
 
 def sgn(x: Any, *, out: Any = ...) -> Any:
@@ -74,10 +75,9 @@ def sgn(x: Any, *, out: Any = ...) -> Any:
     kind = x.dtype.kind
     if kind == "b":
         return np.positive(x.view(np.uint8), out=...).view(bool)
-    sign = np.sign(x, out=out)
-    if kind == "f":
-        np.nan_to_num(sign, copy=False)
-    return sign
+    if kind == "f":                                         # the difference of what is above 0 and what is below
+        return np.subtract((x > 0).view(np.int8), (x < 0).view(np.int8), out=out, dtype=x.dtype)
+    return np.sign(x, out=out)
 
 
 def rounded(x: Any, *, out: Any = ...) -> Any:
@@ -135,6 +135,9 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
     """Numbers in place of nan and the infinities: 0 and the largest of either sign, unless others are given."""
     if x.dtype.kind in "biu":
         return x.copy()
+    if x.dtype.kind == "f" and posinf is None and neginf is None:
+        largest = float(np.finfo(x.dtype).max)
+        return where(x == x, limited(x, -largest, largest), 0.0 if nan is None else nan)
     return np.asarray(np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
 
 

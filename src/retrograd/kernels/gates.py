@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, F64, dtype as torch_dtype
+from .choosing import limited, where
 from .drawing import require, unit64
 from .elementary import sigmoid
 from .reductions import refuse
@@ -30,7 +31,7 @@ def softshrink(x: Any, lambd: float) -> Any:
     if not 0 <= lambd <= largest:
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
                            f"{torch_dtype.of[x.dtype].legacy}, but found {lambd:g}.")
-    t = np.minimum(np.maximum(x, -lambd, out=...), lambd, out=...)
+    t = limited(x, -lambd, lambd)
     return np.copysign(np.subtract(x, t, out=t), x, out=t)          # zeros keep the sign
 
 
@@ -54,7 +55,7 @@ def hardswish(x: Any) -> Any:
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     """x, and `value` where it is not above the threshold."""
     refuse(x.dtype, "threshold_cpu", "bc")
-    return np.where(x <= threshold, x.dtype.type(value), x)
+    return where(x <= threshold, np.asarray(x.dtype.type(value)), x)
 
 
 def glu(x: Any, dim: int) -> Any:
@@ -72,7 +73,7 @@ def glu(x: Any, dim: int) -> Any:
 def prelu(x: Any, weight: Any) -> Any:
     """x, and weight * x where it is not positive."""
     refuse(x.dtype, "prelu_cpu", _ALL_BUT_FLOATS)
-    return np.where(x > 0, x, weight * x)
+    return where(x > 0, x, weight * x)
 
 
 def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
@@ -93,4 +94,4 @@ def rrelu(x: Any, noise: Any, lower: float, upper: float) -> Any:
 def rrelu_even(x: Any, lower: float, upper: float) -> Any:
     """x, and x times the middle slope where it is negative."""
     refuse(x.dtype, "leaky_relu_cpu", _ALL_BUT_FLOATS)
-    return np.where(x > 0, x, x * ((lower + upper) / 2))
+    return where(x > 0, x, x * ((lower + upper) / 2))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .choosing import where, where_into
 from .indexing import Shape, put_into
 from .layout import row_by_row
 
@@ -152,18 +153,18 @@ def take_backward(g: Any, index: Any, shape: Shape) -> Any:
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     """A number where the mask is true, `x` elsewhere."""
-    return np.asarray(np.where(mask, np.asarray(value).astype(x.dtype), x))
+    return np.asarray(where(mask, np.asarray(value).astype(x.dtype), x))
 
 
 def masked_fill_tensor(x: Any, value: Any, mask: Any) -> Any:
     """As `masked_fill`, with the number in a 0-d array."""
-    return np.asarray(np.where(mask, value.astype(x.dtype), x))
+    return np.asarray(where(mask, value.astype(x.dtype), x))
 
 
 def masked_fill_into(out: Any, mask: Any, value: Any) -> Any:
     """Write a number where the mask is true."""
     try:
-        np.copyto(out, value, where=mask, casting="unsafe")
+        where_into(out, mask, value)
     except ValueError:
         shape = np.broadcast_shapes(out.shape, mask.shape)
         raise RuntimeError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}"

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import F16, F32
+from .choosing import limited, where
 from .reductions import mean_all, refuse, sum_all
 
 
@@ -32,14 +34,16 @@ def smooth_l1_loss(x: Any, y: Any, reduction: str, beta: float) -> Any:
     """|x - y| - beta / 2, and (x - y)² / (2 beta) where that is less than beta apart."""
     refuse(x.dtype, "smooth_l1_cpu", "biuc")
     off = np.abs(np.subtract(x, y, out=...), out=...)
-    return reduced(np.asarray(np.where(off < beta, 0.5 * off * off / beta, off - 0.5 * beta)), reduction)
+    return reduced(np.asarray(where(off < beta, 0.5 * off * off / beta, off - 0.5 * beta)), reduction)
 
 
 def huber_loss(x: Any, y: Any, reduction: str, delta: float) -> Any:
     """(x - y)² / 2, and delta (|x - y| - delta / 2) where that is more than delta apart."""
     refuse(x.dtype, "huber_cpu", "biuc")
     off = np.abs(np.subtract(x, y, out=...), out=...)
-    return reduced(np.asarray(np.where(off <= delta, 0.5 * off * off, delta * (off - 0.5 * delta))), reduction)
+    near = limited(off, -math.inf, delta)                   # either formula is near * (off - near / 2)
+    np.subtract(off, 0.5 * near, out=off)
+    return reduced(np.multiply(near, off, out=off), reduction)
 
 
 def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:

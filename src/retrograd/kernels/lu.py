@@ -15,6 +15,10 @@ from .triangular import adjoint, by_columns, solve_triangular, turned
 
 # How many columns are eliminated one by one before the columns right of them are brought up to date by one product.
 _PANEL = 32
+# Up to how many matrices are taken one by one.
+_FEW = 3
+# Up to how many lists of swaps are.
+_MANY = 50
 
 
 def lu_factor(a: Any) -> tuple[Any, Any, Any]:
@@ -24,7 +28,16 @@ def lu_factor(a: Any) -> tuple[Any, Any, Any]:
     pivots = np.empty((len(lu), count), np.int32)
     if lu.size:
         for start in range(0, count, _PANEL):
-            _eliminate(lu, pivots, start, min(start + _PANEL, count))
+            stop = min(start + _PANEL, count)
+            if len(lu) > _FEW:
+                _eliminate(lu, pivots, start, stop)
+            else:
+                for matrix, swaps in zip(lu, pivots, strict=True):
+                    _eliminate_one(matrix, swaps, start, stop)
+            if stop < n:
+                lu[:, start:stop, stop:] = solve_triangular(lu[:, start:stop, start:stop], lu[:, start:stop, stop:],
+                                                            False, True, True)
+                lu[:, stop:, stop:] -= np.matmul(lu[:, stop:, start:stop], lu[:, start:stop, stop:])
     pivots += 1
     return (by_columns(lu.reshape(a.shape)), pivots.reshape((*stack, count)),
             first_true(lu.diagonal(0, -2, -1) == 0).reshape(tuple(stack)))
@@ -37,29 +50,53 @@ def first_true(flags: Any) -> Any:
     return np.where(flags.any(-1), flags.argmax(-1) + 1, 0).astype(np.int32)
 
 
+def _size(x: Any) -> Any:
+    """How large numbers are, as LAPACK compares them."""
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
+
+
+def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
+    """As `_eliminate`, of one matrix. Its columns become the rows of an array of their own, which is quicker."""
+    columns = lu[start:, start:stop].T.copy()
+    order: dict[int, int] = {}
+    for i in range(stop - start):
+        best = int(_size(columns[i, i:]).argmax()) + i
+        if best != i:
+            elements = columns[:, i].copy()
+            columns[:, i] = columns[:, best]
+            columns[:, best] = elements
+            order[i], order[best] = order.get(best, best), order.get(i, i)
+        pivots[start + i] = start + best
+        below = columns[i, i + 1:]
+        if columns[i, i] != 0:
+            below /= columns[i, i]
+        if i + 1 < stop - start:
+            columns[i + 1:, i + 1:] -= columns[i + 1:, i, None] * below
+    if order:
+        rows = lu[start:]
+        rows[[*order]] = rows[[*order.values()]]
+    lu[start:, start:stop] = columns.T
+
+
 def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
-    """Eliminate some columns, and bring those right of them up to date."""
-    every, n = np.arange(len(lu)), lu.shape[-1]
+    """Eliminate some columns, each before the next is looked at, and swap whole rows."""
+    every = np.arange(len(lu))
     for i in range(start, stop):
-        column = lu[:, i:, i]
-        size = np.abs(column.real) + np.abs(column.imag) if lu.dtype.kind == "c" else np.abs(column)
-        pivots[:, i] = best = size.argmax(-1) + i
+        pivots[:, i] = best = _size(lu[:, i:, i]).argmax(-1) + i
         rows = lu[:, i].copy()
         lu[:, i] = lu[every, best]
         lu[every, best] = rows
         pivot = lu[:, i, i, None]
         lu[:, i + 1:, i] /= np.where(pivot == 0, 1, pivot)
         lu[:, i + 1:, i + 1:stop] -= lu[:, i + 1:, i, None] * lu[:, i, None, i + 1:stop]
-    if stop < n:
-        lu[:, start:stop, stop:] = solve_triangular(lu[:, start:stop, start:stop], lu[:, start:stop, stop:], False,
-                                                    True, True)
-        lu[:, stop:, stop:] -= np.matmul(lu[:, stop:, start:stop], lu[:, start:stop, stop:])
 
 
 def row_order(pivots: Any, m: int) -> Any:
     """The row of the matrix that each row of L @ U is."""
     *stack, count = pivots.shape
     swaps = pivots.reshape(math.prod(stack), count) - 1
+    if len(swaps) <= _MANY:
+        return np.array([_order(matrix, m) for matrix in swaps.tolist()], np.int64).reshape((*stack, m))
     every = np.arange(len(swaps))
     order = np.array(np.broadcast_to(np.arange(m), (len(swaps), m)))
     for i in range(min(count, m)):
@@ -67,6 +104,14 @@ def row_order(pivots: Any, m: int) -> Any:
         order[:, i] = order[every, swaps[:, i]]
         order[every, swaps[:, i]] = rows
     return order.reshape((*stack, m))
+
+
+def _order(swaps: list[int], m: int) -> list[int]:
+    """The same of one matrix."""
+    order = [*range(m)]
+    for i, best in enumerate(swaps[:m]):
+        order[i], order[best] = order[best], order[i]
+    return order
 
 
 def permutation(pivots: Any, like: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .choosing import limited, where_into
 from .elementary import in_single
 from .error_function import erf
 from .reductions import refuse
@@ -18,8 +19,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
     scaled = np.multiply(x, negative_slope, out=...)
     if 0 <= negative_slope <= 1:
         return np.maximum(x, scaled, out=scaled)
-    np.copyto(scaled, x, where=x > 0)
-    return scaled
+    return where_into(scaled, x > 0, x)
 
 
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
@@ -30,13 +30,12 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 @in_single
 def _elu(x: Any, alpha: float, scale: float, input_scale: float, *, out: Any = ...) -> Any:
-    below = np.minimum(x, 0, out=...)
+    below = limited(x, -math.inf, 0)
     if input_scale != 1:
         np.multiply(below, input_scale, out=below)
     np.expm1(below, out=below)
     np.multiply(below, alpha * scale, out=below)
-    np.multiply(x, scale, out=below, where=x > 0)
-    return below
+    return where_into(below, x > 0, np.multiply(x, scale))
 
 
 def silu(x: Any) -> Any:
@@ -77,8 +76,7 @@ def _softplus(x: Any, beta: float, threshold: float, *, out: Any = ...) -> Any:
     np.exp(t, out=t)
     np.log1p(t, out=t)
     np.divide(t, beta, out=t)
-    np.copyto(t, x, where=straight)
-    return t
+    return where_into(t, straight, x)
 
 
 def log_sigmoid(x: Any) -> Any:
@@ -93,7 +91,7 @@ def _log_sigmoid(x: Any, *, out: Any = ...) -> Any:
     np.negative(t, out=t)
     np.exp(t, out=t)
     np.log1p(t, out=t)
-    return np.subtract(np.minimum(x, 0, out=...), t, out=t)
+    return np.subtract(limited(x, -math.inf, 0), t, out=t)
 
 
 def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
@@ -104,7 +102,8 @@ def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if x.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
-    return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
+        return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
+    return limited(x, min_val, max_val)
 
 
 def gelu_tanh(x: Any) -> Any:

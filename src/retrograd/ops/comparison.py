@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kernels import comparison as kernels
 from ..kernels.arithmetic import like, promoted as with_number
+from .choosing import choose
 from .domains import floating, promoted, without
 from .framework import Op, backward_name, constant, flat, not_differentiable, pointwise
 
@@ -67,11 +68,11 @@ def _unordered(name: str) -> Any:
 
 
 maximum = pointwise("maximum", np.maximum, domain=_unordered("maximum"),
-                    x=lambda g, x, y: np.where(x < y, 0.0, np.where(x == y, g / 2, g)),
-                    y=lambda g, x, y: np.where(y < x, 0.0, np.where(x == y, g / 2, g)))
+                    x=lambda g, x, y: choose(x < y, 0.0, choose(x == y, g / 2, g)),
+                    y=lambda g, x, y: choose(y < x, 0.0, choose(x == y, g / 2, g)))
 minimum = pointwise("minimum", np.minimum, domain=_unordered("minimum"),
-                    x=lambda g, x, y: np.where(x > y, 0.0, np.where(x == y, g / 2, g)),
-                    y=lambda g, x, y: np.where(y > x, 0.0, np.where(x == y, g / 2, g)))
+                    x=lambda g, x, y: choose(x > y, 0.0, choose(x == y, g / 2, g)),
+                    y=lambda g, x, y: choose(y > x, 0.0, choose(x == y, g / 2, g)))
 
 
 def _first_max(x: Any, y: Any) -> Any:
@@ -83,10 +84,10 @@ def _first_min(x: Any, y: Any) -> Any:
 
 
 # Here the first one takes it all, and one that is nan never does.
-fmax = pointwise("fmax", np.fmax, domain=_unordered("fmax"), x=lambda g, x, y: np.where(_first_max(x, y), g, 0.0),
-                 y=lambda g, x, y: np.where(_first_max(x, y), 0.0, g))
-fmin = pointwise("fmin", np.fmin, domain=_unordered("fmin"), x=lambda g, x, y: np.where(_first_min(x, y), g, 0.0),
-                 y=lambda g, x, y: np.where(_first_min(x, y), 0.0, g))
+fmax = pointwise("fmax", np.fmax, domain=_unordered("fmax"), x=lambda g, x, y: choose(_first_max(x, y), g, 0.0),
+                 y=lambda g, x, y: choose(_first_max(x, y), 0.0, g))
+fmin = pointwise("fmin", np.fmin, domain=_unordered("fmin"), x=lambda g, x, y: choose(_first_min(x, y), g, 0.0),
+                 y=lambda g, x, y: choose(_first_min(x, y), 0.0, g))
 
 # Limits. At a limit that is a number, the gradient passes.
 
@@ -96,17 +97,17 @@ def _within(g: Any, x: Any, min: Any, max: Any) -> Any:
     inside = x <= max if min is None else x >= min
     if min is not None and max is not None:
         inside = np.logical_and(inside, x <= max)
-    return np.where(inside, g, 0.0)
+    return choose(inside, g, 0.0)
 
 
 def _to_min(g: Any, x: Any, min: Any, max: Any) -> Any:
     below = x < min
-    return np.where(below if max is None else np.logical_and(below, min < max), g, 0.0)
+    return choose(below if max is None else np.logical_and(below, min < max), g, 0.0)
 
 
 def _to_max(g: Any, x: Any, min: Any, max: Any) -> Any:
     above = x > max
-    return np.where(above if min is None else np.logical_or(above, max < min), g, 0.0)
+    return choose(above if min is None else np.logical_or(above, max < min), g, 0.0)
 
 
 _REAL = promoted(c="clamp is not supported for complex types")
@@ -121,8 +122,8 @@ clamp_max = pointwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), n
                       domain=promoted(**without("minimum_cpu", "c")), x=lambda g, x, max: _within(g, x, None, max),
                       max=lambda g, x, max: _to_max(g, x, None, max))
 
-where = pointwise("where", kernels.where, domain="as given", x=lambda g, condition: np.where(condition, g, 0.0),
-                  y=lambda g, condition: np.where(condition, 0.0, g))
+where = pointwise("where", kernels.where, domain="as given", x=lambda g, condition: choose(condition, g, 0.0),
+                  y=lambda g, condition: choose(condition, 0.0, g))
 
 
 _jump, _jump_written = not_differentiable("heaviside"), not_differentiable("heaviside_")
@@ -132,7 +133,7 @@ heaviside_written = pointwise("heaviside", kernels.heaviside, node="NotImplement
 
 def _resigned(g: Any, x: Any, out: Any) -> Any:
     """The sign that a number other than 0 is multiplied by; at 0 the derivative is 0."""
-    return g * (out / np.where(x == 0, 1.0, x))
+    return g * (out / choose(x == 0, 1.0, x))
 
 
 copysign = pointwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..kernels import dropping as kernels
+from .choosing import choose
 from .framework import operator
 
 
 def _kept(g: Any, mask: Any, scale: Any) -> Any:
-    return g if scale is None else np.where(mask, g * scale, np.zeros_like(g))
+    return g if scale is None else choose(mask, g * scale, 0.0)
 
 
 native_dropout = operator("native_dropout", kernels.native_dropout, outputs="out mask", differentiable="out", tensors=1,

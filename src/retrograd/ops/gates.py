@@ -11,13 +11,14 @@ import numpy as np
 
 from ..kernels import gates as kernels
 from .activation import sigmoid
+from .choosing import choose
 from .framework import backward_name, operator, pointwise
 from .joining import cat, split
 
 
 def _outside(g: Any, x: Any, lambd: Any) -> Any:
     """The ends of the interval are flat. A nan passes."""
-    return np.where(np.logical_and(x >= -lambd, x <= lambd), np.zeros_like(g), g)
+    return choose(np.logical_and(x >= -lambd, x <= lambd), 0.0, g)
 
 
 hardshrink = pointwise("hardshrink", kernels.hardshrink, domain="as given", tensors=1, x=_outside)
@@ -28,13 +29,13 @@ _SIXTH = 0.1666666716337204          # what 1 / 6 is in single precision, in whi
 
 
 def _hardsigmoid(g: Any, x: Any) -> Any:
-    return np.where(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, np.zeros_like(g))
+    return choose(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, 0.0)
 
 
 def _hardswish(g: Any, x: Any) -> Any:
     """What is not finite has a slope that is."""
-    between = np.where(np.logical_and(x > -3.0, x < 3.0), x, np.zeros_like(x))
-    return np.where(x <= -3.0, np.zeros_like(g), np.where(x < 3.0, g * (between / 3.0 + 0.5), g))
+    between = choose(np.logical_and(x > -3.0, x < 3.0), x, 0.0)
+    return choose(x <= -3.0, 0.0, choose(x < 3.0, g * (between / 3.0 + 0.5), g))
 
 
 hardsigmoid = pointwise("hardsigmoid", kernels.hardsigmoid, domain="as given", x=_hardsigmoid)
@@ -42,7 +43,7 @@ hardswish = pointwise("hardswish", kernels.hardswish, domain="as given", x=_hard
 
 
 def _above(g: Any, x: Any, threshold: Any) -> Any:
-    return np.where(x <= threshold, np.zeros_like(g), g)
+    return choose(x <= threshold, 0.0, g)
 
 
 threshold = pointwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above)
@@ -62,15 +63,15 @@ glu = operator("glu", kernels.glu, x=_glu)
 
 # 0 counts to the negative side.
 prelu = pointwise("prelu", kernels.prelu, node="PreluKernelBackward0", domain="as given",
-                  x=lambda g, x, weight: np.where(x > 0.0, g, g * weight),
-                  weight=lambda g, x: np.where(x > 0.0, np.zeros_like(g), g * x))
+                  x=lambda g, x, weight: choose(x > 0.0, g, g * weight),
+                  weight=lambda g, x: choose(x > 0.0, 0.0, g * x))
 
 
 # The result has the sign of x, and serves in its place where it is written over that.
 
 
 def _even(g: Any, x: Any, lower: Any, upper: Any) -> Any:
-    return np.where(x > 0.0, g, g * ((lower + upper) / 2.0))
+    return choose(x > 0.0, g, g * ((lower + upper) / 2.0))
 
 
 def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:

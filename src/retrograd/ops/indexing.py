@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import gathering, indexing as kernels
+from .choosing import choose
 from .framework import Op, backward_name, linear, operator
 
 # One element or a range of a dimension
@@ -98,11 +99,11 @@ take_backward: Op = linear("take_backward", gathering.take_backward, tensors=2, 
 
 
 def _unmasked(g: Any, mask: Any) -> Any:
-    return np.where(mask, np.zeros_like(g), g)
+    return choose(mask, 0.0, g)
 
 
 def _masked(g: Any, mask: Any) -> Any:
-    return np.sum(np.where(mask, g, np.zeros_like(g)))
+    return np.sum(choose(mask, g, 0.0))
 
 
 def _to_selected(g: Any, mask: Any, x_shape: Any) -> Any:

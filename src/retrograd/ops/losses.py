@@ -13,6 +13,7 @@ import numpy as np
 
 from ..kernels import losses as kernels
 from .activation import sigmoid
+from .choosing import choose
 from .framework import linear, operator
 
 
@@ -31,7 +32,7 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", x=_squared,
 
 def _smooth(g: Any, x: Any, y: Any, reduction: Any, beta: Any) -> Any:
     off, g = x - y, _share(g, x, reduction)
-    return np.where(np.abs(off) < beta, off * g / beta, np.sign(off) * g)
+    return choose(np.abs(off) < beta, off * g / beta, np.sign(off) * g)
 
 
 smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="promote", x=_smooth,
@@ -40,7 +41,7 @@ smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="prom
 
 def _huber(g: Any, x: Any, y: Any, reduction: Any, delta: Any) -> Any:
     off, g = x - y, _share(g, x, reduction)
-    return np.where(np.abs(off) < delta, off * g, np.sign(off) * (g * delta))
+    return choose(np.abs(off) < delta, off * g, np.sign(off) * (g * delta))
 
 
 huber_loss = operator("huber_loss", kernels.huber_loss, domain="promote", x=_huber,

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..kernels import margins as kernels
 from .activation import sigmoid
+from .choosing import choose
 from .framework import operator
 from .indexing import gather, gather_backward
 from .losses import _share
@@ -46,7 +47,7 @@ def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: Any, margin: Any,
     pull = _of_rows(g, rows.shape[0], reduction) / rows.shape[1]
     if weight is not None:
         pull = pull * weight[classes]
-    push = np.where(near, pull * 2.0 * over if p == 2 else pull, np.zeros_like(rows))
+    push = choose(near, pull * 2.0 * over if p == 2 else pull, 0.0)
     return np.reshape(push - _to_classes(sum_dim(push, (1,), True, None), classes, rows.shape), x.shape)
 
 
@@ -58,7 +59,7 @@ def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: An
     own = gather(rows, classes, 1)
     over = 1.0 - np.expand_dims(own, 2) + np.expand_dims(rows, 1)
     pull = np.expand_dims(_of_rows(g, rows.shape[0], reduction) / rows.shape[1], 2)
-    push = np.where(np.logical_and(over > 0.0, between), pull, np.zeros_like(over))
+    push = choose(np.logical_and(over > 0.0, between), pull, 0.0)
     up = _to_classes(sum_dim(push, (2,), False, None), classes, rows.shape)
     return np.reshape(sum_dim(push, (1,), False, None) - up, x.shape)
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from ..kernels import rectifiers as kernels
 from .activation import sigmoid
+from .choosing import choose
 from .elementary import erf
 from .framework import backward_name, pointwise
 
 
 def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
-    return np.where(x > 0.0, g, g * negative_slope)
+    return choose(x > 0.0, g, g * negative_slope)
 
 
 def _check_slope(name: str, slope: Any) -> None:
@@ -40,14 +41,14 @@ leaky_relu_inplace = pointwise("leaky_relu", kernels.leaky_relu, domain="as give
 
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     """0 belongs to the exponential, but the slope's own slope is 0 there."""
-    below = np.where(x < 0.0, x, np.zeros_like(x)) * input_scale
-    return np.where(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
+    below = choose(x < 0.0, x, 0.0) * input_scale
+    return choose(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
 
 
 def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     _check_slope("elu", alpha)
-    below = np.where(out < 0.0, out, np.zeros_like(out))
-    return np.where(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
+    below = choose(out < 0.0, out, 0.0)
+    return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
 
 
 elu = pointwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu)
@@ -75,7 +76,7 @@ mish = pointwise("mish", kernels.mish, domain="as given", x=_mish)
 def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
     """Straight beyond the threshold; the slope's own slope is 0 at the threshold, too."""
     t = x * beta
-    return np.where(t > threshold, g, g * sigmoid(np.where(t >= threshold, threshold, t)))
+    return choose(t > threshold, g, g * sigmoid(choose(t >= threshold, threshold, t)))
 
 
 softplus = pointwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
@@ -84,7 +85,7 @@ log_sigmoid = pointwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x
 
 def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
     """The ends themselves are flat."""
-    return np.where(np.logical_or(x <= min_val, x >= max_val), np.zeros_like(g), g)
+    return choose(np.logical_or(x <= min_val, x >= max_val), 0.0, g)
 
 
 hardtanh = pointwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)
