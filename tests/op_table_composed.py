@@ -50,15 +50,15 @@ COMPOSED = [
     *_called("nonzero argwhere", kinds="fcib"),
     *_called("msort", shapes=MANY, distinct=True, kinds="fi"),
     *_called("bincount", shapes=(((6,),), ((0,),)), kinds="i", low=0.0),
-    Entry("x[…]", lambda t, x: (x[..., 1], x[None, 1:, ::2], x[[0, 2, 0]], x[x > 0], x[:, t.tensor([1, 0, 1])]),
-          MATRICES, kinds="fci"),
-    Entry("x[…] = y", lambda t, x, y: _put(x.clone(), y), (((3, 4), (4,)),), kinds="fci"),
+    Entry("indices_taken", lambda t, x: (x[..., 1], x[None, 1:, ::2], x[[0, 2, 0]], x[:, t.tensor([1, 0, 1])],
+                                         x[t.tensor([True, False, True])]), MATRICES, kinds="fci"),
+    Entry("indices_put", lambda t, x, y: _put(x.clone(), y), (((3, 4), (4,)),), kinds="fci"),
 ]
 
 
 def _put(x: Any, y: Any) -> Any:
     x[1] = y
-    x[:, ::2] = 2
+    x[:, ::2] = 0
     x[[0, 2], 1] = y[:2]
     return x
 
