@@ -221,7 +221,7 @@ def _stubs() -> set[str]:
 
 
 _STUBS = _stubs()
-_REMOVED = {"eig", "lstsq", "solve", "symeig"}          # in PyTorch in name only
+_REMOVED = {"eig", "lstsq", "matrix_rank", "solve", "symeig"}      # in PyTorch in name only
 
 
 def _takes(name: str) -> bool:
