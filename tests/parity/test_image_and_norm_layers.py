@@ -237,3 +237,29 @@ def test_points_on_borders_far_away_and_nowhere(mode: str, padding: str, align: 
 def test_what_is_not_finite_stays_where_it_is(mode: str, size: int) -> None:
     x = np.array([np.nan, 1, np.inf, 2, 3]).reshape(1, 1, 5)
     compare(lambda t, x: t.nn.functional.interpolate(x, size, mode=mode), x, order=1)
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("channels", [1, 3, 5])
+def test_bytes_are_weighed_in_whole_numbers(channels: int, mode: str, align: bool, antialias: bool) -> None:
+    """Exactly as PyTorch does it, but for its images of more than four channels and one column, which are wrong."""
+    for had, new in (((6, 7), (3, 3)), ((6, 7), (9, 11)), ((2, 9), (7, 9)), ((1, 1), (3, 2)), ((5, 3), (1, 2))):
+        image = draws.integers(0, 256, (2, channels, *had)).astype("uint8")
+        compare(lambda t, x, new=new: t.nn.functional.interpolate(x, new, mode=mode, align_corners=align,
+                                                                  antialias=antialias), image)
+    image = draws.choice(np.array([0, 255], "uint8"), (1, channels, 8, 8))             # what overshoots
+    compare(lambda t, x: t.nn.functional.interpolate(x, scale_factor=(1.7, 0.8), mode=mode, align_corners=align,
+                                                     antialias=antialias), image)
+
+
+@pytest.mark.parametrize("call", [
+    "F.layer_norm(x, (4,), 2)", "F.layer_norm(x, (4,), None, 2.)", "F.rms_norm(x, (4,), 2)",
+    "F.group_norm(x, 2, [1.])", "F.batch_norm(x, x[0], x[0], 2)", "F.batch_norm(x, 'a', x[0])",
+    "F.instance_norm(x[None], None, None, 'a')", "F.scaled_dot_product_attention(x, 2, x)",
+    "F.scaled_dot_product_attention(x, x, x, True)", "F.bilinear(x, 2, x)", "F.bilinear(x, x, None)",
+    "F.bilinear(x, x, x, 3)", "F.kl_div(x, 0.5, reduction='sum')", "F.kl_div(None, x, reduction='sum')",
+])
+def test_what_is_no_tensor_is_named(call: str) -> None:
+    compare(lambda t, x: eval(call, {"F": t.nn.functional, "x": x}), normal(3, 4))

@@ -235,6 +235,13 @@ def test_cross_entropy_with_probabilities_and_smoothing(shape: tuple[int, ...], 
                 normal(*shape), y, unit(3), names=False)
 
 
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+def test_probabilities_of_no_classes_or_samples(reduction: str) -> None:
+    for shape in ((0, 3), (4, 0)):
+        compare(lambda t, x, y: t.nn.functional.cross_entropy(x, y, reduction=reduction), normal(*shape),
+                normal(*shape), names=False)          # of no samples, PyTorch's mean is filled with nan
+
+
 def test_what_losses_of_classes_refuse() -> None:
     x, y = normal(4, 3), classes(4)
     for name in ("nll_loss", "cross_entropy"):
@@ -274,6 +281,9 @@ def test_distances() -> None:
     compare(lambda t, x: t.nn.functional.normalize(x, p=1, dim=0), x)
     compare(lambda t, x, y: t.nn.functional.cosine_similarity(x, y), x, y, names=False)
     compare(lambda t, x, y: t.nn.functional.pairwise_distance(x, y), x, y, names=False)
+    for nothing in (normal(3, 0), normal(0), normal(0, 3)):
+        for p in (2.0, float("inf"), -float("inf")):
+            compare(lambda t, x, p=p: t.nn.functional.pairwise_distance(x, x, p), nothing, names=False)
     compare(lambda t, x, y, w, b: t.nn.functional.bilinear(x, y, w, b),
             normal(4, 3), normal(4, 2), normal(5, 3, 2), normal(5), names=False)
 

@@ -222,6 +222,11 @@ torch.scatter_add(v,0,t(1),t(9.))
 torch.scatter_add(t(1.),0,t([0,0]),t([2.,3.]))
 torch.scatter_add(x,1,t([[0,2],[1,1]]),2.)
 torch.scatter_add(input=x,dim=1,index=t([[0,2],[1,1]]),src=x)
+torch.ones(3,4).masked_fill(torch.ones(5)>0,1.)
+torch.ones(4).masked_fill_(torch.ones(5)>0,t(1.))
+torch.ones(3,4).masked_fill_(torch.ones(5)>0,1.)
+torch.ones(4).masked_fill(torch.ones(3,4)>0,1.)
+torch.ones(4).masked_fill_(torch.ones(3,4)>0,1.)
 """
 
 

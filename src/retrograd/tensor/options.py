@@ -240,3 +240,10 @@ def check_tensor(name: str, value: Any, argument: str = "input", position: int =
     """Raises TypeError where `value` is no tensor."""
     if not isinstance(value, State):
         raise not_a_tensor(name, value, argument, position)
+
+
+def check_optional(name: str, position: int, **values: Any) -> None:
+    """Raises TypeError where one of the values is neither a tensor nor None; the first has that position."""
+    for i, (argument, value) in enumerate(values.items()):
+        if value is not None:
+            check_tensor(name, value, argument, position + i)

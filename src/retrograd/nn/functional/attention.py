@@ -9,7 +9,7 @@ from ...dtypes import C_NAMES, float16, float32
 from ...kernels.shape import common_shape
 from ...ops import attention as ops, softmax as softmax_ops
 from ...tensor.functions import creation, matrix
-from ...tensor.options import filling
+from ...tensor.options import check_optional, check_tensor, filling
 from ...tensor.recording import recorded
 from ...tensor.state import requires
 from .dropping import dropout
@@ -20,6 +20,9 @@ _attention, _safe_softmax = recorded(ops.attention), recorded(softmax_ops.safe_s
 
 
 def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> None:
+    check_optional("scaled_dot_product_attention", 4, attn_mask=mask)
+    for i, (argument, x) in enumerate((("query", query), ("key", key), ("value", value)), 1):
+        check_tensor("scaled_dot_product_attention", x, argument, i)
     names = [C_NAMES[x._array.dtype.name] for x in (query, key, value)]
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "

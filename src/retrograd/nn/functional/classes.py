@@ -80,7 +80,7 @@ def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction:
     if reduction == "none":
         return -loss.sum(dim)
     total = -loss.sum()
-    return _div_number(total, max(input.numel() // classes, 1)) if reduction == "mean" and input.numel() else total
+    return _div_number(total, input.numel() // max(classes, 1)) if reduction == "mean" else total
 
 
 def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int, reduction: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
@@ -10,6 +11,7 @@ from ...kernels.shape import common_shape
 from ...ops import composing as ops
 from ...tensor.dims import axes_of
 from ...tensor.functions.distances import pdist
+from ...tensor.functions.norms import vector_norm
 from ...tensor.into import into
 from ...tensor.options import check_tensor
 from ...tensor.recording import recorded
@@ -63,4 +65,6 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
     for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
         check_tensor("pairwise_distance", value, name, position)
     off = _add_number(x1 - x2, eps)
+    if off._array.size == 0 and p in (math.inf, -math.inf):
+        return vector_norm(off, p, -1, keepdim)           # which says what it cannot
     return _norm(off, p, axes_of("norm", -1, off._array.ndim), keepdim, None)

@@ -8,6 +8,7 @@ from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops import losses as ops
 from ...tensor.functions.rearranging import broadcast_shapes
+from ...tensor.options import check_tensor
 from ...tensor.recording import recorded
 from ...tensor.state import State
 from .reduction import checked_reduction
@@ -197,6 +198,8 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
 
 def divergence(input: Any, target: Any, log_target: bool) -> Any:
     """What each element adds to the Kullback-Leibler divergence."""
+    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
+        check_tensor("kl_div", value, argument, position)
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")

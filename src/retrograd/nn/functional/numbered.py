@@ -63,8 +63,6 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: 
 
 def kl_div(input: Any, target: Any, reduction: int = 0, *, log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced."""
-    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        check_tensor("kl_div", value, argument, position)
     return loss.reduced(loss.divergence(input, target, log_target), _word(reduction))
 
 

@@ -15,6 +15,7 @@ from ...dtypes import BOOL_, C128, F64, dtype as torch_dtype
 from ...ops import arithmetic as ops
 from ...ops.basic import cast
 from ...ops.domains import subtracted
+from ..dims import not_a_tensor
 from ..inplace import augmented, inplace, write
 from ..into import into
 from ..options import check_tensor, filling, number
@@ -51,6 +52,13 @@ def invalid(name: str, *args: Any) -> TypeError:
                      "or Python numbers")
 
 
+def _refuse_none(name: str, input: Any, other: Any) -> None:
+    """An op with options takes None for a tensor that is left out, which these two cannot be."""
+    for position, (argument, value) in enumerate((("input", input), ("other", other)), 1):
+        if value is None:
+            raise not_a_tensor(name, value, argument, position)
+
+
 def add(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     """`input + alpha * other`, broadcast, in the common type. Raises RuntimeError where alpha is of a higher kind.
 
@@ -62,6 +70,7 @@ def add(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor
         return into(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if alpha == 1 and alpha is not True:
         return _add(input, other)  # type: ignore[no-any-return]
+    _refuse_none("add", input, other)
     return _add_scaled(input, other, number("add", "alpha", 3, alpha))  # type: ignore[no-any-return]
 
 
@@ -71,6 +80,7 @@ def sub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor
         return into(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if alpha == 1 and alpha is not True:
         return _sub(input, other)  # type: ignore[no-any-return]
+    _refuse_none("sub", input, other)
     return _sub_scaled(input, other, number("sub", "alpha", 3, alpha))  # type: ignore[no-any-return]
 
 
@@ -100,6 +110,8 @@ def div(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: Any
         return into(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
     if rounding_mode is None:
         return _div(input, other)  # type: ignore[no-any-return]
+    if input is None or other is None:
+        raise invalid("div", input, other)
     return _rounding(rounding_mode)(input, other, rounding_mode)  # type: ignore[no-any-return]
 
 

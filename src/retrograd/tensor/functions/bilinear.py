@@ -6,7 +6,7 @@ from typing import Any
 
 from ...kernels.reductions import refuse
 from ...ops import trilinear as ops
-from ..options import refuse_complex_gradient
+from ..options import check_optional, check_tensor, refuse_complex_gradient
 from ..recording import recorded
 
 _trilinear = recorded(ops.trilinear)
@@ -17,6 +17,9 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
 
     Raises RuntimeError where the sizes do not fit.
     """
+    for i, (argument, value) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
+        check_tensor("bilinear", value, argument, i)
+    check_optional("bilinear", 4, bias=bias)
     if input1.dim() != input2.dim():
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
     for dim, (n, m) in enumerate(zip(input1.shape[:-1], input2.shape[:-1])):

@@ -101,6 +101,8 @@ def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
                            f"{C_NAMES[chosen.dtype.name]}")
+    shapes = array.shape, chosen.shape
+    common_shape(*(shapes if place else shapes[::-1]))
     if isinstance(value, State):
         if value._array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "

@@ -21,7 +21,7 @@ from .creation import complex as complex_of
 from .determinants import linalg_inv as inv
 from .elementary import conj, imag, real, sqrt
 from .joining import cat
-from .matrix import matmul, mm
+from .matrix import matmul, mm, vdot
 from .rearranging import diagonal
 from .reductions import sum as total
 
@@ -152,7 +152,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     if a.dtype is not b.dtype:
         raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
                            f"{name} and y of type {other} instead")
-    return total(mul(conj(x), y), dim)
+    return vdot(x, y) if a.ndim == b.ndim == 1 else total(mul(conj(x), y), dim)
 
 
 def linalg_vander(x: Any, N: int | None = None) -> Any:

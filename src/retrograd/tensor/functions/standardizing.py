@@ -13,7 +13,7 @@ from ...kernels.reductions import refuse
 from ...ops import norms as ops
 from ..dims import array_of
 from ..into import into
-from ..options import number
+from ..options import check_optional, number
 from ..recording import recorded
 from ..state import plain, requires
 
@@ -50,7 +50,8 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
 
 def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
     """`layer_norm`, with the means and 1 / the deviations, which are constants."""
-    x = array_of("native_layer_norm", input)
+    x = array_of("layer_norm", input)
+    check_optional("layer_norm", 3, weight=weight, bias=bias)
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
     _check_types(x, weight, bias)
@@ -78,6 +79,7 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     It is then multiplied by `weight`. `eps` is by default the smallest step at 1 in the dtype. Raises as `layer_norm`.
     """
     x = array_of("rms_norm", input)
+    check_optional("rms_norm", 3, weight=weight)
     shape = _normalized_shape("rms_norm", x, normalized_shape, {"weight": weight}, "")
     refuse(x.dtype, "rms_norm", "biu")
     exact = input.float() if x.dtype == F16 else input
@@ -107,6 +109,7 @@ def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) ->
 def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
     """`group_norm` of N times C channels of HxW elements, with the means and 1 / the deviations, as constants."""
     x = array_of("native_group_norm", input)
+    check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
     return _group_norm(input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
 
@@ -119,6 +122,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     Raises RuntimeError where sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
     """
     x = array_of("group_norm", input)
+    check_optional("group_norm", 3, weight=weight, bias=bias)
     if x.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
     _check_groups(x, x.shape[1], num_groups, weight, bias)
@@ -153,7 +157,8 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
     """`batch_norm`, with the means and 1 / the deviations of the batch, which are constants; empty in evaluation."""
     if out is not None:
         return into(out, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps)
-    x = array_of("native_batch_norm", input)
+    x = array_of("batch_norm", input)
+    check_optional("batch_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
     momentum = float(_float("batch_norm", "momentum", 7, momentum))
     eps = float(_float("batch_norm", "eps", 8, eps))
     if not training:
@@ -205,6 +210,7 @@ def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running
     Raises RuntimeError where neither the input's statistics nor running ones are to be used.
     """
     x = array_of("instance_norm", input)
+    check_optional("instance_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
     _float("instance_norm", "momentum", 7, momentum)
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
