@@ -147,7 +147,8 @@ EXPRESSIONS = [
     "torch.logical_and(x, 1)", "torch.eq(1, x)", "torch.lt(x, 'a')", "x.eq(1)", "x.lt(y)", "torch.bitwise_and(1, i)",
     "torch.conj(x) is x", "x.real is x", "x.positive() is x", "x.imag", "hash(x) == id(x) or True", "x in [x]",
     "torch.sub(x, y, alpha=True)", "torch.add(x, None, alpha=2)", "torch.sub(x, None, alpha=2)",
-    "torch.div(x, None, rounding_mode='floor')", "torch.add(None, x, alpha=2)", "torch.add(x, y, alpha='a')", "torch.polar(x, y)", "torch.complex(x, y)",
+    "torch.div(x, None, rounding_mode='floor')", "torch.add(None, x, alpha=2)",
+    "torch.add(x, y, alpha='a')", "torch.polar(x, y)", "torch.complex(x, y)",
     "torch.heaviside(x, y.detach())", "x.is_conj()", "torch.relu(x - 0.5)",
 ]
 

@@ -176,7 +176,7 @@ def resample(x: Any, axes: tuple[Axis, ...]) -> Any:
 
 
 def _bytes_along(x: Any, axis: Axis) -> Any:
-    """The weighted sums of bytes along an axis, as bytes: with the whole numbers of 16 bits that PyTorch has for weights.
+    """The weighted sums of bytes along an axis, as bytes: the weights are whole numbers of 16 bits, as in PyTorch.
 
     Weights that fall on the same byte, at an edge, are one weight.
     """

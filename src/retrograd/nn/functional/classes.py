@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,10 @@ def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction:
         loss = loss * _along(weight, dim, input.ndim)
     if reduction == "none":
         return -loss.sum(dim)
+    if reduction == "mean" and not input.numel():
+        return -loss.sum().fill_(math.nan)
     total = -loss.sum()
-    return _div_number(total, input.numel() // max(classes, 1)) if reduction == "mean" else total
+    return _div_number(total, max(input.numel() // classes, 1)) if reduction == "mean" else total
 
 
 def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int, reduction: str,
