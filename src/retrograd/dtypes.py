@@ -137,6 +137,8 @@ def of_scalar(value: object) -> np.dtype[Any]:
         return BOOL_
     if isinstance(value, int):
         return I64
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return of_scalar(value.item())
     return default_floating() if isinstance(value, float) else default_complex()
 
 

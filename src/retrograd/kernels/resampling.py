@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -182,7 +182,7 @@ def _bytes_along(x: Any, axis: Axis) -> Any:
     """
     taps = _taps(axis, np.dtype(F64))
     at, weight = taps.at - taps.at[0], np.zeros((int((taps.at - taps.at[0]).max(initial=0)) + 1, axis[2]))
-    np.add.at(weight, (at, np.arange(axis[2])), taps.weight)
+    np.add.at(weight, (at, np.arange(axis[2])), cast("Array", taps.weight))
     heaviest, bits = weight.max(), 0
     while bits < 22 and int(0.5 + heaviest * 2 ** (bits + 1)) < 2 ** 15:
         bits += 1

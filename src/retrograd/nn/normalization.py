@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 def _shape(sizes: Any) -> tuple[int, ...]:
-    return (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    return (int(sizes),) if isinstance(sizes, Integral) else tuple(sizes)
 
 
 class LayerNorm(_Affine):

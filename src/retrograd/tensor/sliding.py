@@ -13,6 +13,8 @@ def ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
     """An int as a tuple of one, several as a tuple. Raises TypeError for what is neither."""
     given = value if isinstance(value, (tuple, list)) else (value,)
     for each in given:
+        if isinstance(each, State) and not each._array.ndim and each._array.dtype.kind in "iu":
+            continue
         if isinstance(each, (State, bool)) or not isinstance(each, (int, np.integer)):
             raise TypeError(f"{name}(): argument '{argument}' must be tuple of ints, not {type(value).__name__}")
     return tuple(map(int, given))

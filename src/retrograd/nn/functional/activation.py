@@ -11,7 +11,7 @@ from ...ops.framework import Op
 from ...tensor.functions import normalizing
 from ...tensor.inplace import inplace as written_over
 from ...tensor.into import into
-from ...tensor.options import refuse_complex_gradient
+from ...tensor.options import number, refuse_complex_gradient
 from ...tensor.recording import recorded
 from ...tensor.state import State
 
@@ -95,6 +95,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 
     Raises RuntimeError for bytes, which have no sign, and a limit below 0.
     """
+    min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
         raise ValueError(f"min_val cannot be greater than max_val: they are {min_val} and {max_val}")
     if min_val < 0 and isinstance(input, State) and input._array.dtype.kind == "u":
@@ -112,7 +113,8 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
 
     In place with a negative slope it has no derivative: the result does not tell on which side it was.
     """
-    return (_leaky_relu_ if inplace else _leaky_relu)(input, negative_slope)
+    return (_leaky_relu_ if inplace else _leaky_relu)(input, number(
+        "leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope))
 
 
 def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
@@ -125,6 +127,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
     In place with a negative alpha it has no derivative: the result does not tell on which side it was.
     """
+    alpha = number("elu_" if inplace else "elu", "alpha", 2, alpha)
     return (_elu_ if inplace else _elu)(input, alpha, 1.0, 1.0)
 
 
@@ -145,6 +148,7 @@ def selu_(input: Any) -> Any:
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x, and alpha * (exp(x / alpha) - 1) where x is not positive. Raises RuntimeError for an alpha of 0."""
+    alpha = number("celu_" if inplace else "celu", "alpha", 2, alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
@@ -184,7 +188,7 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any
     """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
     if out is not None:
         return into(out, softplus, input, beta, threshold)
-    return _softplus(input, beta, threshold)
+    return _softplus(input, number("softplus", "beta", 2, beta), number("softplus", "threshold", 3, threshold))
 
 
 def softsign(input: Any) -> Any:

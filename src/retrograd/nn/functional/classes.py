@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ops import composing, losses as ops, softmax
 from ...tensor.dims import array_of
-from ...tensor.options import check_tensor
+from ...tensor.options import check_tensor, number
 from ...tensor.recording import recorded
 from ...tensor.state import State, plain
 from .reduction import checked_reduction
@@ -43,6 +43,7 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: boo
             raise TypeError(f"cross_entropy_loss(): argument '{argument}' (position {i}) must be Tensor, not "
                             f"{type(value).__name__}")
     x, y = input._array, target._array
+    label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = min(x.ndim - 1, 1)

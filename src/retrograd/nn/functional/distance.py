@@ -13,7 +13,7 @@ from ...tensor.dims import axes_of
 from ...tensor.functions.distances import pdist
 from ...tensor.functions.norms import vector_norm
 from ...tensor.into import into
-from ...tensor.options import check_tensor
+from ...tensor.options import check_tensor, number
 from ...tensor.recording import recorded
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
@@ -64,6 +64,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
     """
     for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
         check_tensor("pairwise_distance", value, name, position)
+    p, eps = number("pairwise_distance", "p", 3, p), number("pairwise_distance", "eps", 4, eps)
     off = _add_number(x1 - x2, eps)
     if off._array.size == 0 and p in (math.inf, -math.inf):
         return vector_norm(off, p, -1, keepdim)           # which says what it cannot

@@ -8,7 +8,7 @@ from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops import losses as ops
 from ...tensor.functions.rearranging import broadcast_shapes
-from ...tensor.options import check_tensor
+from ...tensor.options import check_tensor, number
 from ...tensor.recording import recorded
 from ...tensor.state import State
 from .reduction import checked_reduction
@@ -102,6 +102,7 @@ def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, re
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     input, target = _same_shapes("smooth_l1_loss", input, target)
+    beta = number("smooth_l1_loss", "beta", 4, beta)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta. It is {beta}.")
     if beta == 0:
@@ -116,6 +117,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     """
     reduction = _reduction_of(reduction, None, None, weight)
     input, target = _same_shapes("huber_loss", input, target)
+    delta = number("huber_loss", "delta", 4, delta)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     target = target.to(input.dtype)

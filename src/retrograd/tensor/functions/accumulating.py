@@ -13,6 +13,7 @@ from ...ops import matrix as ops
 from ..dims import array_of, axis_of
 from ..inplace import write
 from ..into import into
+from ..options import number
 from ..recording import recorded
 from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, legacy_name, refuse_bool
 
@@ -91,6 +92,10 @@ _addmm, _addmv, _addbmm = recorded(ops.addmm), recorded(ops.addmv), recorded(ops
 _baddbmm, _addr = recorded(ops.baddbmm), recorded(ops.addr)
 
 
+def _factors(name: str, beta: Any, alpha: Any) -> tuple[Any, Any]:
+    return number(name, "beta", 4, beta), number(name, "alpha", 5, alpha)
+
+
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
     """beta * input + alpha * mat1 @ mat2, for matrices; `input` broadcasts to the product.
 
@@ -105,7 +110,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     if not (a.ndim == b.ndim == 2 and x.shape == b.shape[1:] and a.shape[1] == b.shape[0]
             and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # anything but a layer with a bias
         _check_addmm(x, a, b)
-    return _addmm(input, mat1, mat2, beta, alpha)
+    return _addmm(input, mat1, mat2, *_factors("addmm", beta, alpha))
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
@@ -114,7 +119,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: flo
         return into(out, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha)
     _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
                    array_of("baddbmm", batch2, "batch2", 3))
-    return _baddbmm(input, batch1, batch2, beta, alpha)
+    return _baddbmm(input, batch1, batch2, *_factors("baddbmm", beta, alpha))
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
@@ -123,7 +128,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: floa
         return into(out, addbmm, input, batch1, batch2, beta=beta, alpha=alpha)
     _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
                   array_of("addbmm", batch2, "batch2", 3))
-    return _addbmm(input, batch1, batch2, beta, alpha)
+    return _addbmm(input, batch1, batch2, *_factors("addbmm", beta, alpha))
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
@@ -131,7 +136,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, 
     if out is not None:
         return into(out, addmv, input, mat, vec, beta=beta, alpha=alpha)
     check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
-    return _addmv(input, mat, vec, beta, alpha)
+    return _addmv(input, mat, vec, *_factors("addmv", beta, alpha))
 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
@@ -144,7 +149,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1,
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):
                 raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
-    return _addr(input, vec1, vec2, beta, alpha)
+    return _addr(input, vec1, vec2, *_factors("addr", beta, alpha))
 
 
 def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first: Any, second: Any, beta: float,

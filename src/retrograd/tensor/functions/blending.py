@@ -85,14 +85,14 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """`self += value * tensor1 * tensor2`."""
     _check_addc("addcmul", self, tensor1, tensor2)
-    write(ops.addcmul, self, (tensor1, tensor2, value))
+    write(ops.addcmul, self, (tensor1, tensor2, number("addcmul_", "value", 3, value)))
     return self
 
 
 def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """`self += value * tensor1 / tensor2`."""
     _check_addc("addcdiv", self, tensor1, tensor2)
-    write(ops.addcdiv, self, (tensor1, tensor2, value))
+    write(ops.addcdiv, self, (tensor1, tensor2, number("addcdiv_", "value", 3, value)))
     return self
 
 

@@ -137,24 +137,27 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1. + 1e-7, 2.1]))
     tensor([ True, False])
     """
-    _check_close("isclose", input, other, rtol, atol)
+    rtol, atol = _check_close("isclose", input, other, rtol, atol)
     return _isclose(input, other, rtol, atol, equal_nan)  # type: ignore[no-any-return]
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close, as `isclose` says."""
-    _check_close("allclose", input, other, rtol, atol)
+    rtol, atol = _check_close("allclose", input, other, rtol, atol)
     return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-def _check_close(name: str, input: Any, other: Any, rtol: float, atol: float) -> None:
+def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tuple[float, float]:
+    """The two tolerances as numbers."""
     check_tensor(name, input)
     check_tensor(name, other, "other", 2)
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
+    rtol, atol = number(name, "rtol", 3, rtol), number(name, "atol", 4, atol)
     for argument, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise RuntimeError(f"{argument} must be greater than or equal to zero, but got {value:g}")
+    return rtol, atol
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:

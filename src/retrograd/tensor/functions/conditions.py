@@ -100,7 +100,7 @@ def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: A
     is another name of `atol`, without a relative bound. int64, no gradient. Raises RuntimeError for ints and halves.
     """
     array = array_of("linalg_matrix_rank", input)
-    if not all(b is None or isinstance(b, (State, int, float)) for b in (tol, atol, rtol)):
+    if not all(b is None or isinstance(b, (State, int, float, np.number)) for b in (tol, atol, rtol)):
         raise TypeError("linalg_matrix_rank() received an invalid combination of arguments: bounds are numbers or "
                         "tensors")
     absolute, relative = _bounds(array, tol, atol, rtol) if array.ndim > 1 else (0.0, 0.0)

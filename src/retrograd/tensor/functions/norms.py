@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ...dtypes import category, dtype as torch_dtype
 from ...ops import basic, normalizing as ops, shape as shape_ops
 from ..dims import Dims, array_of, as_int, axes_of, axis_of
@@ -107,6 +109,7 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
         receive("matrix_norm", out, result)
         return copy_(out, result)
     array_of("linalg_matrix_norm", input)
+    ord = ord.item() if isinstance(ord, np.number) else ord
     if not isinstance(dim, (tuple, list)) or not isinstance(ord, (str, int, float)):
         raise TypeError("linalg_matrix_norm() received an invalid combination of arguments: ord is a number or a "
                         "string, dim a tuple of two ints")
@@ -161,7 +164,7 @@ def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = Fa
     """
     array = array_of("linalg_norm", input)
     if dim is not None:
-        dim = [dim] if isinstance(dim, int) else [*dim]
+        dim = [dim] if isinstance(dim, (int, np.integer)) else [*dim]
         if len(dim) not in (1, 2):
             raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dim}")
     elif ord is not None and array.ndim not in (1, 2):
@@ -206,7 +209,7 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
     tensor(5.)
     """
     array = array_of("norm", input)
-    if isinstance(p, str) and not (p == "fro" and (dim is None or isinstance(dim, int) or len(dim) <= 2)):
-        dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    if isinstance(p, str) and not (p == "fro" and (dim is None or isinstance(dim, (int, np.integer)) or len(dim) <= 2)):
+        dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, (int, np.integer)) else dim
         return matrix_norm(input, p, [*dims], keepdim, dtype=dtype, out=out)
     return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)

@@ -65,7 +65,7 @@ def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, in
 def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:
     """`q` as a tensor. Raises RuntimeError or TypeError for what PyTorch refuses."""
     if not isinstance(q, State):
-        if not isinstance(q, (int, float)):
+        if not isinstance(q, (int, float, np.number)):
             raise invalid(name, array, q)
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")

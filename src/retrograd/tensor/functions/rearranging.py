@@ -138,7 +138,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     """
     if repeats is None:
         counts = _counts(array_of("repeat_interleave", input))
-        return plain(np.repeat(np.arange(counts.size), counts))
+        return plain(np.repeat(np.arange(counts.size), _as_many(counts, output_size)))
     array = array_of("repeat_interleave", input)
     if dim is None:
         input, dim, array = flatten(input), 0, array.reshape(-1)
@@ -152,13 +152,25 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
         if counts.size != array.shape[axis]:
             raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
                                f"{counts.size} and input.size({axis}) = {array.shape[axis]}")
-        return index_select(input, axis, plain(np.repeat(np.arange(counts.size, dtype=I64), counts)))
+        return index_select(input, axis, plain(np.repeat(np.arange(counts.size, dtype=I64), _as_many(counts,
+                                                                                                     output_size))))
     count = as_int("repeat_interleave", repeats, "repeats")
     if count < 0:
         raise RuntimeError(f"Repeats must be non-negative, but got {count}")
     shape = array.shape
+    if output_size not in (None, count * shape[axis]):
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {count * shape[axis]} but got "
+                           f"{output_size}")
     wide = expand(unsqueeze(input, axis + 1), (*shape[:axis + 1], count, *shape[axis + 1:]))
     return flatten(clone(wide, memory_format=contiguous_format), axis, axis + 1)
+
+
+def _as_many(counts: Any, output_size: int | None) -> Any:
+    """The counts, if they add up to the size that is given."""
+    if output_size is not None and counts.sum() != output_size:
+        raise RuntimeError(f"allocated size does not match required size: output_size is {output_size}, and the counts "
+                           f"add up to {counts.sum()}")
+    return counts
 
 
 def _counts(counts: Any) -> Any:

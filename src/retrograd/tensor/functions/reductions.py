@@ -17,7 +17,7 @@ from ...kernels.reductions import count, nonempty
 from ...ops import reductions as ops, scans
 from ..dims import Dims, array_of, as_int, axes_of, axis_of
 from ..into import into
-from ..options import element_type, shape_of
+from ..options import element_type, number, shape_of
 from ..recording import recorded
 from ..return_types import aminmax as _MinMax
 
@@ -129,6 +129,8 @@ def _spread(name: str) -> Callable[..., Any]:
         axes = axes_of(name, dim if axis is None else axis, array.ndim)
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
+        else:
+            correction = number(name, "correction", 3, correction)
         if count(array.shape, axes) <= correction:
             warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
                  "reduction factor (input numel divided by output numel).", UserWarning)
