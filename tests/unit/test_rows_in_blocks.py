@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import norms, softmax, standardizing
+from retrograd.kernels import norms, softmax, standardizing, threads
 
 SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
@@ -113,3 +113,19 @@ def test_floating_point_is_quiet_in_threads() -> None:
     """Warnings are errors here, and what is divided by 0 in another thread would warn."""
     x = torch.full((600, 1000), -float("inf"))
     assert torch.softmax(x, 1).isnan().all()
+
+
+def test_the_number_of_threads_may_change_meanwhile() -> None:
+    """As where another thread calls set_num_threads(1) after the parts were counted."""
+    class Length(int):
+        def __mul__(self, other: int) -> int:
+            threads.use(1)
+            return int(self) * other
+
+    before, done = threads.available(), []
+    try:
+        threads.use(2)
+        threads.in_parts(lambda start, stop: done.append((start, stop)), Length(4), 1 << 24)
+    finally:
+        threads.use(before)
+    assert sorted(done) == [(0, 2), (2, 4)]

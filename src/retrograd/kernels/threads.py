@@ -37,7 +37,7 @@ class _Pool:
     def get(cls) -> ThreadPoolExecutor:
         with cls.lock:
             if cls.executor is None:
-                cls.executor = ThreadPoolExecutor(cls.count - 1, "retrograd")
+                cls.executor = ThreadPoolExecutor(max(1, cls.count - 1), "retrograd")
             return cls.executor
 
     @classmethod

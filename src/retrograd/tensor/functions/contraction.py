@@ -67,6 +67,11 @@ def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
                                    f"match, {size} != {own[label]}")
         for label, size in own.items():
             if size != 1 and seen.setdefault(label, size) != size:
+                if isinstance(label, int):                # of an ellipsis, from the last dim: -1, -2, …
+                    covered = max(sum(isinstance(each, int) for each in each_input) for each_input in equation.inputs)
+                    raise RuntimeError(f"einsum(): dimension {covered + label} covered by ellipsis in operand {i}has "
+                                       f"size {size} which does not broadcast with previously seen ellipsis with size "
+                                       f"{seen[label]} for the respective dimension")
                 raise RuntimeError(f"einsum(): subscript {label} has size {size} for operand {i} which does not "
                                    f"broadcast with previously seen size {seen[label]}")
 
