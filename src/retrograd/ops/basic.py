@@ -17,7 +17,7 @@ def _cast(x: Any, dtype: Any) -> Any:
     return copied(x, dtype)
 
 
-cast: Op = linear("to", _cast, node="ToCopyBackward0", x=lambda g, x_dtype: cast(g, x_dtype))
+cast: Op = linear("to", _cast, layout="kept", node="ToCopyBackward0", x=lambda g, x_dtype: cast(g, x_dtype))
 
 
 def _real(x: Any) -> Any:
@@ -40,5 +40,5 @@ def _clone(x: Any, order: Any) -> Any:
     return out
 
 
-clone = linear("clone", _clone, x=lambda g: g)
-copy = linear("copy_", _clone, node="CopyBackwards", x=lambda g: g)
+clone = linear("clone", _clone, layout="kept", x=lambda g: g)
+copy = linear("copy_", _clone, layout="kept", node="CopyBackwards", x=lambda g: g)

@@ -40,10 +40,10 @@ def _cholesky(g: Any, factor: Any, upper: Any) -> Any:
     return solve_triangular(lower, inner, False, False, False)
 
 
-cholesky_ex: Op = operator("linalg_cholesky_ex", kernels.cholesky_ex, outputs="factor info", differentiable="factor",
-                           holomorphic=False, a=_cholesky)
-cholesky: Op = operator("cholesky", kernels.cholesky_ex, outputs="factor info", differentiable="factor",
-                        holomorphic=False, a=_cholesky)
+cholesky_ex: Op = operator("linalg_cholesky_ex", kernels.cholesky_ex, layout="columns", outputs="factor info",
+                           differentiable="factor", holomorphic=False, a=_cholesky)
+cholesky: Op = operator("cholesky", kernels.cholesky_ex, layout="columns", outputs="factor info",
+                        differentiable="factor", holomorphic=False, a=_cholesky)
 
 
 # QR
@@ -73,7 +73,7 @@ def _by_square_factor(q: Any, r: Any, gq: Any, gr: Any) -> Any:
     return solve_triangular(adjoint(r), gq + np.matmul(q, inner), False, False, False)
 
 
-qr = operator("linalg_qr", householder.qr, outputs="q r", a=_qr)
+qr = operator("linalg_qr", householder.qr, layout="columns", outputs="q r", a=_qr)
 
 
 # Eigenvalues
@@ -93,7 +93,7 @@ def _eigh(g: Any, values: Any, vectors: Any) -> Any:
     return np.matmul(np.matmul(vectors, inner), adjoint(vectors))
 
 
-eigh: Op = operator("linalg_eigh", kernels.eigh, outputs="values vectors", unfilled=True, a=_eigh)
+eigh: Op = operator("linalg_eigh", kernels.eigh, layout="columns", outputs="values vectors", unfilled=True, a=_eigh)
 
 
 def _eig(g: Any, values: Any, vectors: Any) -> Any:
@@ -117,6 +117,6 @@ def _by_eigenvalues(g: Any, vectors: Any) -> Any:
     return solve_ex(adjoint(vectors), g[..., None] * adjoint(vectors), True, False)[0]
 
 
-eig: Op = operator("linalg_eig", kernels.eig, outputs="values vectors", unfilled=True, a=_eig)
+eig: Op = operator("linalg_eig", kernels.eig, layout="columns", outputs="values vectors", unfilled=True, a=_eig)
 eigvalsh = constant("linalg_eigvalsh", kernels.eigvalsh, "a")
 eigvals = constant("linalg_eigvals", kernels.eigvals, "a")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,16 +20,8 @@ Rule = Callable[..., Any]
 # What an op computes in: given the common type of its operands and the type of each, the type, or an exception.
 Domain = Callable[[np.dtype[Any], list[np.dtype[Any]]], np.dtype[Any]]
 Step = tuple[int, Rule, tuple[int, ...]]
-
-
-# What is not element-wise but has a layout of its own, mostly that of its operand.
-_KEEP_LAYOUT = ("clone", "copy_", "flip", "frexp", "nonzero", "rot90", "sort", "to", "unsafe_split",
-                "unsafe_split_with_sizes")
-# What LAPACK lays out column by column: the decompositions and solvers of these names.
-_COLUMNS = ("linalg_inv_ex", "linalg_solve_ex", "linalg_solve_triangular", "triangular_solve", "linalg_lstsq",
-            "linalg_cholesky_ex", "cholesky", "cholesky_solve", "cholesky_inverse", "linalg_qr", "linalg_svd",
-            "linalg_eigh", "linalg_eig", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_ldl_factor_ex",
-            "linalg_ldl_solve", "linalg_householder_product", "geqrf", "ormqr")
+# How the results of an op lie in memory, whose strides programs see; what each word means stands at `operator`.
+Layout = Literal["rows", "kept", "columns"]
 
 
 class Save(NamedTuple):
@@ -49,13 +41,14 @@ class Op:
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
     __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "indices_at", "kernel", "kind",
-                 "name", "node_name", "outputs", "row_major", "rules", "saved_arrays", "saves", "several", "short",
+                 "layout", "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several", "short",
                  "steps", "unfilled", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
                  differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
-                 view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False) -> None:
+                 view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False,
+                 layout: Layout | None = None) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
@@ -81,8 +74,7 @@ class Op:
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
-        # Whether results are laid out row by row, whatever the operands' layout, which element-wise ops keep.
-        self.row_major = kind in ("linear", "operator") and not view and name not in _KEEP_LAYOUT + _COLUMNS
+        self.layout: Layout = layout or ("rows" if kind in ("linear", "operator") and not view else "kept")
         Op.by_kernel.setdefault(kernel, self)
 
     def __repr__(self) -> str:
@@ -171,22 +163,30 @@ def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = 
 
 
 def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, view: bool = False, outputs: str = "out",
-           variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None, **rules: Rule) -> Op:
-    """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents."""
+           variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None,
+           layout: Layout | None = None, **rules: Rule) -> Op:
+    """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents.
+
+    `layout` is as for `operator`, but that of a view is 'kept'.
+    """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
-              variadic=variadic, domain=domain, tensors=tensors)
+              variadic=variadic, domain=domain, tensors=tensors, layout=layout)
 
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
-             domain: str | Domain = "as given", unfilled: bool = False, **rules: Rule) -> Op:
+             domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
+             **rules: Rule) -> Op:
     """Any other operator: neither point-wise nor linear in all its arguments at once.
 
+    `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
+    as the kernel leaves them, mostly as the operand lies); or 'columns' (they stay so too, and the kernel makes
+    matrices column by column, as LAPACK does).
     The rules of an op that is `unfilled` are given None for the outputs that no gradient came from, and may return it.
     """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain,
-              unfilled=unfilled)
+              unfilled=unfilled, layout=layout)
 
 
 def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given") -> Op:

@@ -27,8 +27,8 @@ split_with_sizes: Op = linear("split_with_sizes", kernels.split, view=True, outp
 repeat: Op = linear("repeat", kernels.repeat, x=lambda g, x_shape, repeats: sum_of_parts(g, x_shape, repeats))
 sum_of_parts: Op = linear("sum_of_parts", kernels.sum_of_parts, g=lambda g, repeats: repeat(g, repeats))
 
-flip: Op = linear("flip", kernels.flip, x=lambda g, dims: flip(g, dims))
+flip: Op = linear("flip", kernels.flip, layout="kept", x=lambda g, dims: flip(g, dims))
 roll: Op = linear("roll", kernels.roll, x=lambda g, shifts, dims: roll(g, tuple([-n for n in shifts]), dims))
-rot90: Op = linear("rot90", kernels.rot90, x=lambda g, k, dims: rot90(g, -k, dims))
+rot90: Op = linear("rot90", kernels.rot90, layout="kept", x=lambda g, k, dims: rot90(g, -k, dims))
 tril: Op = linear("tril", kernels.tril, x=lambda g, diagonal: tril(g, diagonal))
 triu: Op = linear("triu", kernels.triu, x=lambda g, diagonal: triu(g, diagonal))

@@ -19,7 +19,7 @@ nextafter = pointwise("nextafter", np.nextafter, domain=promoted(**without("next
 ldexp: Op = pointwise("ldexp", kernels.ldexp, domain="float", x=lambda g, y: g * exp2(y),
                       y=lambda g, out: g * (out * math.log(2)))
 Op.by_kernel[np.ldexp] = ldexp
-frexp = operator("frexp", kernels.frexp, outputs="mantissa exponent", differentiable="mantissa",
+frexp = operator("frexp", kernels.frexp, layout="kept", outputs="mantissa exponent", differentiable="mantissa",
                  x=lambda g, exponent: ldexp(g, -exponent))
 isin = constant("isin", kernels.isin, "x tests")
 

@@ -17,7 +17,7 @@ from .sorting import placed
 
 any_zero = operator("any_zero", reductions.has_zero, tensors=1)
 shift: Op = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))
-reverse: Op = linear("flip", kernels.reverse, x=lambda g, dim: reverse(g, dim))
+reverse: Op = linear("flip", kernels.reverse, layout="kept", x=lambda g, dim: reverse(g, dim))
 cumsum: Op = linear("cumsum", kernels.cumsum, x=lambda g, dim: sums_from(g, dim))
 sums_from: Op = linear("sums_from", kernels.sums_from, x=lambda g, dim: cumsum(g, dim, None))
 

@@ -59,5 +59,5 @@ def _between_vectors(s: Any, gs: Any, by_u: Any, by_v: Any) -> Any:
     return inner if along is None else inner + np.where(on_diagonal(s.shape[-1]), along, np.zeros_like(inner))
 
 
-svd: Op = operator("linalg_svd", kernels.svd, outputs="u s vh", unfilled=True, a=_svd)
+svd: Op = operator("linalg_svd", kernels.svd, layout="columns", outputs="u s vh", unfilled=True, a=_svd)
 svdvals = constant("linalg_svdvals", kernels.svdvals, "a")

@@ -63,7 +63,8 @@ def _inverse(g: Any, inverse: Any) -> Any:
     return -np.matmul(np.matmul(dual, g), dual)
 
 
-inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, outputs="inverse info", differentiable="inverse", a=_inverse)
+inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs="inverse info",
+                      differentiable="inverse", a=_inverse)
 
 
 def _right_side(g: Any, a: Any, left: Any, vector: Any) -> Any:
@@ -77,8 +78,8 @@ def _solved_matrix(g: Any, a: Any, x: Any, left: Any, vector: Any) -> Any:
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
 
 
-solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, tensors=2, outputs="x info", differentiable="x",
-                        holomorphic=False, a=_solved_matrix, b=_right_side)
+solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info",
+                        differentiable="x", holomorphic=False, a=_solved_matrix, b=_right_side)
 
 
 def _pinv(g: Any, a: Any, out: Any) -> Any:
@@ -121,13 +122,13 @@ def _by_residuals(g: Any, a: Any, b: Any, x: Any) -> Any:
     return 2 * (np.matmul(a, x) - b) * g[..., None, :]
 
 
-lstsq = operator("linalg_lstsq", kernels.lstsq, tensors=2, outputs="x residuals rank singular_values",
+lstsq = operator("linalg_lstsq", kernels.lstsq, layout="columns", tensors=2, outputs="x residuals rank singular_values",
                  differentiable="x residuals", unfilled=True, a=_least_matrix, b=_least_right_side)
 
 # LDL: no derivatives in PyTorch either
 
 _no_factor, _no_solution = not_differentiable("linalg_ldl_factor_ex"), not_differentiable("linalg_ldl_solve")
-ldl_factor_ex = operator("linalg_ldl_factor_ex", symmetric.ldl_factor_ex, node="NotImplemented", x=_no_factor,
-                         outputs="factors pivots info", differentiable="factors")
-ldl_solve = operator("linalg_ldl_solve", symmetric.ldl_solve, node="NotImplemented", tensors=2, x=_no_solution,
-                     b=_no_solution)
+ldl_factor_ex = operator("linalg_ldl_factor_ex", symmetric.ldl_factor_ex, layout="columns", node="NotImplemented",
+                         x=_no_factor, outputs="factors pivots info", differentiable="factors")
+ldl_solve = operator("linalg_ldl_solve", symmetric.ldl_solve, layout="columns", node="NotImplemented", tensors=2,
+                     x=_no_solution, b=_no_solution)

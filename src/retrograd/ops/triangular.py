@@ -28,8 +28,8 @@ def _read(x: Any, upper: Any, unitriangular: Any) -> Any:
     return upper_part(x) if upper else lower_part(x)
 
 
-solve_triangular: Op = operator("linalg_solve_triangular", kernels.triangular_system, tensors=2, holomorphic=False,
-                                domain="promote", a=_by_matrix, b=_by_right_side)
+solve_triangular: Op = operator("linalg_solve_triangular", kernels.triangular_system, layout="columns", tensors=2,
+                                holomorphic=False, domain="promote", a=_by_matrix, b=_by_right_side)
 
 
 def _legacy_b(g: Any, a: Any, upper: Any, transpose: Any, unitriangular: Any) -> Any:
@@ -48,8 +48,8 @@ def _legacy_a(g: Any, a: Any, solution: Any, upper: Any, transpose: Any, unitria
     return in_sum(_read(turned(product) if transpose else product, upper, unitriangular), by_copy)
 
 
-triangular_solve = operator("triangular_solve", kernels.triangular_solve, tensors=2, outputs="solution copy",
-                            unfilled=True, b=_legacy_b, a=_legacy_a)
+triangular_solve = operator("triangular_solve", kernels.triangular_solve, layout="columns", tensors=2,
+                            outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
 
 
 def _cholesky_solve_b(g: Any, factor: Any, upper: Any) -> Any:
@@ -70,6 +70,7 @@ def _cholesky_inverse(g: Any, factor: Any, out: Any, upper: Any) -> Any:
     return _by_factor(-np.matmul(np.matmul(out, g), out), factor, upper)
 
 
-cholesky_solve: Op = operator("cholesky_solve", solving.cholesky_solve, tensors=2, holomorphic=False,
+cholesky_solve: Op = operator("cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, holomorphic=False,
                               b=_cholesky_solve_b, factor=_cholesky_solve_factor)
-cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, holomorphic=False, factor=_cholesky_inverse)
+cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, layout="columns", holomorphic=False,
+                            factor=_cholesky_inverse)

@@ -39,6 +39,6 @@ narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape
 
 # Parts that count as no views, so that they may be written to: nobody looks after the memory that they share.
 
-unsafe_split: Op = linear("unsafe_split", split, outputs="*", x=lambda g, dim: joining.cat(g, dim))
-unsafe_split_with_sizes: Op = linear("unsafe_split_with_sizes", split, outputs="*",
+unsafe_split: Op = linear("unsafe_split", split, layout="kept", outputs="*", x=lambda g, dim: joining.cat(g, dim))
+unsafe_split_with_sizes: Op = linear("unsafe_split_with_sizes", split, layout="kept", outputs="*",
                                      x=lambda g, dim: joining.cat(g, dim))

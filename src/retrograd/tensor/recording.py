@@ -186,7 +186,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
-    usual, row_major = op.domain in ("promote", "float"), op.row_major     # the usual: types that promotion leaves
+    usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # the usual: types that promotion leaves
     kept = [save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)]
 
     def call(x: Any, *options: Any) -> Any:
@@ -283,7 +283,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensor over the one output of a general op."""
     result = _new(Results.tensor)
-    result._array = out = np.asarray(out, order="C" if op.row_major else None)
+    result._array = out = np.asarray(out, order="C" if op.layout == "rows" else None)
     result._meta = result._edge = None
     if any(edges) and out.dtype in DIFFERENTIABLE:
         result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
@@ -301,7 +301,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
 
 def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensors over the several outputs of a general op; those past `op.differentiable` are constants."""
-    results = tuple([plain(np.asarray(out, order="C" if op.row_major else None)) for out in outs])
+    results = tuple([plain(np.asarray(out, order="C" if op.layout == "rows" else None)) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges):
         node = new_node(op, operands, arrays, edges, args, results)
