@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from ..dtypes import F16, default_floating, dtype as torch_dtype
 from ..ops import basic, fourier
 from ..tensor.dims import as_int, axis_of
+from ..tensor.functions.padding import constant_pad_nd
 from ..tensor.into import into
 from ..tensor.recording import recorded
 from ..tensor.state import State
 
-_cast, _extended = recorded(basic.cast), recorded(fourier.extended)
+_cast = recorded(basic.cast)
 c2c, r2c, c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
 
 # The scales of the kernels.
@@ -111,14 +112,15 @@ def half_points(name: str, input: Any, points: Points, s: Any) -> tuple[Points, 
 
 def resized(input: Any, points: Points) -> Any:
     """The tensor cut, and extended by zeros, to so many points."""
-    shape = [*input._array.shape]
+    ndim = input._array.ndim
+    zeros = [0] * (2 * ndim)
     for dim, n in zip(*points):
-        if shape[dim] > n:
+        size = input._array.shape[dim]
+        if size > n:
             input = input.narrow(dim, 0, n)
-        shape[dim] = n
-    if (*shape,) == input._array.shape:
-        return input
-    return _extended(input, (0,) * len(shape), tuple(shape))
+        else:
+            zeros[2 * (ndim - 1 - dim) + 1] = n - size
+    return constant_pad_nd(input, zeros) if any(zeros) else input
 
 
 def put_into(out: Any, name: str, rule: str, function: Any, *args: Any) -> Any:

@@ -51,15 +51,3 @@ def weighted(x: Any, dim: int, count: int, weight: float) -> Any:
     result = x.copy()
     result[(slice(None),) * dim + (slice(1, 1 + count),)] *= weight
     return result
-
-
-def extended(x: Any, before: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """`x` among zeros in an array of `shape`, from the place `before` on."""
-    result = np.zeros(shape, x.dtype)
-    result[tuple([slice(start, start + size) for start, size in zip(before, x.shape, strict=True)])] = x
-    return result
-
-
-def cut(x: Any, before: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """What lies in `x` from the place `before` on, of `shape`."""
-    return x[tuple([slice(start, start + size) for start, size in zip(before, shape, strict=True)])].copy()

@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ..tensor.state import plain
 from . import init
 from .functional import convolution as functional
+from .functional.padding import pad
 from .linear import uninitialized
 from .members import Member
 from .module import Module
@@ -86,16 +84,6 @@ _TRANSPOSED: dict[int, Callable[..., Any]] = {
     1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d}
 
 
-def _places(size: int, before: int, after: int, mode: str) -> Any:
-    """Which element stands at each place of a dimension that is longer at both ends."""
-    places = np.arange(-before, size + after)
-    if mode == "circular":
-        return places % size
-    if mode == "replicate":
-        return places.clip(0, size - 1)
-    return (size - 1) - np.abs((size - 1) - np.abs(places))
-
-
 class _Forward(_Conv):
     """A convolution of any number of dimensions."""
 
@@ -123,13 +111,7 @@ class _Forward(_Conv):
         call = _FORWARD[self.dims]
         if self.padding_mode == "zeros":
             return call(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
-        for dim, (before, after) in enumerate(self._around(), -self.dims):
-            if before or after:
-                size = input.shape[dim]
-                if self.padding_mode != "replicate" and max(before, after) > size - (self.padding_mode == "reflect"):
-                    raise RuntimeError("Padding size should be less than the corresponding input dimension, but got: "
-                                       f"padding ({before}, {after}) at dimension {dim} of input {[*input.shape]}")
-                input = input.index_select(dim, plain(_places(size, before, after, self.padding_mode)))
+        input = pad(input, [size for ends in self._around()[::-1] for size in ends], self.padding_mode)
         return call(input, weight, bias, self.stride, 0, self.dilation, self.groups)
 
 

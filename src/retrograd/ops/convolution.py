@@ -12,7 +12,7 @@ import numpy as np
 
 from ..kernels import convolution as kernels
 from .framework import Op, linear, operator
-from .indexing import slice_, slice_backward
+from .indexing import slice_
 from .reductions import sum_dim
 
 
@@ -86,24 +86,6 @@ def _tbc_by_weight(g: Any, x: Any, weight_shape: Any, pad: Any) -> Any:
 
 conv_tbc = operator("conv_tbc", kernels.conv_tbc, tensors=3, x=_tbc_by_input, weight=_tbc_by_weight,
                     bias=lambda g: sum_dim(g, (0, 1), False, None))
-
-# Zeros after the last element of some dimensions, where those of a "same" convolution are not as many on both sides.
-
-
-def _without_zeros(g: Any, x_shape: Any) -> Any:
-    return _within(g, x_shape)
-
-
-def _zeros_after(x: Any, after: Any) -> Any:
-    shape = x.shape
-    for dim, count in enumerate(after):
-        if count:
-            shape = (*shape[:dim], shape[dim] + count, *shape[dim + 1:])
-            x = slice_backward.kernel(x, shape, dim, 0, shape[dim] - count, 1)
-    return x
-
-
-zeros_after: Op = linear("constant_pad_nd", _zeros_after, x=_without_zeros)
 
 # Columns and back
 

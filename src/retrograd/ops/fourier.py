@@ -36,5 +36,3 @@ c2r: Op = linear("_fft_c2r", kernels.c2r, node="FftC2RBackward0", x=_to_real)
 c2c.holomorphic = r2c.holomorphic = c2r.holomorphic = False
 
 weighted: Op = linear("mul", kernels.weighted, x=lambda g, dim, count, weight: weighted(g, dim, count, weight))
-extended: Op = linear("constant_pad_nd", kernels.extended, x=lambda g, x_shape, before: cut(g, before, x_shape))
-cut: Op = linear("slice", kernels.cut, x=lambda g, x_shape, before: extended(g, before, x_shape))

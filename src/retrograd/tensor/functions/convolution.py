@@ -10,9 +10,9 @@ from ...ops import convolution as ops
 from ..options import check_tensor, refuse_complex_gradient
 from ..recording import recorded
 from ..sliding import ints, shown
+from .padding import constant_pad_nd
 
-_convolution, _zeros_after = recorded(ops.convolution), recorded(ops.zeros_after)
-_conv_tbc = recorded(ops.conv_tbc)
+_convolution, _conv_tbc = recorded(ops.convolution), recorded(ops.conv_tbc)
 
 
 def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
@@ -176,7 +176,7 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
         raise RuntimeError("padding='same' is not supported for strided convolutions. Give the padding as numbers.")
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([n % 2 for n in total]):
-        input = _zeros_after(input, (0, 0, *[n % 2 for n in total]))
+        input = constant_pad_nd(input, [size for n in total[::-1] for size in (0, n % 2)])
     return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups)
 
 

@@ -13,11 +13,11 @@ from ..dims import array_of, as_int
 from ..recording import recorded
 from ..state import plain
 from .elementary import view_as_real
-from .gathering import index_select
+from .padding import constant_pad_nd, pad
 
 _c2c, _r2c, _c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
-_extended, _unfolded = recorded(fourier.extended), recorded(shape_ops.unfold_backward)
-_turned, _without = recorded(shape_ops.transpose_), recorded(shape_ops.squeeze_dim_)
+_unfolded, _turned = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose_)
+_without = recorded(shape_ops.squeeze_dim_)
 
 _NO_WORD = ("stft requires the return_complex parameter be given for real inputs, and will further require that "
             "return_complex=True in a future PyTorch release.")
@@ -44,30 +44,11 @@ def _call(name: str, input: Any, **options: Any) -> str:
     return f"{name}({_type_name(input._array)}{[*input._array.shape]}, {said})"
 
 
-def _padded(input: Any, pad: int, mode: str) -> Any:
-    """The signal with `pad` more points at both ends: "reflect", "replicate", "circular" ones, or zeros: "constant"."""
+def _padded(input: Any, size: int, mode: str) -> Any:
+    """The signal with `size` more points at both ends, as `pad` makes them."""
     shape = input._array.shape
-    size = shape[-1] if shape else 1
-    if mode == "constant":
-        return _extended(input, (0,) * (len(shape) - 1) + (pad,), (*shape[:-1], size + 2 * pad))
-    at = np.arange(-pad, size + pad)
-    if mode == "reflect":
-        if input._array.dtype.kind == "b":
-            raise NotImplementedError("\"reflection_pad1d\" not implemented for 'Bool'. Convert with .float() first.")
-        if pad >= size:
-            sizes = [1] * (3 - len(shape)) + [*shape]
-            raise RuntimeError("Argument #4: Padding size should be less than the corresponding input dimension, but "
-                               f"got: padding ({pad}, {pad}) at dimension 2 of input {sizes}")
-        at = np.where(at < 0, -at, np.where(at >= size, 2 * (size - 1) - at, at))
-    elif mode == "replicate":
-        at = np.clip(at, 0, size - 1)
-    elif mode == "circular":
-        if pad > size:
-            raise RuntimeError("Padding value causes wrapping around more than once.")
-        at %= size
-    else:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    return index_select(input, -1, plain(at))
+    wide = pad(input.view((1,) * (3 - len(shape)) + shape), (size, size), mode)
+    return wide.view(wide._array.shape[-len(shape):])
 
 
 def _widened(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
@@ -76,7 +57,8 @@ def _widened(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
         return window
     if window is None:
         window = plain(np.ones(win_length, like._array.dtype))
-    return _extended(window, ((n_fft - win_length) // 2,), (n_fft,))
+    before = (n_fft - win_length) // 2
+    return constant_pad_nd(window, (before, n_fft - win_length - before))
 
 
 def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
@@ -108,7 +90,7 @@ def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int 
     x = input if input._array.ndim == 2 else input.unsqueeze(0)
     if align_to_window and not center:
         ahead = (n_fft - width) // 2
-        x = _extended(x, (0, ahead), (len(x._array), x._array.shape[1] + n_fft - width))
+        x = constant_pad_nd(x, (ahead, n_fft - width - ahead))
     x, weights = x.unfold(1, n_fft, hop), _widened(window, input, width, n_fft)
     if weights is not None:
         x = x * weights
@@ -194,8 +176,7 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
         return y
     warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
          "Please check your center and hop_length settings.")
-    shape = y._array.shape
-    return _extended(y, (0,) * len(shape), (*shape[:-1], shape[-1] + end - total))
+    return constant_pad_nd(y, (0, end - total))
 
 
 def _check_transforms(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any,
