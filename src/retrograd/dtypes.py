@@ -190,6 +190,25 @@ def result_dtype(operands: Iterable[tuple[np.dtype[Any], bool]], scalars: Iterab
     return result
 
 
+# Types that something is not defined for
+
+def unimplemented(kernel: str, d: np.dtype[Any], remedy: str = "") -> NotImplementedError:
+    """What PyTorch raises of a type that its kernel of this name was not written for, and what to do about it."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.of[d].legacy}'{remedy and '. '}{remedy}")
+
+
+def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:
+    """Raises NotImplementedError for a type of one of these kinds, which are NumPy's letters."""
+    if d.kind in kinds:
+        raise unimplemented(kernel, d)
+
+
+def require(implemented: bool, kernel: str, d: np.dtype[Any]) -> None:
+    """Raises NotImplementedError unless the type is one that PyTorch's kernel of this name is `implemented` for."""
+    if not implemented:
+        raise unimplemented(kernel, d)
+
+
 class finfo:
     """Limits of a floating-point type: `bits, eps, max, min, tiny, smallest_normal, resolution, dtype`."""
 

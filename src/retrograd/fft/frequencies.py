@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import unimplemented
 from ..tensor.dims import as_int, axes_of
 from ..tensor.functions.rearranging import roll
 from ..tensor.into import into
@@ -30,7 +30,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
         if size(n) < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size(n)}: [{size(n)}]")
         if target.kind == "c":
-            raise NotImplementedError(f"\"arange_cpu\" not implemented for '{torch_dtype.of[target].legacy}'")
+            raise unimplemented("arange_cpu", target)
         with np.errstate(all="ignore"):
             step = np.asarray(1.0) / np.asarray(n * d, np.float64)
             return made((_counts(size(n), n).astype(target) * step).astype(target), device, requires_grad)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import category, dtype as torch_dtype, of_scalar, result_dtype
+from ..dtypes import category, of_scalar, result_dtype, unimplemented
 
 
 def promoted(x: Any, number: Any) -> Any:
@@ -106,7 +106,7 @@ def _ordered(x: Any, number: Any, name: str) -> Any:
     """`x` in its common type with a Python number. Raises NotImplementedError for complex numbers and bools."""
     x = promoted(x, number)
     if x.dtype.kind in "bc":
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{torch_dtype.of[x.dtype].legacy}'")
+        raise unimplemented(f"{name}_cpu", x.dtype)
     return x
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrograd.kernels import libm
+from . import libm
 
 __all__ = ["BLOCK", "box_muller"]
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C_NAMES, dtype as torch_dtype
+from ..dtypes import C_NAMES, dtype as torch_dtype, refuse
 from .ranges import linspace
-from .reductions import refuse
 
 Array = np.ndarray[Any, Any]
 

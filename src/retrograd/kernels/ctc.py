@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import F32, F64
-from .drawing import require
+from ..dtypes import F32, F64, require
 
 
 class States(NamedTuple):

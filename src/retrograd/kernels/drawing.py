@@ -1,4 +1,4 @@
-"""What all draws share: uniform numbers from the unit interval, casts as C++ makes them, and refusing a dtype.
+"""What all draws share: uniform numbers from the unit interval, and casts as C++ makes them.
 
 It must not know the distributions, which are in ``random`` and ``sampling``.
 """
@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrograd import dtypes
-from retrograd.kernels.twister import Twister
+from .twister import Twister
 
-__all__ = ["require", "rounded", "unit32", "unit64"]
+__all__ = ["rounded", "unit32", "unit64"]
 
 Array = NDArray[Any]
 
@@ -48,9 +47,3 @@ def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
         return values
     with np.errstate(all="ignore"):
         return (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
-
-
-def require(implemented: bool, kernel: str, dtype: np.dtype[Any]) -> None:
-    """Refuse a dtype that PyTorch's kernel of this name is not implemented for."""
-    if not implemented:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.dtype.of[dtype].legacy}'")

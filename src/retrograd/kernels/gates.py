@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64, dtype as torch_dtype
+from ..dtypes import F16, F32, F64, dtype as torch_dtype, refuse, require
 from .choosing import limited, where
-from .drawing import require, unit64
+from .drawing import unit64
 from .elementary import sigmoid
-from .reductions import refuse
 from .twister import Twister
 
 _ALL_BUT_FLOATS = "biuc"

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32
+from ..dtypes import F16, F32, refuse
 from .choosing import limited, where
-from .reductions import mean_all, refuse, sum_all
+from .reductions import mean_all, sum_all
 
 
 def reduced(values: Any, reduction: str) -> Any:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16
+from ..dtypes import F16, refuse
 from .losses import reduced
-from .reductions import refuse
 
 
 def soft_margin_loss(x: Any, y: Any, reduction: str) -> Any:

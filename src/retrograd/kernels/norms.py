@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .reductions import refuse
+from ..dtypes import refuse
 from .standardizing import moments, standardized_rows, wide
 
 

@@ -27,12 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from retrograd import dtypes
-from retrograd.kernels import libm
-from retrograd.kernels.box_muller import BLOCK, box_muller
-from retrograd.kernels.drawing import require, rounded, unit32, unit64
-from retrograd.kernels.fma import multiply_add
-from retrograd.kernels.twister import Twister
+from .. import dtypes
+from ..dtypes import require
+from . import libm
+from .box_muller import BLOCK, box_muller
+from .drawing import rounded, unit32, unit64
+from .fma import multiply_add
+from .twister import Twister
 
 __all__ = [
     "bernoulli",

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import refuse
 from .choosing import limited, where_into
 from .elementary import in_single
 from .error_function import erf
-from .reductions import refuse
 
 
 def leaky_relu(x: Any, negative_slope: float) -> Any:

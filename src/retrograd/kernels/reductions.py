@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype
+from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype, refuse
 from .rows import LARGE, extremes, places_of_extremes, products, sums, sums_of_squares
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
@@ -185,12 +185,6 @@ def std_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) ->
     """Standard deviations and means."""
     variance, means, dtype = _deviations(x, axes, keepdim, correction)
     return _as_real(np.sqrt(variance, out=variance), dtype), _as_mean(means, variance, dtype)
-
-
-def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:
-    """PyTorch's refusal of a dtype that a kernel was not written for."""
-    if d.kind in kinds:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{torch_dtype.of[d].legacy}'")
 
 
 def nonempty(name: str, shape: tuple[int, ...], axes: Iterable[int]) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dtypes import F16
-from .drawing import require, rounded, unit64
+from ..dtypes import F16, require
+from .drawing import rounded, unit64
 from .twister import Twister
 
 Array = NDArray[Any]

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from retrograd import dtypes
-from retrograd.kernels.drawing import require, rounded, unit64
-from retrograd.kernels.random import exponential
-from retrograd.kernels.twister import Twister
-
+from .. import dtypes
+from ..dtypes import require
 from ..errors import warn
+from .drawing import rounded, unit64
+from .random import exponential
+from .twister import Twister
 
 __all__ = ["multinomial", "randint", "randperm"]
 

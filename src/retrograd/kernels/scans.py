@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C128, F16, F32, F64, I64
-from .reductions import refuse
+from ..dtypes import C128, F16, F32, F64, I64, refuse
 
 # How many elements beside an axis are enough work for one step along it.
 _ENOUGH = 256

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32
-from .reductions import refuse
+from ..dtypes import F16, F32, refuse
 from .threads import in_parts
 
 _add, _maximum = np.add.reduce, np.maximum.reduce

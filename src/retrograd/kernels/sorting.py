@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, I64
+from ..dtypes import F32, I64, refuse
 from .ordering import at_rank, first_few, order
-from .reductions import nonempty, refuse
+from .reductions import nonempty
 
 
 def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:

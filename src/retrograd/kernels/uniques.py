@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import refuse
 from .ordering import order
-from .reductions import refuse
 
 Array = np.ndarray[Any, Any]
 Found = tuple[Array, Array, Array]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype
+from ..dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, unimplemented
 from ..errors import user_site, warn
 from ..graph.node import OtherNode
 from ..graph.versions import writing, written
@@ -113,7 +113,7 @@ def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[
     kernel, kinds = facts.kernel
     if dtype.kind not in kinds:
         what = kernel.format(name=name)
-        raise NotImplementedError(f"\"{what}\" not implemented for '{torch_dtype.of[dtype].legacy}'")
+        raise unimplemented(what, dtype)
     if facts.typed:
         options = {**options, "dtype": torch_dtype.of[dtype]}
     elif facts.widened:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import unimplemented
 from ...ops import convolution as ops
 from ...tensor.dims import axis_of
 from ...tensor.functions.convolution import (
@@ -56,8 +56,7 @@ def _positions(sizes: Any, window: Any) -> tuple[int, ...]:
 
 def _check_type(name: str, array: Any) -> None:
     if array.dtype.kind in "iu":
-        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for '{torch_dtype.of[array.dtype].legacy}'. "
-                                  "Convert with .float() first.")
+        raise unimplemented(f"{name}_out_cpu", array.dtype, "Convert with .float() first.")
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import float16
-from ...kernels.reductions import refuse
+from ...dtypes import float16, refuse
 from ...ops import resampling
 from ...tensor.functions import joining, standardizing
 from ...tensor.recording import recorded

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from ...dtypes import F16, dtype as torch_dtype
+from ...dtypes import F16, unimplemented
 from ...errors import warn
 from ...ops import resampling as ops
 from ...tensor.recording import recorded
@@ -80,7 +80,7 @@ def _check_type(x: Any, mode: str, dims: int, antialias: bool) -> None:
         kernel = f"compute_indices_weights_{what}"
         if dims == 2 and what != "cubic":
             kernel = f"upsample_{'nearest' if what == 'nearest' else mode}2d_channels_last"
-    raise NotImplementedError(f"\"{kernel}\" not implemented for '{torch_dtype.of[x.dtype].legacy}'")
+    raise unimplemented(kernel, x.dtype)
 
 
 def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",

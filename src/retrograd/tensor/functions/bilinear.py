@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...kernels.reductions import refuse
+from ...dtypes import refuse
 from ...ops import trilinear as ops
 from ..options import check_optional, check_tensor, refuse_complex_gradient
 from ..recording import recorded

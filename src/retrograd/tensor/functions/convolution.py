@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import C_NAMES, F32, I64, dtype as torch_dtype
+from ...dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
 from ...ops import convolution as ops
 from ..options import check_tensor, refuse_complex_gradient
 from ..recording import recorded
@@ -111,8 +111,7 @@ def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
         kernel = "compute_columns3d" if dims == 3 else "slow_conv2d_cpu"
     else:
         return
-    raise NotImplementedError(f"\"{kernel}\" not implemented for '{torch_dtype.of[x.dtype].legacy}'. Convert with "
-                              ".float() first.")
+    raise unimplemented(kernel, x.dtype, "Convert with .float() first.")
 
 
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import dtype as torch_dtype, unimplemented
 from ...errors import LinAlgError
 from ..dims import array_of
 
@@ -58,8 +58,7 @@ def word(function: str, value: Any, argument: str) -> str:
 def check_kernel(kernel: str, array: Any) -> None:
     """Raises NotImplementedError for elements that no kernel takes: whole numbers, bools, numbers of 16 bits."""
     if array.dtype.kind not in "fc" or array.itemsize == 2:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{legacy(array)}'. Convert with .float() or "
-                                  ".double().")
+        raise unimplemented(kernel, array.dtype, "Convert with .float() or .double().")
 
 
 def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:

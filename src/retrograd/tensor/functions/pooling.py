@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import F32, F64, I64, dtype as torch_dtype
+from ...dtypes import F32, F64, I64, unimplemented
 from ...kernels.pooling import outputs
 from ...modes import local
 from ...ops import pooling as ops
@@ -49,8 +49,7 @@ def check_type(kernel: str, array: Any, kinds: str) -> None:
     if kind in kinds or ("w" in kinds and array.dtype in (F32, F64)) or ("i" in kinds and kind == "u") or (
             "l" in kinds and array.dtype == I64):
         return
-    legacy = torch_dtype.of[array.dtype].legacy
-    raise NotImplementedError(f"\"{kernel}\" not implemented for '{legacy}'. Convert with .float() first.")
+    raise unimplemented(kernel, array.dtype, "Convert with .float() first.")
 
 
 def _check_window(window: Any, dims: int) -> None:

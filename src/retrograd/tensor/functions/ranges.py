@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dtypes import I64, default_complex, default_floating, dtype as torch_dtype
+from ...dtypes import I64, default_complex, default_floating, dtype as torch_dtype, unimplemented
 from ...kernels import ranges as kernels
 from ..into import into
 from ..options import element_type, layout as Layout, made, number, strided
@@ -45,7 +45,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     else:
         target = I64 if all(isinstance(bound, int) for bound in bounds) else default_floating()
     if target.kind in "bc":
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{torch_dtype.of[target].legacy}'")
+        raise unimplemented("arange_cpu", target)
     first, last, stride = bounds
     count = kernels.arange_length(first, last, stride, target)
     return made(kernels.arange(first, stride, count, target), device, requires_grad)
@@ -121,5 +121,5 @@ def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: 
             raise RuntimeError(f"{name} must be non-negative, got{count}")
     target = I64 if dtype is None else element_type(indices.__name__, dtype)
     if target.kind not in "iu":
-        raise NotImplementedError(f"\"{indices.__name__}\" not implemented for '{torch_dtype.of[target].legacy}'")
+        raise unimplemented(indices.__name__, target)
     return made(np.stack(indices(row, offset, col)).astype(target), device, requires_grad)

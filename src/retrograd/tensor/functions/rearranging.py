@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import I64, dtype as torch_dtype
+from ...dtypes import I64, unimplemented
 from ...errors import warn
 from ...ops import joining, shape as ops, view_copies
 from ...ops.framework import Op
@@ -178,8 +178,7 @@ def _counts(counts: Any) -> Any:
     if counts.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if counts.dtype.kind != "i" or counts.itemsize < 4:
-        name = torch_dtype.of[counts.dtype].legacy
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'. Convert with .long().")
+        raise unimplemented("repeat_interleave_cpu", counts.dtype, "Convert with .long().")
     if counts.size and counts.min() < 0:
         raise RuntimeError(f"repeats can not be negative. One is {counts.min()}.")
     return counts

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import I64, dtype as torch_dtype
+from ...dtypes import I64, dtype as torch_dtype, refuse
 from ...kernels import gathering as elements, indexing as places, reducing as kernels
 from ...kernels.shape import clash
 from ...ops import indexing, reducing as ops
@@ -35,12 +35,6 @@ _MASKED = recorded(indexing.masked_scatter), writer(indexing.masked_scatter, ele
 _PUT = recorded(indexing.put), writer(indexing.put, elements.put_over)
 
 
-def _refuse_kind(kernel: str, dtype: np.dtype[Any], refused: str) -> None:
-    if dtype.kind in refused:
-        name = {"complex64": "ComplexFloat", "complex128": "ComplexDouble"}.get(dtype.name, "Bool")
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
-
-
 # Element by element along one dimension
 
 def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
@@ -53,7 +47,7 @@ def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, redu
     if index._array.size:
         axis_of("scatter_reduce", dim, source.ndim)
         check_elements("scatter", array, index._array, axis, source)
-        _refuse_kind(f"scatter_gather_tensor_cpu_reduce_{reduce}", array.dtype,
+        refuse(array.dtype, f"scatter_gather_tensor_cpu_reduce_{reduce}",
                      {"amax": "c", "amin": "c", "mean": "b"}.get(reduce, ""))
     if not place:
         refuse_complex_gradient("scatter_reduce", input)
@@ -112,13 +106,13 @@ def _check_slices(axis: int, array: Any, numbers: Any, source: Any) -> None:
 def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
     """Refuse what the kernel, which is another for vectors, is not there for."""
     if not include_self:
-        _refuse_kind("index_reduce_func_exclude_input_init", array.dtype, "cb")
+        refuse(array.dtype, "index_reduce_func_exclude_input_init", "cb")
     if array.ndim <= 1:
-        _refuse_kind("index_func_", array.dtype, "cb")
+        refuse(array.dtype, "index_func_", "cb")
     elif reduce == "mean":
-        _refuse_kind("div_floor_cpu", array.dtype, "b")
+        refuse(array.dtype, "div_floor_cpu", "b")
     elif reduce != "prod":
-        _refuse_kind("maximum_cpu" if reduce == "amax" else "minimum_cpu", array.dtype, "c")
+        refuse(array.dtype, "maximum_cpu" if reduce == "amax" else "minimum_cpu", "c")
 
 
 def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> Any:

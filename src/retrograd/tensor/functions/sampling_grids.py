@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...kernels.reductions import refuse
+from ...dtypes import refuse
 from ...ops import resampling, sampling_grids as ops
 from ..dims import array_of, as_int
 from ..recording import recorded

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32
-from ...kernels.reductions import refuse
+from ...dtypes import F16, F32, refuse
 from ...ops import norms as ops
 from ..dims import array_of
 from ..into import into

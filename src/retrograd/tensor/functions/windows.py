@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import C_NAMES, dtype as torch_dtype
+from ...dtypes import C_NAMES, unimplemented
 from ...kernels import windows as kernels
 from ..dims import as_int
 from ..options import element_type, layout as Layout, made, strided
@@ -30,7 +30,7 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: An
     if n < 2:
         return made(np.ones(n, target), device, requires_grad)
     if target.kind == "c":
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{torch_dtype.of[target].legacy}'")
+        raise unimplemented("arange_cpu", target)
     weights = getattr(kernels, name)(n + periodic, *parameters)
     return made(weights[:n].astype(target), device, requires_grad)
 
