@@ -225,6 +225,21 @@ def addcdiv(x: Any, y: Any, z: Any, value: Any) -> Any:
     return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient), out=...)
 
 
+def add_number(x: Any, number: Any) -> Any:
+    """x + number, in the type of x."""
+    return np.add(x, number, out=...)
+
+
+def mul_number(x: Any, number: Any) -> Any:
+    """x * number, in the type of x."""
+    return np.multiply(x, number, out=...)
+
+
+def div_number(x: Any, number: Any) -> Any:
+    """x / number, in the type of x."""
+    return np.divide(x, number, out=...)
+
+
 def filled(x: Any, value: Any) -> Any:
     """An array like x that holds the number everywhere."""
     return np.full_like(x, value)

@@ -10,6 +10,7 @@ from ..dtypes import F16, F32, F64, dtype as torch_dtype, refuse, require
 from .choosing import limited, where
 from .drawing import unit64
 from .elementary import sigmoid
+from .rectifiers import leaky_relu
 from .twister import Twister
 
 _ALL_BUT_FLOATS = "biuc"
@@ -92,5 +93,4 @@ def rrelu(x: Any, noise: Any, lower: float, upper: float) -> Any:
 
 def rrelu_even(x: Any, lower: float, upper: float) -> Any:
     """x, and x times the middle slope where it is negative."""
-    refuse(x.dtype, "leaky_relu_cpu", _ALL_BUT_FLOATS)
-    return where(x > 0, x, x * ((lower + upper) / 2))
+    return leaky_relu(x, (lower + upper) / 2)

@@ -31,6 +31,15 @@ sub_scaled = pointwise("sub", kernels.sub_scaled, domain=subtracted, x=lambda g:
 rsub_scaled = pointwise("rsub", kernels.rsub_scaled, domain=subtracted, x=lambda g, alpha: -g * alpha, y=lambda g: g)
 rsub = pointwise("rsub", kernels.rsub_number, node=backward_name("rsub", 1), x=lambda g, alpha: -g * alpha)
 
+# With a Python number, as PyTorch's own composed functions record it: what users write takes the ops above
+
+add_number = pointwise("add", kernels.add_number, domain="float", node=backward_name("add", 1), tensors=1,
+                       x=lambda g: g)
+mul_number = pointwise("mul", kernels.mul_number, domain="float", node=backward_name("mul", 1), tensors=1,
+                       x=lambda g, number: g * number)
+div_number = pointwise("div", kernels.div_number, domain="float", node=backward_name("div", 1), tensors=1,
+                       x=lambda g, number: g / number)
+
 # Division with a rounding, and what it leaves
 
 

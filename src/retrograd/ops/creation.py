@@ -15,12 +15,12 @@ complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g
 complex_.holomorphic = False
 
 
-def _drawn(x: Any, draw: Callable[..., Any]) -> Any:
+def drawn(x: Any, draw: Callable[..., Any]) -> Any:
     """Random numbers in the place of `x`, which says no more than their shape and type."""
     return draw(x)
 
 
-def _drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
+def drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
     """Random numbers for `x`, with `y` for the distribution."""
     return draw(x, y)
 
@@ -32,12 +32,12 @@ def _nothing(g: Any) -> Any:
 
 def random_fill(name: str, overload: int = 0) -> Op:
     """The op of a random distribution: its kernel calls the function it is given, and its gradient is zero."""
-    return pointwise(name, _drawn, domain="as given", node=backward_name(name, overload), tensors=1, x=_nothing)
+    return pointwise(name, drawn, domain="as given", node=backward_name(name, overload), tensors=1, x=_nothing)
 
 
 def random_beside(name: str, overload: int) -> Op:
     """The op of a random distribution with two tensors."""
-    return pointwise(name, _drawn_beside, domain="as given", node=backward_name(name, overload), tensors=2, x=_nothing,
+    return pointwise(name, drawn_beside, domain="as given", node=backward_name(name, overload), tensors=2, x=_nothing,
                      y=_nothing)
 
 

@@ -67,9 +67,6 @@ prelu = pointwise("prelu", kernels.prelu, node="PreluKernelBackward0", domain="a
                   weight=lambda g, x: choose(x > 0.0, 0.0, g * x))
 
 
-# The result has the sign of x, and serves in its place where it is written over that.
-
-
 def _even(g: Any, x: Any, lower: Any, upper: Any) -> Any:
     return choose(x > 0.0, g, g * ((lower + upper) / 2.0))
 
@@ -80,6 +77,7 @@ def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
 
 
 rrelu = pointwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped)
+# The result has the sign of x, and serves in its place where it is written over that.
 rrelu_inplace = pointwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2,
                           node=backward_name("rrelu_with_noise", 1),
                           x=lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper))

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..kernels.gamma_gradient import by_shape
-from .creation import random_fill
+from .creation import drawn, drawn_beside, random_fill
 from .framework import not_differentiable, pointwise
 
-
-def _drawn(x: Any, draw: Callable[..., Any]) -> Any:
-    """Samples for parameters x."""
-    return draw(x)
-
-
-def _drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
-    """Samples for parameters x and y."""
-    return draw(x, y)
-
-
 poisson = random_fill("poisson")
-bernoulli_like = pointwise("bernoulli", _drawn, domain="as given", node="NotImplemented", tensors=1,
+bernoulli_like = pointwise("bernoulli", drawn, domain="as given", node="NotImplemented", tensors=1,
                            x=not_differentiable("bernoulli"))
-binomial = pointwise("binomial", _drawn_beside, domain="as given", node="NotImplemented", tensors=2,
+binomial = pointwise("binomial", drawn_beside, domain="as given", node="NotImplemented", tensors=2,
                      x=not_differentiable("binomial"), y=not_differentiable("binomial"))
 
 
@@ -33,7 +21,7 @@ def _no_second(g: Any) -> Any:
 
 gamma_gradient = pointwise("_standard_gamma_grad", by_shape, domain="as given", node="StandardGammaGradBackward0",
                            tensors=2, shapes=_no_second, samples=_no_second)
-standard_gamma = pointwise("_standard_gamma", _drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
+standard_gamma = pointwise("_standard_gamma", drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
                            x=lambda g, x, out: g * gamma_gradient(x, out))
-sample_dirichlet = pointwise("_sample_dirichlet", _drawn, domain="as given", node="NotImplemented", tensors=1,
+sample_dirichlet = pointwise("_sample_dirichlet", drawn, domain="as given", node="NotImplemented", tensors=1,
                              x=not_differentiable("_sample_dirichlet"))

@@ -197,12 +197,6 @@ ndtri = pointwise("ndtri", normal.ndtri, node="SpecialNdtriBackward0", domain=fl
 entr = pointwise("entr", normal.entr, node="SpecialEntrBackward0", domain=floating(**without("entr_cpu", "c")),
                  x=lambda g, x: g * (-np.log(x) - 1))
 
-# A number's product and sum, as PyTorch's own composed functions record them.
-times_number = pointwise("mul", lambda x, number: np.multiply(x, number, out=...), node=backward_name("mul", 1),
-                         domain="float", x=lambda g, number: g * number)
-plus_number = pointwise("add", lambda x, number: np.add(x, number, out=...), node=backward_name("add", 1),
-                        domain="float", x=lambda g: g)
-
 # Orthogonal polynomials of x, of degree y
 
 POLYNOMIALS = {name: _underived(name, kernel, "x y") for name, kernel in {

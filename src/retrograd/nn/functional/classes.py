@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import composing, losses as ops, softmax
+from ...ops import arithmetic, losses as ops, softmax
 from ...tensor.dims import array_of
 from ...tensor.options import check_tensor, number
 from ...tensor.recording import recorded
@@ -17,7 +17,7 @@ from .reduction import checked_reduction
 __all__ = ["cross_entropy", "nll_loss", "one_hot"]
 
 _nll_loss, _nll_loss2d = recorded(ops.nll_loss), recorded(ops.nll_loss2d)
-_mul_number, _div_number = recorded(composing.mul_number), recorded(composing.div_number)
+_mul_number, _div_number = recorded(arithmetic.mul_number), recorded(arithmetic.div_number)
 _log_softmax = recorded(softmax.log_softmax)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.margins import listed
 from ...kernels.shape import common_shape
-from ...ops import composing, margins as ops
+from ...ops import arithmetic, margins as ops
 from ...tensor.functions.comparison import where
 from ...tensor.options import check_tensor, number, refuse_complex_gradient
 from ...tensor.recording import recorded
@@ -31,7 +31,7 @@ __all__ = [
 
 _soft_margin, _multi_margin, _multilabel = map(
     recorded, (ops.soft_margin_loss, ops.multi_margin_loss, ops.multilabel_margin_loss))
-_add_number = recorded(composing.add_number)
+_add_number = recorded(arithmetic.add_number)
 _SMALL = 1e-12                              # which keeps the length of a vector from 0
 
 

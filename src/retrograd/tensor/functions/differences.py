@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dtypes import BOOL_
-from ...ops import differences as ops
+from ...ops import arithmetic as ops
 from ..dims import array_of, as_int, axes_of, axis_of
 from ..into import into
 from ..options import number
@@ -25,17 +25,19 @@ from .reductions import sum as sum_over
 from .shape import view
 from .sorting import cumsum
 
-_times, _over = recorded(ops.times), recorded(ops.over)
+_mul_number, _div_number = recorded(ops.mul_number), recorded(ops.div_number)
 
 
 def _scaled(x: Any, factor: Any) -> Any:
     """`x` times a Python number, as PyTorch records it where it composes."""
-    return _times(x, factor) if x._array.dtype.kind in "fc" and not isinstance(factor, complex) else mul(x, factor)
+    composed = x._array.dtype.kind in "fc" and not isinstance(factor, complex)
+    return _mul_number(x, factor) if composed else mul(x, factor)
 
 
 def _divided(x: Any, divisor: Any) -> Any:
     """`x` divided by a Python number."""
-    return _over(x, divisor) if x._array.dtype.kind in "fc" and not isinstance(divisor, complex) else div(x, divisor)
+    composed = x._array.dtype.kind in "fc" and not isinstance(divisor, complex)
+    return _div_number(x, divisor) if composed else div(x, divisor)
 
 
 def _ends(x: Any, dim: int) -> tuple[Any, Any]:

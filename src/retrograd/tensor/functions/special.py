@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...dtypes import default_floating, dtype as torch_dtype
-from ...ops import activation, elementary, special as ops
+from ...ops import activation, arithmetic, elementary, special as ops
 from ...ops.framework import Op
 from ..dims import not_a_tensor
 from ..inplace import inplace, write
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 lgamma, digamma, i0 = recorded(ops.lgamma), recorded(ops.digamma), recorded(ops.i0)
 igamma, igammac = between_tensors(ops.igamma), between_tensors(ops.igammac)
 _polygamma, _mvlgamma = recorded(ops.polygamma), recorded(ops.mvlgamma)
-_erf, _add, _mul = recorded(elementary.erf), recorded(ops.plus_number), recorded(ops.times_number)
+_erf, _add, _mul = recorded(elementary.erf), recorded(arithmetic.add_number), recorded(arithmetic.mul_number)
 
 _ROOT_HALF = math.sqrt(0.5)
 
