@@ -21,7 +21,7 @@ from op_table_inplace import INPLACE, RANDOM
 from op_table_losses import LOSSES
 from op_table_margins import MARGINS
 from op_table_matrix import MATRIX
-from op_table_norms import NORMS
+from op_table_normalization import NORMALIZATION
 from op_table_places import PLACES
 from op_table_pointwise import POINTWISE
 from op_table_pooling import POOLING
@@ -55,7 +55,7 @@ TABLE = [
     *FOURIER,
     *PRODUCTS,
     *PLACES,
-    *NORMS,
+    *NORMALIZATION,
     *IMAGES,
     *ATTENTION,
     *COMPOSED,

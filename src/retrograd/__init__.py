@@ -343,6 +343,16 @@ from .tensor.functions.joining import (
 )
 from .tensor.functions.masking import index_put, index_put_, masked_fill, masked_select
 from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
+from .tensor.functions.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    native_batch_norm,
+    native_group_norm,
+    native_layer_norm,
+    rms_norm,
+)
 from .tensor.functions.normalizing import log_softmax, logsumexp, softmax
 from .tensor.functions.norms import frobenius_norm, norm, nuclear_norm
 from .tensor.functions.numbers import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
@@ -455,16 +465,6 @@ from .tensor.functions.sorting import (
 )
 from .tensor.functions.special import digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_
 from .tensor.functions.spectral import istft, stft
-from .tensor.functions.standardizing import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    native_batch_norm,
-    native_group_norm,
-    native_layer_norm,
-    rms_norm,
-)
 from .tensor.functions.uniques import unique, unique_consecutive
 from .tensor.functions.view_copies import (
     alias_copy,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import norms, softmax, standardizing, threads
+from retrograd.kernels import normalization, softmax, standardizing, threads
 
 SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
@@ -74,7 +74,7 @@ def test_softmax_of_what_is_not_finite() -> None:
 def test_layer_norm(rows: Array, affine: bool) -> None:
     draws = np.random.default_rng(2)
     weight, bias = (draws.standard_normal(rows.shape[1:]) for _ in range(2)) if affine else (None, None)
-    out, mean, rstd = norms.layer_norm(rows, weight, bias, 1, 1e-5)
+    out, mean, rstd = normalization.layer_norm(rows, weight, bias, 1, 1e-5)
     expected = standard(rows, 1e-5)
     close(out, expected if weight is None else expected * weight + bias, 1e-7)
     close(mean[:, 0], rows.mean(-1))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...dtypes import float16, refuse
 from ...ops import resampling
-from ...tensor.functions import joining, standardizing
+from ...tensor.functions import joining, normalization
 from ...tensor.recording import recorded
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
@@ -27,7 +27,7 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
     """`torch.batch_norm`. Raises ValueError in training for one value for each channel."""
     if training:
         _several(input.shape, input.shape)
-    return standardizing.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return normalization.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
 def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
@@ -35,18 +35,18 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
     """`torch.instance_norm`. Raises ValueError where each channel has one value, whose deviation is 0."""
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
-    return standardizing.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+    return normalization.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
 def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None,
                eps: float = 1e-5) -> Any:
     """`torch.layer_norm`."""
-    return standardizing.layer_norm(input, normalized_shape, weight, bias, eps)
+    return normalization.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """`torch.rms_norm`."""
-    return standardizing.rms_norm(input, normalized_shape, weight, eps)
+    return normalization.rms_norm(input, normalized_shape, weight, eps)
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
@@ -55,7 +55,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     sizes = input.shape
     _several((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]), [*sizes])
-    return standardizing.group_norm(input, num_groups, weight, bias, eps)
+    return normalization.group_norm(input, num_groups, weight, bias, eps)
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:

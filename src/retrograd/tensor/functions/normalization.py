@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import F16, F32, refuse
-from ...ops import norms as ops
+from ...ops import normalization as ops
 from ..dims import array_of
 from ..into import into
 from ..options import check_optional, number

@@ -38,7 +38,7 @@ def _instance(t: Any, x: Any, *parameters: Any) -> Any:
     return t.nn.functional.instance_norm(x, *running, *parameters), *running
 
 
-NORMS = [
+NORMALIZATION = [
     Entry("bilinear", functional("bilinear"), (
         ((3, 2), (3, 4), (5, 2, 4), (5,)), ((2, 3, 1), (2, 3, 2), (1, 1, 2), (1,)), ((2,), (3,), (4, 2, 3), (4,)),
         ((0, 2), (0, 3), (4, 2, 3), (4,)))),

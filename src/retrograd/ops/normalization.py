@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import norms as kernels, standardizing
+from ..kernels import normalization as kernels, standardizing
 from .framework import Op, linear, operator
 from .reductions import mean_dim, sum_dim
 
