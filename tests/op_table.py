@@ -14,7 +14,6 @@ from op_table_differences import DIFFERENCES
 from op_table_dropout import DROPOUT
 from op_table_entry import DTYPES, Entry
 from op_table_fourier import FOURIER
-from op_table_gates import GATES
 from op_table_images import IMAGES
 from op_table_indexing import INDEXING
 from op_table_inplace import INPLACE, RANDOM
@@ -22,6 +21,7 @@ from op_table_losses import LOSSES
 from op_table_margins import MARGINS
 from op_table_matrix import MATRIX
 from op_table_normalization import NORMALIZATION
+from op_table_piecewise import PIECEWISE
 from op_table_places import PLACES
 from op_table_pointwise import POINTWISE
 from op_table_pooling import POOLING
@@ -37,7 +37,7 @@ TABLE = [
     *POINTWISE,
     *SPECIAL,
     *ACTIVATIONS,
-    *GATES,
+    *PIECEWISE,
     *INPLACE,
     *RANDOM,
     *SAMPLING,

@@ -163,7 +163,6 @@ from .tensor.functions.convolution import (
     conv_transpose3d,
     convolution,
 )
-from .tensor.functions.counting import bucketize, histc, histogram, histogramdd, searchsorted
 from .tensor.functions.creation import (
     complex,
     empty,
@@ -182,7 +181,7 @@ from .tensor.functions.decompositions import cholesky, qr, svd
 from .tensor.functions.determinants import det, inverse, logdet, pinverse, slogdet
 from .tensor.functions.differences import cumulative_trapezoid, diff, gradient, trapezoid, trapz
 from .tensor.functions.distances import cdist, cross, pdist
-from .tensor.functions.dropping import (
+from .tensor.functions.dropout import (
     alpha_dropout,
     alpha_dropout_,
     dropout,
@@ -304,7 +303,6 @@ from .tensor.functions.elementary import (
     view_as_real,
 )
 from .tensor.functions.embedding import embedding, embedding_bag, embedding_renorm_
-from .tensor.functions.factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensor.functions.gathering import (
     gather,
     index_add,
@@ -316,9 +314,8 @@ from .tensor.functions.gathering import (
     take,
     take_along_dim,
 )
-from .tensor.functions.gating import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
+from .tensor.functions.histograms import bucketize, histc, histogram, histogramdd, searchsorted
 from .tensor.functions.indexing import narrow, newaxis, select
-from .tensor.functions.inserting import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 from .tensor.functions.joining import (
     atleast_1d,
     atleast_2d,
@@ -353,9 +350,9 @@ from .tensor.functions.normalization import (
     native_layer_norm,
     rms_norm,
 )
-from .tensor.functions.normalizing import log_softmax, logsumexp, softmax
 from .tensor.functions.norms import frobenius_norm, norm, nuclear_norm
-from .tensor.functions.numbers import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
+from .tensor.functions.number_parts import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
+from .tensor.functions.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensor.functions.padding import (
     channel_shuffle,
     constant_pad_nd,
@@ -363,6 +360,7 @@ from .tensor.functions.padding import (
     pixel_shuffle,
     pixel_unshuffle,
 )
+from .tensor.functions.piecewise import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
 from .tensor.functions.pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
 from .tensor.functions.products import corrcoef, cov, matrix_exp, matrix_power
 from .tensor.functions.quantiles import nanmean, nanquantile, quantile
@@ -395,7 +393,6 @@ from .tensor.functions.rearranging import (
     tril,
     triu,
 )
-from .tensor.functions.reducing import index_reduce, masked_scatter, nonzero_static, put, scatter_reduce, unravel_index
 from .tensor.functions.reductions import (
     all,
     amax,
@@ -414,7 +411,7 @@ from .tensor.functions.reductions import (
     var,
     var_mean,
 )
-from .tensor.functions.removed import eig, lstsq, matrix_rank, solve, symeig
+from .tensor.functions.removed_functions import eig, lstsq, matrix_rank, solve, symeig
 from .tensor.functions.renorming import dist, renorm
 from .tensor.functions.sampling import (
     _sample_dirichlet as _sample_dirichlet,
@@ -423,6 +420,14 @@ from .tensor.functions.sampling import (
     poisson,
 )
 from .tensor.functions.sampling_grids import affine_grid_generator, grid_sampler, grid_sampler_2d, grid_sampler_3d
+from .tensor.functions.scattering import (
+    index_reduce,
+    masked_scatter,
+    nonzero_static,
+    put,
+    scatter_reduce,
+    unravel_index,
+)
 from .tensor.functions.shape import (
     adjoint,
     broadcast_tensors,
@@ -442,6 +447,7 @@ from .tensor.functions.shape import (
     unflatten,
     unsqueeze,
 )
+from .tensor.functions.softmax import log_softmax, logsumexp, softmax
 from .tensor.functions.solving import cholesky_inverse, cholesky_solve, triangular_solve
 from .tensor.functions.sorting import (
     argsort,
@@ -491,6 +497,7 @@ from .tensor.functions.view_copies import (
     view_as_real_copy,
     view_copy,
 )
+from .tensor.functions.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 from .tensor.functions.windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 from .tensor.generator import (
     Generator,

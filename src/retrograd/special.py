@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .tensor.functions.elementary import logit, round
-from .tensor.functions.normalizing import logsumexp
+from .tensor.functions.softmax import logsumexp
 from .tensor.functions.special import (
     airy_ai,
     bessel_j0,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import ordering, rows, scans, sorting, threads
+from retrograd.kernels import argsort, rows, scans, sorting, threads
 
 Array = np.ndarray[Any, Any]
 draws = np.random.default_rng(3)
@@ -46,15 +46,15 @@ def some_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("shape", "dim"), [((3000,), 0), ((40, 100), 1), ((40, 100), 0), ((9, 10, 11), 1)])
 def test_an_order_is_that_of_a_stable_sort(dtype: str, shape: tuple[int, ...], dim: int) -> None:
     x = drawn(dtype, *shape)
-    np.testing.assert_array_equal(ordering.order(x, dim), np.argsort(x, dim, kind="stable"))
+    np.testing.assert_array_equal(argsort.order(x, dim), np.argsort(x, dim, kind="stable"))
     backwards = x.shape[dim] - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
-    np.testing.assert_array_equal(ordering.order(x, dim, True), backwards)
+    np.testing.assert_array_equal(argsort.order(x, dim, True), backwards)
 
 
 def test_wide_integers_are_ordered_too() -> None:
     x = draws.integers(-2**62, 2**62, 2000)
     x[::3] = x[5]
-    np.testing.assert_array_equal(ordering.order(x, 0), np.argsort(x, kind="stable"))
+    np.testing.assert_array_equal(argsort.order(x, 0), np.argsort(x, kind="stable"))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -62,8 +62,8 @@ def test_wide_integers_are_ordered_too() -> None:
 def test_the_first_few_are_the_beginning_of_the_order(dtype: str, largest: bool) -> None:
     x = drawn(dtype, 30, 200)
     for dim, k in ((1, 5), (0, 3), (1, 150), (1, 0)):
-        index = ordering.first_few(x, k, dim, largest)
-        whole = np.take_along_axis(x, ordering.order(x, dim, largest), dim)
+        index = argsort.first_few(x, k, dim, largest)
+        whole = np.take_along_axis(x, argsort.order(x, dim, largest), dim)
         np.testing.assert_array_equal(np.take_along_axis(x, index, dim), whole[(slice(None),) * dim + (slice(k),)])
         assert all(len({*line}) == k for line in np.moveaxis(index, dim, -1))
 
@@ -72,7 +72,7 @@ def test_the_first_few_are_the_beginning_of_the_order(dtype: str, largest: bool)
 def test_a_rank_is_that_in_the_stable_order(dtype: str) -> None:
     x = drawn(dtype, 20, 60)
     for dim, rank in ((1, 0), (1, 30), (1, 59), (0, 19)):
-        values, index = ordering.at_rank(x, rank, dim)
+        values, index = argsort.at_rank(x, rank, dim)
         expected = np.take(np.argsort(x, dim, kind="stable"), [rank], dim)
         np.testing.assert_array_equal(index, expected)
         np.testing.assert_array_equal(values, np.take_along_axis(x, expected, dim))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, dtype as torch_dtype
-from .normalizing import norm
+from .norms import norm
 
 
 def dist(x: Any, y: Any, p: float) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, I64, refuse
-from .ordering import at_rank, first_few, order
+from .argsort import at_rank, first_few, order
 from .reductions import nonempty
 
 

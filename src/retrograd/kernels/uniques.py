@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import refuse
-from .ordering import order
+from .argsort import order
 
 Array = np.ndarray[Any, Any]
 Found = tuple[Array, Array, Array]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import LinAlgError
-from ..tensor.functions.conditions import cond, matrix_rank, tensorinv, tensorsolve
+from ..tensor.functions.conditioning import cond, matrix_rank, tensorinv, tensorsolve
 from ..tensor.functions.decompositions import (
     linalg_cholesky as cholesky,
     linalg_cholesky_ex as cholesky_ex,
@@ -23,7 +23,9 @@ from ..tensor.functions.determinants import (
     linalg_slogdet as slogdet,
 )
 from ..tensor.functions.distances import linalg_cross as cross
-from ..tensor.functions.factors import (
+from ..tensor.functions.matrix import matmul
+from ..tensor.functions.norms import linalg_norm as norm, matrix_norm, vector_norm
+from ..tensor.functions.packed_factors import (
     linalg_householder_product as householder_product,
     linalg_ldl_factor as ldl_factor,
     linalg_ldl_factor_ex as ldl_factor_ex,
@@ -33,8 +35,6 @@ from ..tensor.functions.factors import (
     linalg_lu_factor_ex as lu_factor_ex,
     linalg_lu_solve as lu_solve,
 )
-from ..tensor.functions.matrix import matmul
-from ..tensor.functions.norms import linalg_norm as norm, matrix_norm, vector_norm
 from ..tensor.functions.products import (
     linalg_diagonal as diagonal,
     linalg_vander as vander,

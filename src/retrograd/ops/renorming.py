@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import renorming as kernels
 from .domains import subtracted
 from .framework import operator
-from .normalizing import norm, norm_backward
+from .norms import norm, norm_backward
 from .reductions import sum_dim
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import warn
 from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
-from ...tensor.functions import normalizing
+from ...tensor.functions import softmax as over_dim
 from ...tensor.inplace import inplace as written_over
 from ...tensor.into import into
 from ...tensor.options import number, refuse_complex_gradient
@@ -212,14 +212,14 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`; in type `dtype`, where one is given."""
-    return normalizing.softmax(input, _dimension("softmax", input, dim), dtype)
+    return over_dim.softmax(input, _dimension("softmax", input, dim), dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The softmax of -x."""
-    return normalizing.softmax(-input, _dimension("softmin", input, dim), dtype)
+    return over_dim.softmax(-input, _dimension("softmin", input, dim), dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """log(softmax(x)) along `dim`, computed at once; in type `dtype`, where one is given."""
-    return normalizing.log_softmax(input, _dimension("log_softmax", input, dim), dtype)
+    return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)

@@ -8,7 +8,7 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...dtypes import dtype as torch_dtype, result_dtype
 from ...kernels.shape import common_shape
-from ...ops import arithmetic, normalizing
+from ...ops import arithmetic, norms
 from ...tensor.dims import axes_of
 from ...tensor.functions.distances import pdist
 from ...tensor.functions.norms import vector_norm
@@ -18,7 +18,7 @@ from ...tensor.recording import recorded
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
-_add_number, _norm = recorded(arithmetic.add_number), recorded(normalizing.frobenius)
+_add_number, _norm = recorded(arithmetic.add_number), recorded(norms.frobenius)
 
 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:

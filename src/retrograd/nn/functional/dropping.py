@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import warn
-from ...tensor.functions import dropping
+from ...tensor.functions import dropout as functions
 
 __all__ = [
     "alpha_dropout",
@@ -30,7 +30,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     It draws what PyTorch draws. Raises ValueError for a `p` outside of [0, 1].
     """
     check_probability(p)
-    return (dropping.dropout_ if inplace else dropping.dropout)(input, p, training)
+    return (functions.dropout_ if inplace else functions.dropout)(input, p, training)
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
@@ -39,21 +39,21 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     Raises ValueError for a `p` outside of [0, 1].
     """
     check_probability(p)
-    return (dropping.alpha_dropout_ if inplace else dropping.alpha_dropout)(input, p, training)
+    return (functions.alpha_dropout_ if inplace else functions.alpha_dropout)(input, p, training)
 
 
 def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
     """`alpha_dropout` of whole channels. Raises ValueError for a `p` outside of [0, 1]."""
     check_probability(p)
-    return (dropping.feature_alpha_dropout_ if inplace else dropping.feature_alpha_dropout)(input, p, training)
+    return (functions.feature_alpha_dropout_ if inplace else functions.feature_alpha_dropout)(input, p, training)
 
 
 def _of_channels(input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
     if batched:
-        return (dropping.feature_dropout_ if inplace else dropping.feature_dropout)(input, p, training)
+        return (functions.feature_dropout_ if inplace else functions.feature_dropout)(input, p, training)
     if inplace:
-        return dropping.feature_dropout_(input.unsqueeze_(0), p, training).squeeze_(0)
-    return dropping.feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
+        return functions.feature_dropout_(input.unsqueeze_(0), p, training).squeeze_(0)
+    return functions.feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
 
 
 def _warn_of_rank(name: str, rank: int, spatial: int) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...errors import warn
 from ...kernels.random import exponential
-from ...ops import gates as ops
+from ...ops import piecewise as ops
 from ...tensor.dims import array_of, axis_of
-from ...tensor.functions import gating
-from ...tensor.functions.gating import hardshrink, prelu, rrelu_, threshold_
+from ...tensor.functions import piecewise
+from ...tensor.functions.piecewise import hardshrink, prelu, rrelu_, threshold_
 from ...tensor.generator import twister_of
 from ...tensor.inplace import inplace as written_over
 from ...tensor.into import into
@@ -69,7 +69,7 @@ def softshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """x, and `value` where it is not above the threshold."""
-    return (gating.threshold_ if inplace else gating.threshold)(input, threshold, value)
+    return (piecewise.threshold_ if inplace else piecewise.threshold)(input, threshold, value)
 
 
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
@@ -78,7 +78,7 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: 
 
     Raises RuntimeError where the bounds are the wrong way round.
     """
-    return (gating.rrelu_ if inplace else gating.rrelu)(input, lower, upper, training)
+    return (piecewise.rrelu_ if inplace else piecewise.rrelu)(input, lower, upper, training)
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import I64, dtype as torch_dtype
-from ...kernels import gathering as elements, indexing as kernels, reducing as combined
+from ...kernels import gathering as elements, indexing as kernels, scattering as combined
 from ...kernels.shape import common_shape
-from ...ops import indexing as ops, reducing
+from ...ops import indexing as ops, scattering
 from ...ops.framework import Op
 from ..dims import array_of, axis_of
 from ..inplace import write
@@ -41,8 +41,8 @@ _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), record
 # Each op that writes as (the call that makes a new tensor, the call that writes in place).
 _SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
 _SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
-_SCATTER_WITH = recorded(reducing.scatter_with), writer(reducing.scatter_with_written, combined.scatter_reduce_into)
-_SCATTER_NUMBER = recorded(reducing.scatter_number), writer(reducing.scatter_number_written,
+_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with_written, combined.scatter_reduce_into)
+_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number_written,
                                                             combined.scatter_number_into)
 _SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
 _INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import category, dtype as torch_dtype
-from ...ops import basic, normalizing as ops, shape as shape_ops
+from ...ops import basic, norms as ops, shape as shape_ops
 from ..dims import Dims, array_of, as_int, axes_of, axis_of
 from ..into import into, receive
 from ..options import element_type, number

@@ -18,7 +18,7 @@ from ..options import check_tensor, number
 from ..overwriting import copy_
 from ..recording import recorded
 from ..state import State
-from . import normalizing
+from . import softmax as over_dim
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, inplace_with_tensor
 
@@ -244,12 +244,12 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """`torch.softmax`, which here takes no `out`."""
-    return normalizing.softmax(input, dim, dtype)  # type: ignore[no-any-return]
+    return over_dim.softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """`torch.log_softmax`, which here takes no `out`."""
-    return normalizing.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]
+    return over_dim.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.i0: i0}

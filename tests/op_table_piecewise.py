@@ -33,7 +33,7 @@ def _hard(name: str, **options: Any) -> list[Entry]:
             Entry(f"{name} over", _over(name, True), points=_ENDS, **options)]
 
 
-GATES = [
+PIECEWISE = [
     *(Entry(name, functional(name), distinct=True, low=-1.3, points=_ENDS) for name in ("hardshrink", "softshrink")),
     Entry("hardshrink 0.1", method("hardshrink", 0.1), distinct=True, low=-1.3),
     Entry("hardshrink none", named("hardshrink"), low=-0.4, high=0.4),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..kernels import counting as kernels
+from ..kernels import histograms as kernels
 from .framework import not_differentiable, operator
 
 searchsorted = operator("searchsorted", kernels.searchsorted, domain="promote", tensors=2)

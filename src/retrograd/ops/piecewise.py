@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import gates as kernels
+from ..kernels import piecewise as kernels
 from .activation import sigmoid
 from .choosing import choose
 from .framework import backward_name, operator, pointwise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels import dropping as kernels
+from ..kernels import dropout as kernels
 from .choosing import choose
 from .framework import operator
 

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.layout import steps
-from ...ops import inserting as ops
+from ...ops import view_scatters as ops
 from ..dims import array_of, as_int, axis_of
 from ..geometry import as_strided, geometry_of
 from ..into import into

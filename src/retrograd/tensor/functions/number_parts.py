@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...dtypes import dtype as torch_dtype, of_scalar
-from ...ops import numbers as ops
+from ...ops import number_parts as ops
 from .. import return_types
 from ..into import into
 from ..options import check_tensor, filling, number

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import arithmetic, binary_parts as kernels
+from ..kernels import arithmetic, number_parts as kernels
 from .domains import promoted, without
 from .elementary import exp2
 from .framework import Op, backward_name, constant, flat, operator, pointwise

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import dtype as torch_dtype
-from ...ops import counting as ops
+from ...ops import histograms as ops
 from .. import return_types
 from ..dims import array_of, as_int
 from ..into import into

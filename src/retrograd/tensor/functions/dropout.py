@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import dropping as kernels, random
-from ...ops import dropping as ops
+from ...kernels import dropout as kernels, random
+from ...ops import dropout as ops
 from ..generator import twister_of
 from ..options import check_tensor, number, refuse_complex_gradient
 from ..recording import recorded

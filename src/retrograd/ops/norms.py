@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import normalizing as kernels
+from ..kernels import norms as kernels
 from .framework import operator
 from .reductions import spread, tied
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import inserting as kernels
+from ..kernels import view_scatters as kernels
 from .framework import Op, linear
 from .indexing import select, slice_
 from .shape import as_strided, diagonal

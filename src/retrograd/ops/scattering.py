@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import reducing as kernels
+from ..kernels import scattering as kernels
 from .framework import Op, linear, not_differentiable, operator
 from .indexing import gather, scatter_add, scatter_value, slice_, slice_backward, take
 from .scans import any_zero

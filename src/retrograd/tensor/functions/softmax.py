@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...ops import basic, normalizing as ops, softmax as softmax_ops
+from ...ops import basic, norms as ops, softmax as softmax_ops
 from ..dims import Dims, array_of, axes_of, axis_of
 from ..into import into
 from ..options import element_type

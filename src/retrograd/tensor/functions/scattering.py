@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import I64, dtype as torch_dtype, refuse
-from ...kernels import gathering as elements, indexing as places, reducing as kernels
+from ...kernels import gathering as elements, indexing as places, scattering as kernels
 from ...kernels.shape import clash
-from ...ops import indexing, reducing as ops
+from ...ops import indexing, scattering as ops
 from ..dims import array_of, as_int, axis_of
 from ..into import into
 from ..options import refuse_complex_gradient

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...kernels import gates as kernels
-from ...ops import gates as ops
+from ...kernels import piecewise as kernels
+from ...ops import piecewise as ops
 from ..generator import Generator, twister_of
 from ..inplace import inplace, write
 from ..into import into
