@@ -350,7 +350,7 @@ from .tensor.functions.normalization import (
     native_layer_norm,
     rms_norm,
 )
-from .tensor.functions.norms import frobenius_norm, norm, nuclear_norm
+from .tensor.functions.norms import dist, frobenius_norm, norm, nuclear_norm, renorm
 from .tensor.functions.number_parts import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
 from .tensor.functions.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensor.functions.padding import (
@@ -412,7 +412,6 @@ from .tensor.functions.reductions import (
     var_mean,
 )
 from .tensor.functions.removed_functions import eig, lstsq, matrix_rank, solve, symeig
-from .tensor.functions.renorming import dist, renorm
 from .tensor.functions.sampling import (
     _sample_dirichlet as _sample_dirichlet,
     _standard_gamma as _standard_gamma,

@@ -1,4 +1,4 @@
-"""Norms and log-sum-exp: reductions that guard against overflow, or scale. Must not know ops."""
+"""Norms, the distance of two arrays, and slices scaled down to a norm. Arrays in, arrays out; must not know ops."""
 
 from __future__ import annotations
 
@@ -7,30 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32
-from .rows import LARGE, extremes, sums, sums_of_squares
+from ..dtypes import F16, F32, dtype as torch_dtype
+from .rows import sums, sums_of_squares
 
 _maximum = np.maximum.reduce
-
-
-def _shift(x: Any, axes: Any) -> Any:
-    """The largest element, where it is finite: what to subtract so that no exponential overflows."""
-    real = x.real if x.dtype.kind == "c" else x
-    if real.size < LARGE:
-        largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
-    else:
-        largest = extremes(real, axes, True, True)
-    return np.where(np.isfinite(largest), largest, np.zeros((), real.dtype))
-
-
-def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    """log(sum(exp(x))) over `axes`, which neither overflows nor loses small numbers."""
-    wide = x.astype(F32) if x.dtype == F16 else x
-    largest = _shift(wide, axes)
-    exponentials = np.subtract(wide, largest, out=...)
-    np.exp(exponentials, out=exponentials)
-    result = np.add(np.log(sums(exponentials, axes, True)), largest, out=...)
-    return (result if keepdim else np.squeeze(result, axes)).astype(x.dtype, copy=False)
 
 
 def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
@@ -56,3 +36,20 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
     else:
         result = np.power(sums(np.power(size, p, out=...), axes, keepdim), 1.0 / p, out=...)
     return result.astype(final, copy=False)
+
+
+def dist(x: Any, y: Any, p: float) -> Any:
+    """The p-norm of x - y."""
+    if x.dtype.kind not in "fc":
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{torch_dtype.of[x.dtype].legacy} instead.")
+    off = np.subtract(x, y, out=...)
+    return norm(off, p, tuple(range(off.ndim)), False, None)
+
+
+def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """The slices along `dim`, those whose p-norm is more than `maxnorm` scaled down to it."""
+    wide = x.astype(F32) if x.dtype == F16 else x
+    size = norm(wide, p, tuple([axis for axis in range(x.ndim) if axis != dim]), True, None)
+    factor = np.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0).astype(size.dtype)
+    return np.multiply(wide, factor, out=...).astype(x.dtype, copy=False)

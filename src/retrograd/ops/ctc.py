@@ -12,7 +12,7 @@ from ..kernels import ctc as kernels
 from .framework import Op, linear, operator
 from .indexing import gather, gather_backward
 from .joining import stack
-from .norms import logsumexp
+from .softmax import logsumexp
 
 # The logarithm of what cannot be. It is finite, so that a difference of two of them is a number.
 _NEVER = -1e30

@@ -1,4 +1,4 @@
-"""Norms and log-sum-exp."""
+"""Norms, the distance of two arrays, and slices scaled down to a norm: what takes the derivative of a norm with it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import norms as kernels
+from .domains import subtracted
 from .framework import operator
-from .reductions import spread, tied
-
-
-def _logsumexp(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
-    return spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))
-
-
-logsumexp = operator("logsumexp", kernels.logsumexp, domain="float", x=_logsumexp)
+from .reductions import spread, sum_dim, tied
 
 
 def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
@@ -45,3 +39,30 @@ def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim:
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=norm_backward)
 frobenius = operator("norm", kernels.norm, node="NormBackward1", holomorphic=False, x=norm_backward)
+
+
+def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    off = x - y
+    return norm_backward(g, off, out, p, tuple(range(off.ndim)), False)
+
+
+def _minus_dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    return -_dist(g, x, y, out, p)
+
+
+dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, holomorphic=False, x=_dist, y=_minus_dist)
+
+_EPSILON = 1e-7
+
+
+def _renorm(g: Any, x: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
+    """Where a slice is scaled by maxnorm / norm, what the norm makes of a change is taken off."""
+    axes = tuple([axis for axis in range(x.ndim) if axis != dim])
+    size = norm(x, p, axes, True, None)
+    along = sum_dim(np.real(np.conj(x) * g), axes, True, None)
+    inverse = 1.0 / (size + _EPSILON)
+    scaled = maxnorm * inverse * (g - inverse * norm_backward(along, x, size, p, axes, True))
+    return np.where(size > maxnorm, scaled, g)
+
+
+renorm = operator("renorm", kernels.renorm, holomorphic=False, x=_renorm)

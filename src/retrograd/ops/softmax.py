@@ -1,4 +1,6 @@
-"""Softmax and its logarithm. Their adjoints are operators too: linear in the cotangent, and made of the result."""
+"""Softmax, its logarithm, and log-sum-exp. Softmax and its logarithm have adjoints that are operators too: linear in
+the cotangent, and made of the result.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import softmax as kernels
+from ..kernels.logsumexp import logsumexp as _logsumexp_kernel
 from .framework import Op, operator
-from .reductions import sum_dim
+from .reductions import spread, sum_dim
 
 
 def _sum(x: Any, dim: Any) -> Any:
@@ -43,3 +46,10 @@ log_softmax = operator("log_softmax", kernels.log_softmax, x=_log_softmax)
 log_softmax_backward: Op = operator("log_softmax_backward", kernels.log_softmax_backward, tensors=2,
                                     node="LogSoftmaxBackwardDataBackward0", g=_by_log_cotangent,
                                     y=lambda v, g, y, dim: -v * np.exp(y) * _sum(g, dim))
+
+
+def _logsumexp(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
+    return spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))
+
+
+logsumexp = operator("logsumexp", _logsumexp_kernel, domain="float", x=_logsumexp)

@@ -29,30 +29,30 @@ from .functions.determinants import DeterminantMethods
 from .functions.differences import DifferenceMethods
 from .functions.distances import DistanceMethods
 from .functions.elementary import ElementaryMethods
-from .functions.histograms import CountingMethods
+from .functions.histograms import HistogramMethods
 from .functions.indexing import IndexingMethods
 from .functions.joining import JoiningMethods
 from .functions.matrix import MatrixMethods
+from .functions.norms import NormMethods
 from .functions.number_parts import NumberMethods
 from .functions.packed_factors import FactorMethods
-from .functions.piecewise import GatingMethods
+from .functions.piecewise import PiecewiseMethods
 from .functions.products import ProductMethods
 from .functions.quantiles import QuantileMethods
 from .functions.random import RandomMethods
 from .functions.rearranging import RearrangingMethods
 from .functions.reductions import ReductionMethods
 from .functions.removed_functions import RemovedMethods
-from .functions.renorming import RenormingMethods
-from .functions.scattering import ReducingMethods
+from .functions.scattering import ScatteringMethods
 from .functions.shape import ShapeMethods
-from .functions.softmax import NormalizingMethods
+from .functions.softmax import SoftmaxMethods
 from .functions.solving import SolvingMethods
 from .functions.sorting import SortingMethods
 from .functions.special import SpecialMethods
 from .functions.spectral import SpectralMethods
 from .functions.uniques import UniqueMethods
 from .functions.view_copies import ViewCopyMethods
-from .functions.view_scatters import InsertingMethods
+from .functions.view_scatters import ViewScatterMethods
 from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
@@ -75,7 +75,7 @@ class Tensor(
     ElementaryMethods,
     ComparisonMethods,
     ReductionMethods,
-    NormalizingMethods,
+    SoftmaxMethods,
     SortingMethods,
     MatrixMethods,
     AccumulatingMethods,
@@ -84,7 +84,7 @@ class Tensor(
     ResizingMethods,
     JoiningMethods,
     RearrangingMethods,
-    InsertingMethods,
+    ViewScatterMethods,
     GeometryMethods,
     IndexingMethods,
     LayoutMethods,
@@ -97,8 +97,8 @@ class Tensor(
     NumberMethods,
     NumpyProtocol,
     CopyingMethods,
-    RenormingMethods,
-    CountingMethods,
+    NormMethods,
+    HistogramMethods,
     DifferenceMethods,
     QuantileMethods,
     UniqueMethods,
@@ -110,9 +110,9 @@ class Tensor(
     SpectralMethods,
     DistanceMethods,
     ProductMethods,
-    GatingMethods,
+    PiecewiseMethods,
     CombiningMethods,
-    ReducingMethods,
+    ScatteringMethods,
     ViewCopyMethods,
     SubclassMethods,
     State,

@@ -167,7 +167,7 @@ def _binned(name: str, input: Any, weight: Any, edges: Any, range: Any, density:
     return weighted(input, weight, edges, span, bool(density))
 
 
-class CountingMethods:
+class HistogramMethods:
     """Histograms, as methods."""
 
     __slots__ = ()

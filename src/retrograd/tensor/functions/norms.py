@@ -1,4 +1,4 @@
-"""Norms of vectors and of matrices, as functions. A norm of a matrix is composed of one of vectors, as in PyTorch."""
+"""Norms of vectors, matrices, differences and slices. That of a matrix is composed of one of vectors, as in PyTorch."""
 
 from __future__ import annotations
 
@@ -8,28 +8,22 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import category, dtype as torch_dtype
+from ...kernels.shape import clash
 from ...ops import basic, norms as ops, shape as shape_ops
 from ..dims import Dims, array_of, as_int, axes_of, axis_of
+from ..inplace import write
 from ..into import into, receive
 from ..options import element_type, number
 from ..overwriting import copy_
 from ..recording import recorded
 from .decompositions import linalg_svdvals as svdvals
+from .matrix_checks import check_floating
 from .reductions import amax, amin, flag, sum as total
 
 _cast, _permute = recorded(basic.cast), recorded(shape_ops.permute)
 _unsqueeze = recorded(shape_ops.unsqueeze)
 _norm, _frobenius = recorded(ops.norm), recorded(ops.frobenius)
-
-
-def _check_type(name: str, array: Any, low_precision: bool = True) -> None:
-    """Raises RuntimeError unless the elements are floating or complex numbers."""
-    legacy = torch_dtype.of[array.dtype].legacy
-    if array.dtype.kind not in "fc":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {legacy}. Convert with "
-                           ".float() first.")
-    if not low_precision and array.dtype.itemsize == 2:
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {legacy}. Convert with .float() first.")
+_dist, _renorm = recorded(ops.dist), recorded(ops.renorm)
 
 
 def _target(name: str, dtype: Any, array: Any) -> Any:
@@ -66,7 +60,7 @@ def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool =
     p = number("linalg_vector_norm", "ord", 2, ord)
     if isinstance(p, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
-    _check_type("linalg.vector_norm", array)
+    check_floating("linalg.vector_norm", array)
     axes = axes_of("linalg_vector_norm", dim, array.ndim)
     if array.size == 0 and (p < 0 or p == math.inf):
         said = f"linalg.vector_norm cannot compute the {p:g} norm on "
@@ -88,7 +82,7 @@ def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
     array, name = A._array, "linalg.matrix_norm"
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    _check_type(name, array, low_precision=ord not in ("nuc", 2, -2))
+    check_floating(name, array, low=ord not in ("nuc", 2, -2))
     if len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     first, second = (axis_of(name, d, array.ndim) for d in dim)
@@ -213,3 +207,70 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
         dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, (int, np.integer)) else dim
         return matrix_norm(input, p, [*dims], keepdim, dtype=dtype, out=out)
     return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)
+
+
+# Of differences, and of slices
+
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The p-norm of `input - other`, which are broadcast.
+
+    >>> import retrograd as torch
+    >>> torch.dist(torch.tensor([0., 0.]), torch.tensor([3., 4.]))
+    tensor(5.)
+    """
+    x, y = array_of("dist", input), array_of("dist", other, "other", 2)
+    p = float(number("dist", "p", 3, p))
+    sentence = clash(x.shape, y.shape)
+    if sentence is not None:
+        raise RuntimeError(f"{sentence} (dist of shapes {[*x.shape]}, {[*y.shape]})")
+    if (p < 0 or p == math.inf) and 0 in (*x.shape, *y.shape):
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation "
+                           "does not have an identity")
+    return _dist(input, other, p)
+
+
+def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
+    """The slices along `dim`; those whose p-norm is more than `maxnorm` are scaled down to it.
+
+    Raises RuntimeError for less than two dimensions, and for what is no norm.
+
+    >>> import retrograd as torch
+    >>> torch.renorm(torch.tensor([[3., 4.], [0., 1.]]), 2, 0, 1)
+    tensor([[0.6000, 0.8000],
+            [0.0000, 1.0000]])
+    """
+    if out is not None:
+        return into(out, renorm, input, p, dim, maxnorm)
+    return _renorm(input, *_options("renorm", input, p, dim, maxnorm))
+
+
+def renorm_(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """`renorm`, written over the tensor itself."""
+    write(ops.renorm, input, _options("renorm_", input, p, dim, maxnorm))
+    return input
+
+
+def _options(name: str, input: Any, p: Any, dim: Any, maxnorm: Any) -> tuple[float, int, float]:
+    array = array_of(name, input)
+    p, maxnorm = number(name, "p", 2, p), number(name, "maxnorm", 4, maxnorm)
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
+    if not p > 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if isinstance(maxnorm, complex):
+        raise RuntimeError("renorm: maxnorm must be real-valued")
+    if not maxnorm >= 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if array.ndim <= 1:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
+    axis = axis_of(name, dim, array.ndim)
+    check_floating("linalg.vector_norm", array)
+    return float(p), axis, float(maxnorm)
+
+
+class NormMethods:
+    """Norms and distances, as methods."""
+
+    __slots__ = ()
+
+    norm, dist, renorm, renorm_ = norm, dist, renorm, renorm_

@@ -120,7 +120,7 @@ def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) 
     return plain(kernels.rrelu_noise(twister_of("rrelu", generator), input._array, *limits)), *limits
 
 
-class GatingMethods:
+class PiecewiseMethods:
     """Activations, as methods."""
 
     __slots__ = ()

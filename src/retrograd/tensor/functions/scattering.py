@@ -256,7 +256,7 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
     return unbind(plain(rows), -1)
 
 
-class ReducingMethods:
+class ScatteringMethods:
     """Values brought together, as methods."""
 
     __slots__ = ()

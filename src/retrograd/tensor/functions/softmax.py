@@ -1,20 +1,19 @@
-"""Norms, log-sum-exp and softmax, as functions and methods."""
+"""Softmax and log-sum-exp, as functions and methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ...ops import basic, norms as ops, softmax as softmax_ops
+from ...ops import basic, softmax as ops
 from ..dims import Dims, array_of, axes_of, axis_of
 from ..into import into
 from ..options import element_type
 from ..recording import recorded
-from .norms import norm
 from .reductions import flag
 
 _logsumexp, _cast = recorded(ops.logsumexp), recorded(basic.cast)
-_softmax, _log_softmax = recorded(softmax_ops.softmax), recorded(softmax_ops.log_softmax)
+_softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
 
 
 def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,
@@ -52,9 +51,9 @@ softmax = _over_dim("softmax", _softmax, "exp(x), scaled to a sum of 1")
 log_softmax = _over_dim("log_softmax", _log_softmax, "log(softmax(x)), computed at once,")
 
 
-class NormalizingMethods:
-    """Norms and softmax, as methods."""
+class SoftmaxMethods:
+    """The same, as methods."""
 
     __slots__ = ()
 
-    norm, logsumexp, softmax, log_softmax = norm, logsumexp, softmax, log_softmax
+    logsumexp, softmax, log_softmax = logsumexp, softmax, log_softmax

@@ -96,7 +96,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     return self
 
 
-class InsertingMethods:
+class ViewScatterMethods:
     """Views replaced, as methods."""
 
     __slots__ = ()
