@@ -17,9 +17,8 @@ from .decompositions import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdva
 from .determinants import SINGULAR, linalg_inv_ex as inv_ex
 from .elementary import nan_to_num
 from .masking import masked_fill
-from .matrix_checks import check_floating, refuse_failures
+from .matrix_checks import check_floating, check_square, refuse_failures
 from .norms import matrix_norm
-from .products import check_square
 from .solving import linalg_solve as solve
 
 _NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)

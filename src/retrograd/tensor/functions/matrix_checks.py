@@ -30,7 +30,9 @@ def matrices(function: str, name: str, value: Any, argument: str = "A", position
 
 
 def check_square(name: str, array: Any) -> None:
-    """Raises RuntimeError unless the matrices are square."""
+    """Raises RuntimeError unless there are two dims at least and the matrices are square."""
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions. It has {array.ndim}.")
     rows, columns = array.shape[-2:]
     if rows != columns:
         prefix = f"{name}: " if name else ""

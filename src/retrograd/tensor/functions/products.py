@@ -22,6 +22,7 @@ from .determinants import linalg_inv as inv
 from .elementary import conj, imag, real, sqrt
 from .joining import cat
 from .matrix import matmul, mm, vdot
+from .matrix_checks import check_floating, check_same, check_square
 from .rearranging import diagonal
 from .reductions import sum as total
 
@@ -70,15 +71,6 @@ def _check_chain(arrays: list[Any]) -> None:
                                f"{[*array.shape]} cannot be multiplied")
 
 
-def check_square(name: str, array: Any) -> None:
-    """Raises RuntimeError unless the last two dims are of one size."""
-    if array.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    if array.shape[-1] != array.shape[-2]:
-        raise RuntimeError(f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by "
-                           f"{array.shape[-1]} matrices")
-
-
 def _unit(array: Any) -> Any:
     return plain(np.eye(array.shape[-1], dtype=array.dtype))
 
@@ -123,9 +115,7 @@ def matrix_exp(input: Any) -> Any:
     """
     array = array_of("linalg_matrix_exp", input)
     check_square("linalg.matrix_exp", array)
-    if array.dtype.kind not in "fc":
-        raise RuntimeError("linalg.matrix_exp: Expected a floating point or complex tensor as input. Got "
-                           f"{torch_dtype.of[array.dtype].legacy}")
+    check_floating("linalg.matrix_exp", array)
     return _matrix_exp(input)
 
 
@@ -146,12 +136,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     if out is not None:
         return into(out, vecdot, x, y, dim=dim)
     a, b = array_of("linalg_vecdot", x, "x"), array_of("linalg_vecdot", y, "y", 2)
-    name, other = torch_dtype.of[a.dtype].legacy, torch_dtype.of[b.dtype].legacy
-    if a.dtype.kind not in "fc":
-        raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {name}")
-    if a.dtype is not b.dtype:
-        raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
-                           f"{name} and y of type {other} instead")
+    check_floating("linalg.vecdot", a)
+    check_same("linalg.vecdot", a, b, "x y")
     return vdot(x, y) if a.ndim == b.ndim == 1 else total(mul(conj(x), y), dim)
 
 
