@@ -190,6 +190,15 @@ def result_dtype(operands: Iterable[tuple[np.dtype[Any], bool]], scalars: Iterab
     return result
 
 
+def legacy(x: Any) -> str:
+    """PyTorch's old name of the type of an array, which its messages use.
+
+    >>> legacy(np.zeros(1))
+    'Double'
+    """
+    return dtype.of[x.dtype].legacy
+
+
 # Types that something is not defined for
 
 def unimplemented(kernel: str, d: np.dtype[Any], remedy: str = "") -> NotImplementedError:

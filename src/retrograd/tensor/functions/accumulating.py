@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype
+from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy
 from ...ops import matrix as ops
 from ..dims import array_of, axis_of
 from ..inplace import write
 from ..into import into
 from ..options import number
 from ..recording import recorded
-from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, legacy_name, refuse_bool
+from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, refuse_bool
 
 
 def _check_addend(x: Any, shape: tuple[int, ...]) -> None:
     """Raises RuntimeError unless `x` can be expanded to the shape of the product."""
     if x.ndim > len(shape):
-        raise RuntimeError(f"expand(torch.{legacy_name(x)}Tensor{{{[*x.shape]}}}, size={[*shape]}): the number of "
+        raise RuntimeError(f"expand(torch.{legacy(x)}Tensor{{{[*x.shape]}}}, size={[*shape]}): the number of "
                            f"sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
                            f"tensor ({x.ndim})")
     for back in range(1, x.ndim + 1):
@@ -34,8 +34,8 @@ def _check_addend(x: Any, shape: tuple[int, ...]) -> None:
 def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
     if x.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
         which, other = ("self", x) if x.dtype is not mat2.dtype else ("mat1", mat1)
-        raise RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy_name(other)} and "
-                           f"{legacy_name(mat2)}. {REMEDY}")
+        raise RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy(other)} and "
+                           f"{legacy(mat2)}. {REMEDY}")
 
 
 def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:

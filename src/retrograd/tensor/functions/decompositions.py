@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import legacy
 from ...errors import warn_once
 from ...modes import local
 from ...ops import decompositions as ops, singular_values
@@ -16,7 +17,7 @@ from ..recording import recorded
 from ..state import requires
 from .creation import zeros
 from .elementary import conj
-from .matrix_checks import check_floating, check_kernel, legacy, matrices, refuse_failures, word
+from .matrix_checks import check_floating, check_kernel, matrices, refuse_failures, word
 
 _cholesky_ex, _cholesky, _qr = recorded(ops.cholesky_ex), recorded(ops.cholesky), recorded(ops.qr)
 _svd, _svdvals = recorded(singular_values.svd), recorded(singular_values.svdvals)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import legacy
 from ...kernels.solving import machine_epsilon
 from ...ops import solving as ops
 from .. import return_types
@@ -17,7 +18,7 @@ from ..recording import recorded
 from ..state import State
 from .comparison import where
 from .elementary import log
-from .matrix_checks import check_floating, check_kernel, check_square, legacy, matrices, refuse_failures
+from .matrix_checks import check_floating, check_kernel, check_square, matrices, refuse_failures
 
 _det, _slogdet, _inv_ex, _pinv = (recorded(op) for op in (ops.det, ops.slogdet, ops.inv_ex, ops.pinv))
 SINGULAR = ("The diagonal element {i} is zero, the inversion could not be completed because the input matrix is "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import legacy
 from ...errors import warn_once
 from ...kernels.shape import common_shape
 from ...ops import distances as ops, shape as shape_ops
@@ -19,10 +19,6 @@ _euclidean, _view = recorded(ops.euclidean_dist), recorded(shape_ops.view)
 _NO_DIM = ("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or "
            "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in "
            "a future release.")
-
-
-def _legacy(array: Any) -> str:
-    return torch_dtype.of[array.dtype].legacy
 
 
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
@@ -59,7 +55,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> A
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
     common_shape(a.shape, b.shape)
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {_legacy(a)} but found {_legacy(b)}. Convert one with .to(dtype).")
+        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
     if a.dtype.kind == "b":
         raise NotImplementedError("\"cross\" not implemented for 'Bool'")
     return _cross(input, other, dim)
@@ -96,12 +92,12 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
                            f"{a.shape[-1]} X2: {b.shape[-1]}")
     for argument, array in (("X1", a), ("X2", b)):
         if array.dtype.kind != "f":
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {argument} got: {_legacy(array)}")
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {argument} got: {legacy(array)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     stack = common_shape(a.shape[:-2], b.shape[:-2])
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {_legacy(a)} but found {_legacy(b)}. Convert one with .to(dtype).")
+        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
     by_product = _MODES[compute_mode]
     if by_product is None:
         by_product = max(a.shape[-2], b.shape[-2]) > _MANY

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import BOOL_, C_NAMES, dtype as torch_dtype
+from ...dtypes import BOOL_, C_NAMES, legacy
 from ...kernels.shape import common_shape
 from ...ops import basic, matrix as ops, shape
 from ..dims import array_of
@@ -26,11 +26,6 @@ _expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), record
 _transpose, _clone = recorded(shape.transpose), recorded(basic.clone)
 
 REMEDY = "Matrix products do not promote: convert one with .to(dtype)."
-
-
-def legacy_name(array: Any) -> str:
-    """PyTorch's old name of an array's type, such as 'Float'."""
-    return torch_dtype.of[array.dtype].legacy
 
 
 def _c_name(array: Any) -> str:
@@ -185,7 +180,7 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
                            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
     refuse_bool(kernel, a)
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {legacy_name(a)} but found {legacy_name(b)}. {REMEDY}")
+        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. {REMEDY}")
 
 
 def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
@@ -204,8 +199,8 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
         raise RuntimeError(f"size mismatch, got input ({x.shape[0] if x.ndim else 1}), mat ({dimensions(mat)}), "
                            f"vec ({vec.shape[0]})")
     if not x.dtype == mat.dtype == vec.dtype:
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy_name(x)}, "
-                           f"{legacy_name(mat)}, and {legacy_name(vec)}. {REMEDY}")
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy(x)}, "
+                           f"{legacy(mat)}, and {legacy(vec)}. {REMEDY}")
     refuse_bool("addmv_impl_cpu", mat)
 
 
@@ -225,8 +220,8 @@ def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy_name(a)} and "
-                           f"{legacy_name(b)}. {REMEDY}")
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy(a)} and "
+                           f"{legacy(b)}. {REMEDY}")
     if a.shape != b.shape:
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
                            f"same number of elements, but got {a.size} and {b.size} elements respectively")

@@ -6,14 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import dtype as torch_dtype, unimplemented
+from ...dtypes import legacy, unimplemented
 from ...errors import LinAlgError
 from ..dims import array_of
-
-
-def legacy(array: Any) -> str:
-    """PyTorch's old name of an array's type, such as 'Float'."""
-    return torch_dtype.of[array.dtype].legacy
 
 
 def matrices(function: str, name: str, value: Any, argument: str = "A", position: int = 1, *,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import legacy
 from ...errors import warn_once
 from ...ops import householder, lu as ops, solving
 from .. import return_types
@@ -18,7 +19,6 @@ from .matrix_checks import (
     check_right_side,
     check_same,
     check_stacks,
-    legacy,
     matrices,
     refuse_failures,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...dtypes import legacy
 from ...kernels import piecewise as kernels
 from ...ops import piecewise as ops
 from ..generator import Generator, twister_of
@@ -72,7 +73,7 @@ def prelu(input: Any, weight: Any) -> Any:
     check_tensor("prelu", weight, "weight", 2)
     x, w = input._array, weight._array
     if x.dtype != w.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {_name(input)} and {_name(weight)}")
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {legacy(x)} and {legacy(w)}")
     if w.size != 1:
         if not x.ndim:
             raise RuntimeError("Not allow zero-dim input tensor.")
@@ -85,10 +86,6 @@ def prelu(input: Any, weight: Any) -> Any:
     if x.ndim != w.ndim:
         weight = weight.reshape([w.size if i == 1 else 1 for i in range(x.ndim)])
     return _prelu(input, weight)
-
-
-def _name(tensor: Any) -> str:
-    return str(tensor.dtype.legacy)
 
 
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import legacy
 from ...errors import warn_once
 from ...kernels.lu import first_true
 from ...kernels.solving import machine_epsilon
@@ -24,7 +25,6 @@ from .matrix_checks import (
     check_square,
     check_stacks,
     holds_vectors,
-    legacy,
     matrices,
     refuse_failures,
 )
