@@ -68,7 +68,7 @@ def _ctc(g: Any, log_probs: Any, states: Any, zero_infinity: Any) -> Any:
     taken = gather_backward(np.exp(through - total), places, log_probs.shape, 2)
     each = np.where(total > _NEVER / 2, np.exp(log_probs) - taken, 0.0 if zero_infinity else math.nan)
     running = np.arange(log_probs.shape[0])[:, None, None] < times[:, None]
-    return np.where(running, each, np.zeros_like(each)) * np.reshape(g, (1, -1, 1))
+    return np.where(running, each, 0.0) * np.reshape(g, (1, -1, 1))
 
 
 ctc_loss = operator("ctc_loss", kernels.ctc_loss, tensors=1, log_probs=_ctc)

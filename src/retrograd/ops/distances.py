@@ -32,9 +32,9 @@ def _powers(difference: Any, distance: Any, p: Any) -> Any:
         return sign
     size = np.abs(difference)
     if p == math.inf:
-        return np.where(size == unsqueeze(distance, distance.ndim), sign, np.zeros_like(difference))
+        return np.where(size == unsqueeze(distance, distance.ndim), sign, 0.0)
     flat = difference == 0.0
-    return np.where(flat, np.zeros_like(difference), sign * np.where(flat, 1.0, size) ** (p - 1))
+    return np.where(flat, 0.0, sign * np.where(flat, 1.0, size) ** (p - 1))
 
 
 def _over_power(g: Any, distance: Any, p: Any) -> Any:
@@ -43,7 +43,7 @@ def _over_power(g: Any, distance: Any, p: Any) -> Any:
         return g
     none = distance == 0.0
     divisor = np.where(none, 1.0, distance)
-    return np.where(none, np.zeros_like(g), g / (divisor if p == 2 else divisor ** (p - 1)))
+    return np.where(none, 0.0, g / (divisor if p == 2 else divisor ** (p - 1)))
 
 
 def _by_first(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:

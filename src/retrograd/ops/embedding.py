@@ -42,7 +42,7 @@ def _to_table(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, siz
               padding: Any, by_count: Any) -> Any:
     if mode == MAX:
         full = np.reshape(sizes > 0, (-1, 1))
-        return gather_backward(np.where(full, g, np.zeros_like(g)), chosen, weight_shape, 0)
+        return gather_backward(np.where(full, g, 0.0), chosen, weight_shape, 0)
     if mode == MEAN:
         g = g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1))
     rows = index_select(g, bags, 0)

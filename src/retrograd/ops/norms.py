@@ -19,14 +19,14 @@ def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> 
         return np.zeros_like(x)
     if p == 2:
         out = spread(out, x.shape, axes, keepdim)
-        return spread(g, x.shape, axes, keepdim) * np.where(out == 0.0, np.zeros_like(x), x / out)
+        return spread(g, x.shape, axes, keepdim) * np.where(out == 0.0, 0.0, x / out)
     size, sign = np.abs(x), np.sign(x)
     if p == 1:
         return sign * spread(g, x.shape, axes, keepdim)
     if p in (math.inf, -math.inf):
         return sign * (spread(g, x.shape, axes, keepdim) / tied(size, out, axes, keepdim, True))
     if p < 1:
-        scaled = np.where(x == 0.0, np.zeros_like(x), sign * size ** (p - 1))
+        scaled = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
         return scaled * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
     scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
     return scaled * _spread_over(g, out, out ** (p - 1), x.shape, axes, keepdim)
@@ -34,7 +34,7 @@ def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> 
 
 def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim: Any) -> Any:
     """g / divisor over the axes of the norm, and 0 where the norm `out` is 0."""
-    return spread(np.where(out == 0.0, np.zeros_like(g), g / divisor), shape, axes, keepdim)
+    return spread(np.where(out == 0.0, 0.0, g / divisor), shape, axes, keepdim)
 
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=norm_backward)

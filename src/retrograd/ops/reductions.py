@@ -35,7 +35,7 @@ mean_dim = linear("mean", kernels.mean_dim, node=backward_name("mean", 1), x=_me
 
 
 def _nansum(g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
-    return np.where(np.isnan(x), np.zeros_like(x), spread(g, x.shape, axes, keepdim))
+    return np.where(np.isnan(x), 0.0, spread(g, x.shape, axes, keepdim))
 
 
 nansum = operator("nansum", kernels.nansum, x=_nansum)
@@ -54,7 +54,7 @@ def _var(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
 
 def _std(g: Any, x: Any, out: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
     """The subgradient at a deviation of 0 is 0."""
-    g = np.where(out == 0.0, np.zeros_like(g), g / (out * 2.0))
+    g = np.where(out == 0.0, 0.0, g / (out * 2.0))
     return _var(g, x, axes, keepdim, correction)
 
 

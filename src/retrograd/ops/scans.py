@@ -57,7 +57,7 @@ def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
     if not x.ndim:
         return g
     before = shift(out, dim, 1, -math.inf)
-    kept = np.exp(np.where(before == out, np.zeros_like(out), before - out))
+    kept = np.exp(np.where(before == out, 0.0, before - out))
     return np.exp(x - out) * _pulled(g, kept, dim)
 
 

@@ -56,7 +56,7 @@ def _between_vectors(s: Any, gs: Any, by_u: Any, by_v: Any) -> Any:
     along = None if gs is None else gs[..., None, :]
     if turned_u is not None and turned_u.dtype.kind == "c":
         along = in_sum(along, main_diagonal(turned_u)[..., None, :] / (2 * s[..., None, :]))
-    return inner if along is None else inner + np.where(on_diagonal(s.shape[-1]), along, np.zeros_like(inner))
+    return inner if along is None else inner + np.where(on_diagonal(s.shape[-1]), along, 0.0)
 
 
 svd: Op = operator("linalg_svd", kernels.svd, layout="columns", outputs="u s vh", unfilled=True, a=_svd)

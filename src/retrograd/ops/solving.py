@@ -35,11 +35,11 @@ def _cofactors_of_singular(g: Any, a: Any) -> Any:
     one = on_diagonal(n)
     out = np.logical_or(one[:, None, :], one[None, :, :])
     others = np.prod(np.where(out, np.ones_like(sizes), sizes[..., None, None, :]), axis=-1)
-    others = np.where(one, np.zeros_like(others), others)
+    others = np.where(one, 0.0, others)
     phase = scalars(det(left) * det(right))
     inner = phase * np.matmul(np.matmul(adjoint(left), g), adjoint(right))
     along = np.sum(others * main_diagonal(inner)[..., None, :], axis=-1, keepdims=True)
-    found = np.where(one, along, np.zeros_like(inner)) - turned(inner * others)
+    found = np.where(one, along, 0.0) - turned(inner * others)
     return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
 
 
