@@ -78,6 +78,7 @@ from .tensor.functions.arithmetic import (
     add,
     div,
     divide,
+    fill,
     fill_,
     float_power,
     floor_divide,
@@ -351,7 +352,7 @@ from .tensor.functions.normalization import (
     rms_norm,
 )
 from .tensor.functions.norms import dist, frobenius_norm, norm, nuclear_norm, renorm
-from .tensor.functions.number_parts import fill, frexp, gcd, gcd_, isin, lcm, lcm_, ldexp, ldexp_, nextafter
+from .tensor.functions.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
 from .tensor.functions.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensor.functions.padding import (
     channel_shuffle,
@@ -470,7 +471,7 @@ from .tensor.functions.sorting import (
 )
 from .tensor.functions.special import digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_
 from .tensor.functions.spectral import istft, stft
-from .tensor.functions.uniques import unique, unique_consecutive
+from .tensor.functions.uniques import isin, unique, unique_consecutive
 from .tensor.functions.view_copies import (
     alias_copy,
     as_strided_copy,

@@ -1,4 +1,4 @@
-"""Numbers as computers hold them: mantissa and exponent; and integers by their divisors. Arrays in, arrays out."""
+"""Mantissas and exponents: the parts of a number as computers hold it. Arrays in, arrays out; must not know ops."""
 
 from __future__ import annotations
 
@@ -18,8 +18,3 @@ def frexp(x: Any) -> tuple[Any, Any]:
 def ldexp(x: Any, y: Any, *, out: Any = ...) -> Any:
     """x * 2 ** y."""
     return np.multiply(x, exp2(y), out=out)
-
-
-def isin(x: Any, tests: Any, invert: Any) -> Any:
-    """Whether each element is among the elements of `tests`, or, where `invert`, is not."""
-    return np.asarray(np.isin(x, tests, invert=invert))

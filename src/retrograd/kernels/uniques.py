@@ -67,3 +67,8 @@ def _without_repeats(ordered: Array, changes: Array, indices: Array | None, shap
         inverse[indices] = np.cumsum(new) - 1
         inverse = inverse.reshape(shape)
     return ordered[new], inverse, counts
+
+
+def isin(x: Any, tests: Any, invert: Any) -> Any:
+    """Whether each element is among the elements of `tests`, or, where `invert`, is not."""
+    return np.asarray(np.isin(x, tests, invert=invert))

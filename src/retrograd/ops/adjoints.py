@@ -22,10 +22,12 @@ def adjoint(x: Any) -> Any:
 
 
 def conjugate(x: Any) -> Any:
+    """The complex conjugate; of real numbers these themselves, without an operation."""
     return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def real_part(x: Any) -> Any:
+    """The real part; of real numbers these themselves, without an operation."""
     return real(x) if x.dtype.kind == "c" else x
 
 
@@ -40,14 +42,17 @@ def upper_part(x: Any) -> Any:
 
 
 def below_diagonal(x: Any) -> Any:
+    """The lower triangle without the diagonal."""
     return tril(x, -1)
 
 
 def above_diagonal(x: Any) -> Any:
+    """The upper triangle without the diagonal."""
     return triu(x, 1)
 
 
 def main_diagonal(x: Any) -> Any:
+    """The diagonals of the matrices, as the last dimension: a view."""
     return diagonal(x, 0, x.ndim - 2, x.ndim - 1)
 
 

@@ -42,7 +42,6 @@ div_number = pointwise("div", kernels.div_number, domain="float", node=backward_
 
 # Division with a rounding, and what it leaves
 
-
 _undefined = not_differentiable("floor_divide")
 _DIVIDED = promoted(**without("div_floor_cpu", "bc"))
 floor_divide = pointwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED, x=_undefined,
@@ -127,8 +126,11 @@ addcmul = pointwise("addcmul", kernels.addcmul, domain=promoted(**without("addcm
 addcdiv = pointwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, value: g * (value / z),
                     z=lambda g, y, z, value: -g * (value * y / (z * z)))
 
-# Writing over
+# Writing over: of a tensor of its own, then in place
 
+filled = pointwise("fill", kernels.filled, node=backward_name("fill"), domain="as given", tensors=1, x=flat)
+filled_with = pointwise("fill", kernels.overwritten, node=backward_name("fill", 1), domain="as given", x=flat,
+                        y=lambda g: g)
 fill = pointwise("fill", kernels.filled, node=backward_name("fill", 2), domain="as given", x=flat)
 fill_tensor = pointwise("fill", kernels.overwritten, node=backward_name("fill", 3), domain="as given", x=flat,
                         y=lambda g: g)

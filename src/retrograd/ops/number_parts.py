@@ -1,16 +1,15 @@
-"""Numbers as computers hold them, divisors of integers, neighbours, membership, and filling."""
+"""Parts and neighbours of numbers: mantissas and exponents, common divisors, the next number that there is."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from ..kernels import arithmetic, number_parts as kernels
+from ..kernels import number_parts as kernels
 from .domains import promoted, without
 from .elementary import exp2
-from .framework import Op, backward_name, constant, flat, operator, pointwise
+from .framework import Op, constant, flat, operator, pointwise
 
 gcd = constant("gcd", np.gcd, "x y", domain=promoted(**without("gcd_cpu", "bfc")))
 lcm = constant("lcm", np.lcm, "x y", domain=promoted(**without("lcm_cpu", "bfc")))
@@ -21,18 +20,3 @@ ldexp: Op = pointwise("ldexp", kernels.ldexp, domain="float", x=lambda g, y: g *
 Op.by_kernel[np.ldexp] = ldexp
 frexp = operator("frexp", kernels.frexp, layout="kept", outputs="mantissa exponent", differentiable="mantissa",
                  x=lambda g, exponent: ldexp(g, -exponent))
-isin = constant("isin", kernels.isin, "x tests")
-
-
-def _filled(x: Any, value: Any) -> Any:
-    return arithmetic.filled(x, value)
-
-
-def _filled_with(x: Any, y: Any) -> Any:
-    return arithmetic.overwritten(x, y)
-
-
-# As they are recorded where the result is a tensor of its own.
-fill = pointwise("fill", _filled, node=backward_name("fill"), domain="as given", x=flat)
-fill_tensor = pointwise("fill", _filled_with, node=backward_name("fill", 1), domain="as given", x=flat,
-                        y=lambda g: g)

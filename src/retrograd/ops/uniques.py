@@ -1,11 +1,11 @@
-"""The different elements of an array. PyTorch records these, and refuses to differentiate them."""
+"""The different elements of an array, which PyTorch records and refuses to differentiate; and what is among them."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
 from ..kernels import uniques as kernels
-from .framework import Op, Rule, backward_name, operator
+from .framework import Op, Rule, backward_name, constant, operator
 
 
 def _refused(name: str) -> Rule:
@@ -24,3 +24,5 @@ def _unique(name: str, kernel: Any, node: str) -> Op:
 unique = _unique("_unique2", kernels.unique, backward_name("unique2"))
 unique_dim = _unique("unique_dim", kernels.unique_dim, backward_name("unique_dim"))
 unique_consecutive = _unique("unique_consecutive", kernels.unique_consecutive, backward_name("unique_consecutive"))
+
+isin = constant("isin", kernels.isin, "x tests")

@@ -27,20 +27,20 @@ from .functions import (
     indexing,
     joining,
     matrix,
-    number_parts,
     rearranging,
     reductions,
     shape,
     solving,
     sorting,
     special,
+    uniques,
 )
 from .recording import recorded
 from .state import State, plain, requires
 
 FAMILIES = (arithmetic, combining, comparison, contraction, creation, decompositions, determinants, elementary,
-            indexing, interop, joining, matrix, number_parts, rearranging, reductions, shape, solving, sorting,
-            special)
+            indexing, interop, joining, matrix, rearranging, reductions, shape, solving, sorting, special,
+            uniques)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # What `np.add.reduce` and its like are, as functions that have an entry above.

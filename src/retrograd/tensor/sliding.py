@@ -21,6 +21,7 @@ def ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
 
 
 def spelled(dims: int) -> str:
+    """A number of dimensions as a word."""
     return ("one", "two", "three")[dims - 1]
 
 

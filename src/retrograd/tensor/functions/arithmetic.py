@@ -41,6 +41,7 @@ _div_rounded = {"floor": recorded(ops.div_floor), "trunc": recorded(ops.div_trun
 _power, _power_tensor, _number_to_power = recorded(ops.power), recorded(ops.pow_), recorded(ops.number_to_power)
 _remainder_number, _fmod_number = recorded(ops.remainder_number), recorded(ops.fmod_number)
 _floor_divide, _floor_divide_number = recorded(ops.floor_divide), recorded(ops.floor_divide_number)
+_fill, _fill_with = recorded(ops.filled), recorded(ops.filled_with)
 _number_floor_divide, _number_remainder = recorded(ops.number_floor_divide), recorded(ops.number_remainder)
 _cast = recorded(cast)
 
@@ -325,6 +326,22 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
 
 neg_ = negative_ = inplace(ops.neg)
 square_, reciprocal_ = inplace(ops.square), inplace(ops.reciprocal)
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like the input that holds a number, or the one element of a 0-d tensor, everywhere.
+
+    Raises RuntimeError where the number does not fit the dtype, or the tensor has dimensions.
+    """
+    if not isinstance(input, State) or not isinstance(value, (State, *NUMBER)):
+        raise invalid("fill", input, value)
+    if not isinstance(value, State):
+        return _fill(input, filling(number("fill", "value", 2, value),  # type: ignore[no-any-return]
+                                    input._array.dtype))
+    if value._array.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
+                           "dimensions.")
+    return _fill_with(input, value)  # type: ignore[no-any-return]
 
 
 class ArithmeticMethods:

@@ -104,6 +104,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
 
 
 def check_types(array: Any, source: Any) -> None:
+    """Raises RuntimeError unless both are of one dtype."""
     if source.dtype != array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype. They are "
                            f"torch.{array.dtype.name} and torch.{source.dtype.name}.")

@@ -1,16 +1,23 @@
-"""The different elements of a tensor, as functions and methods."""
+"""The different elements of a tensor, and which elements are among others, as functions and methods."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ...dtypes import dtype as torch_dtype, of_scalar
 from ...ops import uniques as ops
 from ..dims import array_of, axis_of
+from ..into import into
 from ..recording import recorded
+from ..state import State, plain
+from .arithmetic import NUMBER, invalid
 from .reductions import flag
 
 _unique, _unique_dim = recorded(ops.unique), recorded(ops.unique_dim)
-_unique_consecutive = recorded(ops.unique_consecutive)
+_unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin)
 
 
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
@@ -53,6 +60,41 @@ def _wanted(found: tuple[Any, ...], return_inverse: bool, return_counts: bool) -
     values, inverse, counts = found
     wanted = (values, *[part for part, asked in ((inverse, return_inverse), (counts, return_counts)) if asked])
     return wanted if len(wanted) > 1 else values
+
+
+def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
+         element: Any = None, test_element: Any = None, out: Any = None) -> Any:
+    """Whether each of `elements` is equal to any of `test_elements`, or, with `invert`, to none; nan is equal to none.
+
+    Either may be a number, which by name is `element` or `test_element`. `assume_unique` is a promise of which nothing
+    is made here. Raises RuntimeError for bools and complex numbers.
+
+    >>> import retrograd as torch
+    >>> torch.isin(torch.tensor([[1, 2], [3, 4]]), torch.tensor([2, 3]))
+    tensor([[False,  True],
+            [ True, False]])
+    """
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    if out is not None:
+        return into(out, isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+    if not (isinstance(elements, State) or isinstance(test_elements, State)) or not all(
+            isinstance(x, (State, *NUMBER)) for x in (elements, test_elements)):
+        raise invalid("isin", elements, test_elements)
+    for x in (elements, test_elements):
+        dtype = x._array.dtype if isinstance(x, State) else of_scalar(x)
+        if dtype.kind in "bc":
+            kind = torch_dtype.of[dtype].legacy
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {kind}. Compare with == instead.")
+    return _isin(elements, test_elements, invert)
+
+
+def _np_isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """NumPy's isin: an array may stand where a tensor does."""
+    return isin(*[plain(x) if isinstance(x, np.ndarray) else x for x in (element, test_elements)], invert=invert)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.isin: _np_isin}
 
 
 class UniqueMethods:
