@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32
+from .elementary import widened
 from .softmax import safe_softmax
 
 
@@ -16,7 +16,7 @@ def _stack(x: Any, heads: int) -> Any:
     if x.shape[1] != heads:
         x = np.repeat(x, heads // x.shape[1], 1)
     x = x.reshape(-1, *x.shape[2:])
-    return x.astype(F32) if x.dtype == F16 else x
+    return widened(x)
 
 
 def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Arrays put together in new ones: blocks on a diagonal, ranges copied. Must not know ops."""
+"""Arrays put together in new ones: blocks on a diagonal. Must not know ops."""
 
 from __future__ import annotations
 
@@ -30,13 +30,3 @@ def block_diag(xs: Sequence[Any]) -> Any:
     for x, (top, bottom, left, right) in zip(xs, places):
         out[top:bottom, left:right] = x
     return out
-
-
-def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:
-    """`length` slices along `dim` from `start` on, in memory of their own."""
-    return x[(*(slice(None),) * dim, slice(start, start + length))].copy()
-
-
-def copied(x: Any) -> Any:
-    """A copy, row by row."""
-    return np.array(x, order="C")

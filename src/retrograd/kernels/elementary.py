@@ -24,6 +24,11 @@ def delivered(result: Any, out: Any) -> Any:
     return out
 
 
+def widened(x: Any) -> Any:
+    """The array; half precision as single, in which PyTorch computes it and rounds once."""
+    return x.astype(F32) if x.dtype == F16 else x
+
+
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel, for half precision computed in single, and rounded once."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32
+from .elementary import widened
 from .rows import LARGE, extremes, sums
 
 _maximum = np.maximum.reduce
@@ -25,7 +25,7 @@ def _shift(x: Any, axes: Any) -> Any:
 
 def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     """log(sum(exp(x))) over `axes`, which neither overflows nor loses small numbers."""
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     largest = _shift(wide, axes)
     exponentials = np.subtract(wide, largest, out=...)
     np.exp(exponentials, out=exponentials)

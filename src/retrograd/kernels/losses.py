@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, refuse
+from ..dtypes import refuse
 from .choosing import limited, where
+from .elementary import widened
 from .reductions import mean_all, sum_all
 
 
@@ -55,7 +56,7 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
     if y.size and not (np.min(y) >= 0 and np.max(y) <= 1):
         raise RuntimeError("all elements of target should be between 0 and 1: they go from "
                            f"{np.min(y)} to {np.max(y)}.")
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
     return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
 
@@ -63,7 +64,7 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
 def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
     """The same of sigmoid(x), computed at once so that it neither overflows nor loses small numbers."""
     refuse(x.dtype, "log_sigmoid_cpu", "biuc")
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     log_sigmoid = np.minimum(wide, 0) - np.log1p(np.exp(-np.abs(wide)))
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * y + 1)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, dtype as torch_dtype
+from ..dtypes import dtype as torch_dtype
+from .elementary import widened
 from .rows import sums, sums_of_squares
 
 _maximum = np.maximum.reduce
@@ -18,7 +19,7 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)
     final = x.real.dtype
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     if p == 2 and wide.dtype.kind == "f":
         result = sums_of_squares(wide, axes, keepdim)
         return np.sqrt(result, out=result).astype(final, copy=False)
@@ -49,7 +50,7 @@ def dist(x: Any, y: Any, p: float) -> Any:
 
 def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     """The slices along `dim`, those whose p-norm is more than `maxnorm` scaled down to it."""
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     size = norm(wide, p, tuple([axis for axis in range(x.ndim) if axis != dim]), True, None)
     factor = np.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0).astype(size.dtype)
     return np.multiply(wide, factor, out=...).astype(x.dtype, copy=False)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64, dtype as torch_dtype, refuse, require
+from ..dtypes import F32, F64, dtype as torch_dtype, refuse, require
 from .choosing import limited, where
 from .drawing import unit64
-from .elementary import sigmoid
+from .elementary import sigmoid, widened
 from .rectifiers import leaky_relu
 from .twister import Twister
 
@@ -38,7 +38,7 @@ def softshrink(x: Any, lambd: float) -> Any:
 def hardsigmoid(x: Any) -> Any:
     """x / 6 + 1 / 2, moved into [0, 1]."""
     refuse(x.dtype, "hardsigmoid_cpu", _ALL_BUT_FLOATS)
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     t = np.add(wide, 3, out=...)
     return np.divide(np.clip(t, 0, 6, out=t), 6, out=t).astype(x.dtype, copy=False)
 
@@ -46,7 +46,7 @@ def hardsigmoid(x: Any) -> Any:
 def hardswish(x: Any) -> Any:
     """x * hardsigmoid(x)."""
     refuse(x.dtype, "hardswish_cpu", _ALL_BUT_FLOATS)
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     t = np.add(wide, 3, out=...)
     np.multiply(np.clip(t, 0, 6, out=t), wide, out=t)
     return np.divide(t, 6, out=t).astype(x.dtype, copy=False)

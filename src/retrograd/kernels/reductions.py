@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype, refuse
+from .elementary import widened
 from .rows import LARGE, extremes, places_of_extremes, products, sums, sums_of_squares
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
@@ -144,7 +145,7 @@ def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float)
     """Variance and mean, and the type they are to have. Computed in two passes, half precision in single."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    wide = x.astype(F32) if x.dtype == F16 else x
+    wide = widened(x)
     means = np.divide(sums(wide, axes, True), count(x.shape, axes), out=...)
     off = np.subtract(wide, means, out=...)
     if off.dtype.kind == "f":

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64
+from ..dtypes import F32, F64
+from .elementary import widened
 
 Array = np.ndarray[Any, Any]
 Axis = tuple[int, int, int, str, float | None, bool, bool]
@@ -158,7 +159,7 @@ def _gathered(x: Any, axis: int, taps: _Taps) -> Any:
 
 
 def _along(x: Any, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
-    exact = x.astype(F32) if x.dtype == F16 else x
+    exact = widened(x)
     dtype = exact.dtype if exact.dtype.kind == "f" else F64
     for axis in axes:
         exact = _gathered(exact, axis[0], table(axis, dtype))
@@ -209,14 +210,14 @@ def affine_base(sizes: tuple[int, ...], align: bool, dtype: Any) -> Array:
 
 def affine_grid(theta: Any, sizes: tuple[int, ...], align: bool) -> Any:
     """The points of a grid of `sizes`, mapped by each of the affine maps `theta` (N, dims, dims + 1)."""
-    wide = theta.astype(F32) if theta.dtype == F16 else theta
+    wide = widened(theta)
     points = np.matmul(affine_base(sizes, align, theta.dtype).astype(wide.dtype, copy=False), wide.swapaxes(1, 2))
     return points.reshape(len(theta), *sizes, len(sizes)).astype(theta.dtype, copy=False)
 
 
 def affine_grid_backward(g: Any, sizes: tuple[int, ...], align: bool) -> Any:
     """The adjoint of `affine_grid`."""
-    wide = g.astype(F32) if g.dtype == F16 else g
+    wide = widened(g)
     base = affine_base(sizes, align, g.dtype).astype(wide.dtype, copy=False)
     points = wide.reshape(g.shape[0], math.prod(sizes), len(sizes))
     return np.matmul(points.swapaxes(1, 2), base).astype(g.dtype, copy=False)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import F16, F32
+from .elementary import widened
 
 Array = np.ndarray[Any, Any]
 _A = -0.75                                                 # of the cubic kernel
@@ -128,17 +128,13 @@ def _corners(grid: Array, sizes: tuple[int, ...], orders: Any, mode: int, paddin
         yield place, weight, within
 
 
-def _wide(x: Any) -> Any:
-    return x.astype(F32) if x.dtype == F16 else x
-
-
 def grid_sample(x: Any, grid: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """x (N, C, sizes…) at the points of grid (N, sizes…, dims): (N, C, sizes…)."""
-    wide = _wide(x)
+    wide = widened(x)
     rows = wide.reshape(*x.shape[:2], -1)
     count = int(np.prod(grid.shape[1:-1]))
     out = np.zeros((*x.shape[:2], count), wide.dtype)
-    for place, weight, within in _corners(_wide(grid), x.shape[2:], orders, mode, padding, align):
+    for place, weight, within in _corners(widened(grid), x.shape[2:], orders, mode, padding, align):
         for n in range(x.shape[0]):
             part = rows[n].take(place[n], 1)
             if within is not None:                         # what is outside is 0, not what lies at its place
@@ -149,9 +145,9 @@ def grid_sample(x: Any, grid: Any, orders: Any, mode: int, padding: int, align: 
 
 def grid_scatter(g: Any, grid: Any, shape: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """The adjoint of `grid_sample` as a function of x, of shape `shape`."""
-    wide, size = _wide(g).reshape(*shape[:2], -1), int(np.prod(shape[2:]))
+    wide, size = widened(g).reshape(*shape[:2], -1), int(np.prod(shape[2:]))
     out = np.zeros((*shape[:2], size), wide.dtype)
-    for place, weight, within in _corners(_wide(grid), shape[2:], orders, mode, padding, align):
+    for place, weight, within in _corners(widened(grid), shape[2:], orders, mode, padding, align):
         if within is not None:
             weight = np.where(within, weight, 0)
         for n in range(shape[0]):
@@ -163,9 +159,9 @@ def grid_scatter(g: Any, grid: Any, shape: Any, orders: Any, mode: int, padding:
 
 def grid_slopes(g: Any, x: Any, grid: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """The sums over channels of g times the derivative of `grid_sample` by each coordinate: the shape of grid."""
-    g = _wide(g)
+    g = widened(g)
     parts = []
     for i in range(len(orders)):
         higher = tuple([order + (axis == i) for axis, order in enumerate(orders)])
-        parts.append((g * _wide(grid_sample(x, grid, higher, mode, padding, align))).sum(1))
+        parts.append((g * widened(grid_sample(x, grid, higher, mode, padding, align))).sum(1))
     return np.stack(parts, -1).astype(grid.dtype, copy=False)

@@ -369,3 +369,13 @@ def split(x: Any, sizes: Shape, dim: int) -> list[Any]:
         parts.append(x[(*lead, slice(start, start + size))])
         start += size
     return parts
+
+
+def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:
+    """`length` slices along `dim` from `start` on, in memory of their own."""
+    return x[(*(slice(None),) * dim, slice(start, start + length))].copy()
+
+
+def detach_copy(x: Any) -> Any:
+    """A copy, row by row."""
+    return np.array(x, order="C")

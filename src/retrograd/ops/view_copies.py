@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import combining as kernels
-from ..kernels.shape import split
+from ..kernels import shape as kernels
 from . import elementary, indexing, joining, shape
 from .framework import Op, linear, not_differentiable
 
@@ -33,12 +32,13 @@ COPIES: dict[Op, Op] = {view: _copy_of(view) for view in (
     indexing.slice_, joining.split, joining.split_with_sizes, joining.unbind, elementary.view_as_complex,
     elementary.view_as_real)}
 diagonal_copy = COPIES[shape.diagonal]
-detach_copy: Op = linear("detach_copy", kernels.copied, node="NotImplemented", x=not_differentiable("detach_copy"))
+detach_copy: Op = linear("detach_copy", kernels.detach_copy, node="NotImplemented", x=not_differentiable("detach_copy"))
 narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape, dim, start, length:
                          indexing.slice_backward(g, x_shape, dim, start, start + length, 1))
 
 # Parts that count as no views, so that they may be written to: nobody looks after the memory that they share.
 
-unsafe_split: Op = linear("unsafe_split", split, layout="kept", outputs="*", x=lambda g, dim: joining.cat(g, dim))
-unsafe_split_with_sizes: Op = linear("unsafe_split_with_sizes", split, layout="kept", outputs="*",
+unsafe_split: Op = linear("unsafe_split", kernels.split, layout="kept", outputs="*",
+                          x=lambda g, dim: joining.cat(g, dim))
+unsafe_split_with_sizes: Op = linear("unsafe_split_with_sizes", kernels.split, layout="kept", outputs="*",
                                      x=lambda g, dim: joining.cat(g, dim))
