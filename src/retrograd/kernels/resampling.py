@@ -32,10 +32,14 @@ class _Taps(NamedTuple):
     padded: bool
 
 
-def cubic(t: Array, a: float = -0.75) -> list[Array]:
+# The parameter of the cubic kernel: of interpolation, and of the filter that smooths as well.
+CUBIC, _SMOOTHING = -0.75, -0.5
+
+
+def _cubic(t: Array) -> list[Array]:
     """The weights of the four neighbours of a point at `t` after the second of them."""
     far, near = t + 1, 1 - t
-    return [_outer(far, a), _inner(t, a), _inner(near, a), _outer(near + 1, a)]
+    return [_outer(far, CUBIC), _inner(t, CUBIC), _inner(near, CUBIC), _outer(near + 1, CUBIC)]
 
 
 def _inner(x: Array, a: float) -> Array:
@@ -73,7 +77,7 @@ def _triangle(x: Array) -> Array:
 
 def _cubic_filter(x: Array) -> Array:
     x = np.abs(x)
-    return np.where(x < 1, _inner(x, -0.5), np.where(x < 2, _outer(x, -0.5), 0))
+    return np.where(x < 1, _inner(x, _SMOOTHING), np.where(x < 2, _outer(x, _SMOOTHING), 0))
 
 
 def _lanczos(x: Array) -> Array:
@@ -107,7 +111,7 @@ def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool, dt
         t = np.clip(at - first.astype(dtype), 0, 1)
         return np.stack([first, np.minimum(first + 1, size - 1)]), np.stack([1 - t, t])
     first = np.floor(at).astype(np.intp)
-    return first + np.arange(-1, 3)[:, None], np.stack(cubic(at - first.astype(dtype)))
+    return first + np.arange(-1, 3)[:, None], np.stack(_cubic(at - first.astype(dtype)))
 
 
 @lru_cache(maxsize=256)

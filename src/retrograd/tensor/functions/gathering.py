@@ -212,10 +212,10 @@ def _one(index: Any) -> Any:
     return plain(index._array.reshape(1))
 
 
-def _vector(name: str, index: Any, wrong: type[Exception] = IndexError) -> Any:
+def _vector(name: str, index: Any) -> Any:
     index = int_index(name, index)
     if index._array.ndim > 1:
-        raise wrong(f"{name}(): Index is supposed to be a vector. It has shape {list(index._array.shape)}.")
+        raise IndexError(f"{name}(): Index is supposed to be a vector. It has shape {list(index._array.shape)}.")
     return index
 
 

@@ -97,10 +97,10 @@ def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> t
     return (_integer("randint", "low", low), _integer("randint", "high", high)), size
 
 
-def _integer(name: str, argument: str, value: Any, position: int = 1) -> int:
+def _integer(name: str, argument: str, value: Any) -> int:
     if isinstance(value, float) or not hasattr(value, "__index__"):
         kind = type(value).__name__
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
+        raise TypeError(f"{name}(): argument '{argument}' (position 1) must be int, not {kind}")
     integer = int(value)
     if not -2**63 <= integer < 2**63:
         raise ValueError("Overflow when unpacking long long")
