@@ -19,6 +19,9 @@ Sizes = tuple[int, ...]
 # How many output positions a product should have at least, how many bytes of columns are made at a time, if they are
 # of several samples, and how long a multiplication takes, in nanoseconds, with what has to be done around it.
 _POSITIONS, _BLOCK, _PRODUCT = 256, 1 << 20, 0.04
+# What kernels of so many places at most see of so many elements at least is copied place by place; for others, zeros
+# are put around the input first.
+_PLACES, _LARGE = 8, 1 << 14
 
 
 class Window(NamedTuple):
@@ -90,37 +93,45 @@ class Columns:
         inner, sizes = x.shape[1] // groups, x.shape[2:]
         self.x, self.count, self.merged = x.reshape(len(x), groups, inner, *sizes), count, merged
         self.trivial = window.trivial
-        self.long: Any = None
+        self.rest: list[tuple[Any, Any]] = []
         if self.trivial:
             return
         depth, positions = inner * math.prod(window.kernel), math.prod(outputs)
+        by_rows = window.kernel[-1] > 1 and max(window.kernel[:-1], default=1) > 1
+        new = np.empty if by_rows or not any(window.padding) else np.zeros
         if merged:
-            memory = np.zeros((groups, depth + ones, count, positions), x.dtype)
-            self.columns, memory = memory.reshape(groups, depth + ones, -1), np.moveaxis(memory, 2, 0)
+            memory = new((groups, depth + ones, count, positions), x.dtype)
+            self.columns, memory = memory.reshape(groups, depth + ones, -1), memory.transpose(2, 0, 1, 3)
         else:
-            memory = self.columns = np.zeros((count, groups, depth + ones, positions), x.dtype)
+            memory = self.columns = new((count, groups, depth + ones, positions), x.dtype)
         memory[:, :, depth:] = 1
-        self.places = place = memory[:, :, :depth].reshape(count, groups, inner, *window.kernel, *outputs)
-        if window.kernel[-1] > 1 and max(window.kernel[:-1], default=1) > 1:
+        place = memory[:, :, :depth].reshape(count, groups, inner, *window.kernel, *outputs)
+        if by_rows:
             window, outputs, place = self._by_rows(window, outputs, place)
-        if any(window.padding):
-            self.pieces = [(place[(slice(None),) * 3 + tap][last(source)], last(target)) for tap, (source, target) in
-                           zip(np.ndindex(window.kernel), window.taps(sizes, outputs))]
-        else:
+        if not any(window.padding):
             self.x, self.pieces = window.view(self.x, outputs), [(place, ...)]
+        elif math.prod(window.kernel) > _PLACES or place.size < _LARGE:
+            padded = np.zeros((count, groups, inner, *[n + 2 * p for n, p in zip(sizes, window.padding)]), x.dtype)
+            self.pieces = [(padded[last(tuple([slice(p, p + n) for n, p in zip(sizes, window.padding)]))], ...)]
+            self.rest.insert(0, (place, window.view(padded, outputs)))
+        else:
+            self.pieces = [(place[(slice(None),) * 3 + tap][last(source)], last(target)) for tap, (source, target) in
+                           zip(places(*map(range, window.kernel)), window.taps(sizes, outputs))]
 
-    def _by_rows(self, window: Window, outputs: Sizes, places: Any) -> tuple[Window, Sizes, Any]:
+    def _by_rows(self, window: Window, outputs: Sizes, columns: Any) -> tuple[Window, Sizes, Any]:
         """Take two steps: what the last dimension of the kernel sees, and the rows of that which the others see.
 
         The first copies short runs and the second, of which there are more, long ones. This gives the first.
         """
         one, (kernel, stride, padding, dilation) = (1,) * (len(outputs) - 1), window
-        ahead = [n + 2 * p for n, p in zip(self.x.shape[3:], padding)]
-        rows = np.zeros((*places.shape[:3], kernel[-1], *ahead[:-1], outputs[-1]), places.dtype)
-        others = Window((*kernel[:-1], 1), (*stride[:-1], 1), (0,) * len(outputs), (*dilation[:-1], 1))
-        self.long = np.moveaxis(others.view(rows, outputs), 3, 2 + len(outputs)).reshape(places.shape)
+        ahead = [n + 2 * p for n, p in zip(self.x.shape[3:-1], padding)]
+        rows = np.zeros((*columns.shape[:3], kernel[-1], *ahead, outputs[-1]), columns.dtype)
+        view = Window((*kernel[:-1], 1), (*stride[:-1], 1), (0, *one), (*dilation[:-1], 1)).view(rows, outputs)
+        after = 3 + len(outputs)
+        view = view.transpose(0, 1, 2, *range(4, after), 3, *range(after, view.ndim)).reshape(columns.shape)
+        self.rest.append((columns, view))
         return (Window((*one, kernel[-1]), (*one, stride[-1]), padding, (*one, dilation[-1])), rows.shape[4:],
-                rows.reshape(*places.shape[:3], *one, *rows.shape[3:]))
+                rows.reshape(*rows.shape[:3], *one, *rows.shape[3:]))
 
     def __call__(self, start: int) -> Any:
         """Those of the samples from this one on."""
@@ -129,8 +140,8 @@ class Columns:
             return matrices(x, self.merged)
         for place, source in self.pieces:
             np.copyto(place, x[source])
-        if self.long is not None:
-            np.copyto(self.places, self.long)
+        for place, view in self.rest:
+            np.copyto(place, view)
         return self.columns
 
 
@@ -138,7 +149,7 @@ def matrices(x: Any, merged: bool) -> Any:
     """Samples (n, groups, rows, ...) as matrices: (n, groups, rows, positions) or (groups, rows, n * positions)."""
     shape = x.shape[1:3]
     if merged:
-        return np.moveaxis(x, 0, 2).reshape(*shape, -1)
+        return x.transpose(1, 2, 0, *range(3, x.ndim)).reshape(*shape, -1)
     return x.reshape(len(x), *shape, -1)
 
 

@@ -131,13 +131,13 @@ def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any
     channels, taps, count, *outputs = shape
     if merged:
         parts = np.empty(shape, dtype)
-        return parts.reshape(groups, channels * taps // groups, -1), np.moveaxis(parts, 2, 0)
+        return parts.reshape(groups, channels * taps // groups, -1), parts.transpose(2, 0, 1, *range(3, parts.ndim))
     parts = np.empty((count, channels, taps, *outputs), dtype)
     return parts.reshape(count, groups, channels * taps // groups, -1), parts
 
 
 def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: bool) -> None:
-    """Add each of the parts (samples, channels, taps, ...) where it belongs. If one is `first`, there are no sums yet."""
+    """Add each of the parts (samples, channels, taps, ...) where it belongs. If one is `first`, no sums exist yet."""
     if first is not None:
         np.copyto(sums, parts[:, :, first][last(taps[first][0])])
     for t, (source, target) in enumerate(taps):
