@@ -36,12 +36,12 @@ def by_definition(x: Array, weight: Array, stride: Sizes, padding: Sizes, dilati
 
 @pytest.fixture(params=[1, 3])
 def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """All work in one thread, and even the smallest in three, by products of few columns and in strips of an image."""
+    """All work in one thread, and even the smallest in three, by a product for each sample and in strips."""
     before = threads.available()
     threads.use(request.param)
     monkeypatch.setattr(threads, "ENOUGH", 1)
     if request.param > 1:
-        monkeypatch.setattr(columns, "_ALONE", 1 << 10)
+        monkeypatch.setattr(columns, "_POSITIONS", 1)
         monkeypatch.setattr(kernels, "_STRIP", 1 << 11)
     yield request.param
     threads.use(before)

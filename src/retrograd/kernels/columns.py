@@ -6,20 +6,22 @@ A column holds what one output position sees: C * prod(kernel) numbers. Must not
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product as places
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from . import threads
+from . import blas, threads
 
 Sizes = tuple[int, ...]
-# OpenBLAS computes products of fewer multiplications in the calling thread (interface/gemm.c).
-_ALONE = 1 << 19
-# How many output positions a product should have at least, and how long a multiplication takes, in nanoseconds, with
-# what has to be done around it.
-_POSITIONS, _PRODUCT = 256, 0.04
+# How many output positions a product should have at least, how many bytes of columns are made at a time, if they are
+# of several samples, and how long a multiplication takes, in nanoseconds, with what has to be done around it.
+_POSITIONS, _BLOCK, _PRODUCT = 256, 1 << 21, 0.04
+# What kernels of so many places at most see of so many elements at least is copied place by place; for others, zeros
+# are put around the input first.
+_PLACES, _LARGE = 8, 1 << 14
 
 
 class Window(NamedTuple):
@@ -56,12 +58,13 @@ class Window(NamedTuple):
                  for k, s, p, d, n, m in zip(*self, sizes, outputs)]
         return [(tuple([a for a, _ in tap]), tuple([b for _, b in tap])) for tap in places(*pairs)]
 
-    def view(self, padded: Any, outputs: Sizes) -> Any:
-        """The windows of a padded array (n, c, ...) as a view: (c, *kernel, n, *outputs)."""
-        n, c, *steps = padded.strides
-        return as_strided(padded, (padded.shape[1], *self.kernel, padded.shape[0], *outputs),
-                          (c, *[s * d for s, d in zip(steps, self.dilation)],
-                           n, *[s * t for s, t in zip(steps, self.stride)]), writeable=False)
+    def view(self, x: Any, outputs: Sizes) -> Any:
+        """The windows of an array (..., *sizes) without zeros around as a view: (..., *kernel, *outputs)."""
+        dims = len(outputs)
+        steps = x.strides[-dims:]
+        return as_strided(x, (*x.shape[:-dims], *self.kernel, *outputs),
+                          (*x.strides[:-dims], *[s * d for s, d in zip(steps, self.dilation)],
+                           *[s * t for s, t in zip(steps, self.stride)]), writeable=False)
 
 
 def last(ranges: tuple[slice, ...]) -> Any:
@@ -80,114 +83,103 @@ def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, sli
 class Columns:
     """The columns of so many samples at a time, in memory that is used again. One for each thread.
 
-    They are copied in two steps: what the last dimension of the kernel sees, which are short runs, and then the rows
-    of that which its other dimensions see, which are long ones. With `ones`, each column has a last element of 1.
+    Those of each sample are a matrix for each group, (samples, groups, C / groups * prod(kernel), positions); where
+    they are `merged`, those of all samples are one: (groups, C / groups * prod(kernel), samples * positions). With
+    `ones`, each column has a last element of 1.
     """
 
-    def __init__(self, x: Any, window: Window, outputs: Sizes, groups: int, count: int, ones: bool = False) -> None:
-        self.x, self.trivial, self.groups, self.count = x, window.trivial, groups, count
-        self.padded = self.rows = None
+    def __init__(self, x: Any, window: Window, outputs: Sizes, groups: int, count: int, merged: bool,
+                 ones: bool = False) -> None:
+        inner, sizes = x.shape[1] // groups, x.shape[2:]
+        self.x, self.count, self.merged = x.reshape(len(x), groups, inner, *sizes), count, merged
+        self.trivial = window.trivial
+        self.rest: list[tuple[Any, Any]] = []
         if self.trivial:
             return
-        if any(window.padding):
-            sizes = x.shape[2:]
-            x = self.padded = np.zeros(
-                (count, x.shape[1], *[n + 2 * p for n, p in zip(sizes, window.padding)]), x.dtype)
-            self.inside = x[(..., *[slice(p, p + n) for n, p in zip(sizes, window.padding)])]
-        self.each = (slice(None),) * (len(outputs) + 1)
-        self.windows = window.view(x, outputs)
-        if window.kernel[-1] > 1 and max(window.kernel[:-1], default=1) > 1:
-            self.windows, self.rows, self.long = _by_rows(x, window, outputs, count)
-        inner = x.shape[1] // groups
-        depth = inner * math.prod(window.kernel)
-        self.columns = np.empty((groups, depth + ones, count * math.prod(outputs)), x.dtype)
-        self.columns[:, depth:] = 1
-        self.places = self.columns[:, :depth].reshape(groups, inner, *window.kernel, count, *outputs)
+        depth, positions = inner * math.prod(window.kernel), math.prod(outputs)
+        by_rows = window.kernel[-1] > 1 and max(window.kernel[:-1], default=1) > 1
+        new = np.empty if by_rows or not any(window.padding) else np.zeros
+        if merged:
+            memory = new((groups, depth + ones, count, positions), x.dtype)
+            self.columns, memory = memory.reshape(groups, depth + ones, -1), memory.transpose(2, 0, 1, 3)
+        else:
+            memory = self.columns = new((count, groups, depth + ones, positions), x.dtype)
+        memory[:, :, depth:] = 1
+        place = memory[:, :, :depth].reshape(count, groups, inner, *window.kernel, *outputs)
+        if by_rows:
+            window, outputs, place = self._by_rows(window, outputs, place)
+        if not any(window.padding):
+            self.x, self.pieces = window.view(self.x, outputs), [(place, ...)]
+        elif math.prod(window.kernel) > _PLACES or place.size < _LARGE:
+            padded = np.zeros((count, groups, inner, *[n + 2 * p for n, p in zip(sizes, window.padding)]), x.dtype)
+            self.pieces = [(padded[last(tuple([slice(p, p + n) for n, p in zip(sizes, window.padding)]))], ...)]
+            self.rest.insert(0, (place, window.view(padded, outputs)))
+        else:
+            self.pieces = [(place[(slice(None),) * 3 + tap][last(source)], last(target)) for tap, (source, target) in
+                           zip(places(*map(range, window.kernel)), window.taps(sizes, outputs))]
+
+    def _by_rows(self, window: Window, outputs: Sizes, columns: Any) -> tuple[Window, Sizes, Any]:
+        """Take two steps: what the last dimension of the kernel sees, and the rows of that which the others see.
+
+        The first copies short runs and the second, of which there are more, long ones. This gives the first.
+        """
+        one, (kernel, stride, padding, dilation) = (1,) * (len(outputs) - 1), window
+        ahead = [n + 2 * p for n, p in zip(self.x.shape[3:-1], padding)]
+        rows = np.zeros((*columns.shape[:3], kernel[-1], *ahead, outputs[-1]), columns.dtype)
+        view = Window((*kernel[:-1], 1), (*stride[:-1], 1), (0, *one), (*dilation[:-1], 1)).view(rows, outputs)
+        after = 3 + len(outputs)
+        view = view.transpose(0, 1, 2, *range(4, after), 3, *range(after, view.ndim)).reshape(columns.shape)
+        self.rest.append((columns, view))
+        return (Window((*one, kernel[-1]), (*one, stride[-1]), padding, (*one, dilation[-1])), rows.shape[4:],
+                rows.reshape(*rows.shape[:3], *one, *rows.shape[3:]))
 
     def __call__(self, start: int) -> Any:
-        """Those of the samples from this one on: (groups, C / groups * prod(kernel), samples * positions)."""
-        stop, view, places = start + self.count, self.x, None
+        """Those of the samples from this one on."""
+        x = self.x[start:start + self.count]
         if self.trivial:
-            return matrices(self.x, start, stop, self.groups)
-        if self.padded is not None:
-            self.inside[...] = self.x[start:stop]
-            start, stop = 0, self.count
-        view, places = self.windows[(*self.each, slice(start, stop))], self.places
-        if self.rows is not None:
-            np.copyto(self.rows, view)
-            view = self.long
-        np.copyto(places, view.reshape(places.shape))
+            return matrices(x, self.merged)
+        for place, source in self.pieces:
+            np.copyto(place, x[source])
+        for place, view in self.rest:
+            np.copyto(place, view)
         return self.columns
 
 
-def _by_rows(x: Any, window: Window, outputs: Sizes, count: int) -> tuple[Any, Any, Any]:
-    """What the last dimension of the kernel sees as a view of x, memory for it, and the windows of that."""
-    kernel, stride, _, dilation = window
-    ahead, one = x.shape[2:-1], (1,) * (len(kernel) - 1)
-    view = Window((*one, kernel[-1]), (*one, stride[-1]), kernel, (*one, dilation[-1])).view(
-        x, (*ahead, outputs[-1]))
-    rows = np.empty((*view.shape[:len(kernel) + 1], count, *ahead, outputs[-1]), x.dtype)
-    c, *_, last, n = rows.strides[:len(kernel) + 2]
-    *steps, item = rows.strides[len(kernel) + 2:]
-    long = as_strided(rows, (x.shape[1], *kernel, count, *outputs),
-                      (c, *[s * d for s, d in zip(steps, dilation)], last, n,
-                       *[s * t for s, t in zip(steps, stride)], item), writeable=False)
-    return view, rows, long
-
-
-def matrices(x: Any, start: int, stop: int, groups: int) -> Any:
-    """Samples as matrices: (groups, C / groups, samples * positions)."""
-    if stop - start == 1:
-        return x[start].reshape(groups, x.shape[1] // groups, -1)
-    return x[start:stop].swapaxes(0, 1).reshape(groups, x.shape[1] // groups, -1)
+def matrices(x: Any, merged: bool) -> Any:
+    """Samples (n, groups, rows, ...) as matrices: (n, groups, rows, positions) or (groups, rows, n * positions)."""
+    shape = x.shape[1:3]
+    if merged:
+        return x.transpose(1, 2, 0, *range(3, x.ndim)).reshape(*shape, -1)
+    return x.reshape(len(x), *shape, -1)
 
 
 class Blocks(NamedTuple):
-    """How the samples are taken: so many at a time, by products of so many columns; what all costs, in nanoseconds."""
+    """How the samples are taken: so many at a time, by one product if they are merged; what all costs in nanoseconds,
+    where threads can share it."""
 
     samples: int
-    width: int
+    merged: bool
     cost: float
 
 
-def blocks(samples: int, positions: int, rows: int, inner: int, groups: int) -> Blocks:
+def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, itemsize: int) -> Blocks:
     """For products of (rows, inner) with (inner, positions) in each group of each sample."""
-    size = max(1, min(samples, -(-_POSITIONS // max(1, positions))))
-    width = _ALONE // max(1, rows * inner) // 8 * 8
     cost = samples * positions * rows * inner * groups * _PRODUCT
-    if threads.available() == 1 or samples < 2 or width < 16 or cost < 2 * threads.ENOUGH:
-        return Blocks(size, 0, 0)
-    return Blocks(min(size, -(-samples // threads.available())), width, cost)
+    merged = positions < _POSITIONS
+    size = (-(-_POSITIONS // max(1, positions)) if merged else
+            _BLOCK // (max(rows, inner) * positions * groups * itemsize))
+    if threads.available() == 1 or samples < 2 or cost < 2 * threads.ENOUGH or not blas.can_be_alone():
+        cost = 0
+    else:
+        samples = -(-samples // threads.available())
+    size = max(1, min(samples, size))
+    return Blocks(-(-samples // -(-samples // size)), merged and size > 1, cost)
 
 
-def multiply(a: Any, b: Any, out: Any, width: int) -> None:
-    """The products of two stacks of matrices, in pieces of so many columns unless `width` is 0."""
-    columns = b.shape[-1]
-    if not width or columns <= width:
-        np.matmul(a, b, out=out)
+def over_samples(work: Callable[[int, int], object], samples: int, cost: float) -> None:
+    """`work(start, stop)` for ranges that make up all samples, in threads if it costs enough."""
+    if not cost:
+        work(0, samples)
         return
-    width = -(-columns // -(-columns // width))
-    whole = columns - columns % width
-    pieces = (*b.shape[:-1], whole // width, width)
-    np.matmul(a[:, None], b[..., :whole].reshape(pieces).swapaxes(1, 2),
-              out=cut(out[..., :whole], width))
-    if whole < columns:
-        np.matmul(a, b[..., whole:], out=out[..., whole:])
-
-
-def cut(stack: Any, width: int) -> Any:
-    """Matrices (groups, rows, columns) as a view of narrower ones: (groups, pieces, rows, width)."""
-    groups, rows, columns = stack.shape
-    a, b, c = stack.strides
-    return as_strided(stack, (groups, columns // width, rows, width), (a, c * width, b, c))
-
-
-def summed_product(a: Any, b: Any, width: int) -> Any:
-    """a (groups, rows, n) @ b (groups, columns, n) transposed, in pieces of the sum unless `width` is 0."""
-    n = a.shape[-1]
-    if not width or n <= width:
-        return np.matmul(a, b.swapaxes(1, 2))
-    width = -(-n // -(-n // width))
-    whole = n - n % width
-    pieces = np.matmul(cut(a[..., :whole], width), cut(b[..., :whole], width).swapaxes(2, 3)).sum(1)
-    return pieces if whole == n else pieces + np.matmul(a[..., whole:], b[..., whole:].swapaxes(1, 2))
+    with blas.alone():
+        threads.in_parts(work, samples, cost)

@@ -1,7 +1,7 @@
 """Convolutions of any number of dimensions, as matrix products of columns: forwards, and by input and by weight.
 
-Columns (see `columns`) are copied for one sample at a time, for several where images are small, and for a strip of it
-where they are large: so they stay in the cache, and memory does not grow with the batch. The gradient by the weight
+Columns (see `columns`) are copied for a few samples at a time, and for a strip of one where images are large: so they
+stay in the cache, and memory does not grow with the batch. The gradient by the weight
 copies them once more, since to keep them would take prod(kernel) times the memory of the input. A product is written
 straight to the result, and the bias is part of it: a row of ones in the columns.
 
@@ -9,14 +9,13 @@ The transposed convolution, which is the gradient by the input, is the reverse: 
 added where they came from. Where all steps but the last are 1, only the last dimension is treated so. Along the others
 the kernel is turned round and moves over the cotangent, which copies long runs and leaves fewer parts to be added.
 
-Samples are spread over threads. OpenBLAS has threads of its own, but they wait for each other at every product, which
-costs more than products as small as these do. It uses them only where a product has 2^19 multiplications or more, so
-in threads products are cut in narrower ones, which NumPy runs in one call.
+Samples are spread over threads, in which the BLAS uses none of its own (see `blas`). All that is done for a sample is
+done for the few at once: between calls of NumPy only one of the threads runs.
 
-Measured on one core for 32x16x28x28 and 32 filters of 3x3: products take 2.1 ms each way, columns 0.5 (0.7 without the
-step by rows). One product for the whole batch was not faster, with 32 times the memory. Shifted products without
-columns have an inner dimension of C alone, and took longer than they saved. Transposing by 9 sums of columns took 1 ms
-more than now.
+Measured on one core for 32x16x28x28 and 32 filters of 3x3: products take 2.1 ms each way, columns 0.4, sums 0.3. One
+product for the whole batch was not faster, with 32 times the memory. Shifted products without columns have an inner
+dimension of C alone, or of C * 3 with columns of the last dimension only, and took longer than they saved.
+Transposing by 9 sums of columns took 1 ms more than now.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32
-from . import threads
-from .columns import Columns, Sizes, Window, blocks, last, matrices, multiply, summed_product
+from .columns import Columns, Sizes, Window, blocks, last, matrices, over_samples
 
 # How many bytes of columns of one sample are made at a time.
 _STRIP = 1 << 23
@@ -71,7 +69,7 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
         return result
     weights = weight.reshape(groups, rows // groups, -1)
     positions = math.prod(outputs)
-    size, width, cost = blocks(len(x), positions, weights.shape[1], weights.shape[2], groups)
+    size, merged, cost = blocks(len(x), positions, rows // groups, weights.shape[2], groups, x.itemsize)
     if bias is not None:
         bias = bias.reshape(groups, -1, 1)
         if not window.trivial:
@@ -82,33 +80,36 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
         for i in range(start, stop, size):
             count = min(size, stop - i)
             if columns is None or columns.count != count:
-                columns = Columns(x, window, outputs, groups, count, bias is not None)
-            target = result[i].reshape(groups, rows // groups, -1) if count == 1 else np.empty(
-                (groups, rows // groups, count * positions), x.dtype)
-            multiply(weights, columns(i), target, width)
+                columns = Columns(x, window, outputs, groups, count, merged, bias is not None)
+            target = np.empty((groups, rows // groups, count * positions), x.dtype) if merged else (
+                result[i:i + count].reshape(count, groups, rows // groups, positions))
+            np.matmul(weights, columns(i), out=target)
             if bias is not None and window.trivial:
                 target += bias
-            if count > 1:
+            if merged:
                 result[i:i + count] = target.reshape(rows, count, *outputs).swapaxes(0, 1)
 
-    threads.in_parts(work, len(x), cost)
+    over_samples(work, len(x), cost)
     return result
 
 
 def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups: int) -> Any:
     """The transpose of `gathered`: each position gives its value, weighted, to all that it sees."""
     channels = weight.shape[1] * groups
-    result = np.zeros((g.shape[0], channels, *sizes), g.dtype)
-    if not (result.size and weight.size and g.size):
+    shape = (g.shape[0], channels, *sizes)
+    if not (math.prod(shape) and weight.size and g.size):
+        result = np.zeros(shape, g.dtype)
         return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
     strips = _strips(window, g.shape[2:], channels * g.itemsize)
     if strips:
-        return _spread_by_strips(g, weight, bias, window, result, strips, groups)
+        return _spread_by_strips(g, weight, bias, window, np.zeros(shape, g.dtype), strips, groups)
     ahead, window = _ahead(window)
     weights, outputs = _turned(weight, ahead, groups), ahead.outputs(g.shape[2:])
-    positions, taps = math.prod(outputs), window.taps(sizes, outputs)
-    size, width, cost = blocks(len(g), positions, weights.shape[1], weights.shape[2], groups)
-
+    taps, whole = window.taps(sizes, outputs), tuple([slice(0, n, 1) for n in sizes])
+    first = next((t for t, (_, target) in enumerate(taps) if target == whole), None)
+    result = np.zeros(shape, g.dtype) if first is None else np.empty(shape, g.dtype)
+    positions = math.prod(outputs)
+    size, merged, cost = blocks(len(g), positions, weights.shape[1], weights.shape[2], groups, g.itemsize)
     flat = outputs == sizes and window.stride[-1] == 1 and len(taps) == window.kernel[-1]
 
     def work(start: int, stop: int) -> None:
@@ -116,20 +117,37 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
         for i in range(start, stop, size):
             count = min(size, stop - i)
             if given is None or given.count != count:
-                given = Columns(g, ahead, outputs, groups, count)
-                products = np.empty((*weights.shape[:2], count * positions), g.dtype)
-            multiply(weights, given(i), products, width)
-            parts = products.reshape(channels, len(taps), count, *outputs).swapaxes(0, 1)
-            sums = result[i:i + count].swapaxes(0, 1)
-            for part, (source, target) in zip(parts, taps):
-                if flat:
-                    _add_shifted(part, sums, source[-1], target[-1])
-                else:
-                    place = sums[last(target)]
-                    np.add(place, part[last(source)], out=place)
+                given = Columns(g, ahead, outputs, groups, count, merged)
+                products, parts = _room(groups, (channels, len(taps), count, *outputs), merged, g.dtype)
+            np.matmul(weights, given(i), out=products)
+            _add_up(parts, result[i:i + count], taps, first, flat)
 
-    threads.in_parts(work, len(g), cost)
+    over_samples(work, len(g), cost)
     return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+
+
+def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any]:
+    """Memory for products of this shape, (channels, taps, samples, ...), and a view of it with the samples first."""
+    channels, taps, count, *outputs = shape
+    if merged:
+        parts = np.empty(shape, dtype)
+        return parts.reshape(groups, channels * taps // groups, -1), parts.transpose(2, 0, 1, *range(3, parts.ndim))
+    parts = np.empty((count, channels, taps, *outputs), dtype)
+    return parts.reshape(count, groups, channels * taps // groups, -1), parts
+
+
+def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: bool) -> None:
+    """Add each of the parts (samples, channels, taps, ...) where it belongs. If one is `first`, no sums exist yet."""
+    if first is not None:
+        np.copyto(sums, parts[:, :, first][last(taps[first][0])])
+    for t, (source, target) in enumerate(taps):
+        if t == first:
+            continue
+        if flat:
+            _add_shifted(parts[:, :, t], sums, source[-1], target[-1])
+        else:
+            place = sums[last(target)]
+            np.add(place, parts[:, :, t][last(source)], out=place)
 
 
 def _add_shifted(part: Any, sums: Any, source: slice, target: slice) -> None:
@@ -220,24 +238,30 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes,
             total += weight_gradient(whole[:, :, free.reach(a, b)], g[:, :, a:b], shape, stride, free.padding,
                                      dilation, groups)
         return total
-    positions = math.prod(outputs)
-    size, width, cost = blocks(len(x), positions, rows, inner, groups)
-    sums: list[Any] = []
+    size, merged, cost = blocks(len(x), math.prod(outputs), rows, inner, groups, x.itemsize)
+    given, sums = g.reshape(len(g), groups, rows, *outputs), []
 
     def work(start: int, stop: int) -> None:
-        total = np.zeros((groups, rows, inner), x.dtype)
-        columns = None
+        total, columns = np.zeros((groups, rows, inner), x.dtype), None
         for i in range(start, stop, size):
             count = min(size, stop - i)
             if columns is None or columns.count != count:
-                columns = Columns(x, window, outputs, groups, count)
-            total += summed_product(matrices(g, i, i + count, groups), columns(i), width)
+                columns = Columns(x, window, outputs, groups, count, merged)
+            product = _product_over_positions(matrices(given[i:i + count], merged), columns(i))
+            total += product if merged else product.sum(0)
         sums.append(total)
 
-    threads.in_parts(work, len(x), cost)
+    over_samples(work, len(x), cost)
     for other in sums[1:]:
         sums[0] += other
     return sums[0].reshape(shape)
+
+
+def _product_over_positions(a: Any, b: Any) -> Any:
+    """a (..., rows, positions) @ b (..., columns, positions) transposed. The BLAS is faster with more rows first."""
+    if a.shape[-2] < b.shape[-2]:
+        return _product_over_positions(b, a).swapaxes(-1, -2)
+    return np.matmul(a, b.swapaxes(-1, -2))
 
 
 def _beside(bias: Any, dims: int) -> Any:
@@ -253,7 +277,7 @@ def unfold(x: Any, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
     outputs = window.outputs(x.shape[2:])
     if any(padding):
         x = np.pad(x, [(0, 0), (0, 0), *[(p, p) for p in padding]])
-    columns = np.moveaxis(window.view(x, outputs), len(kernel) + 1, 0)
+    columns = window.view(x, outputs)
     return np.ascontiguousarray(columns).reshape(len(x), x.shape[1] * math.prod(kernel), math.prod(outputs))
 
 
