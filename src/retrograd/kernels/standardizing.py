@@ -237,9 +237,15 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
 def sum_over_rows(x: Any, rank: int) -> Any:
     """The sum over all but the last `rank` axes, in double precision from block to block."""
     shape, exact = x.shape[x.ndim - rank:], wide(x)
-    rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
-    step, total = max(1, _SUMMED // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
-    for at in range(0, len(rows), step):
-        part = rows[at:at + step]
-        total += np.ones(len(part), part.dtype).dot(part)
-    return total.astype(x.dtype).reshape(shape)
+    length = math.prod(shape)
+    rows, found = exact.reshape(-1, length) if x.size else np.zeros((0, length), exact.dtype), []
+
+    def work(start: int, stop: int) -> None:
+        total, step = np.zeros(length, F64), max(1, _SUMMED // max(length, 1))
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            total += by_column(np.ones(end - at, rows.dtype), rows[at:end])
+        found.append(total)
+
+    in_parts(work, len(rows), x.size * 0.5)
+    return sum(found[1:], found[0]).astype(x.dtype).reshape(shape)
