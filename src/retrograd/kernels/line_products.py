@@ -1,7 +1,8 @@
 """Products of a tall matrix and one vector, which are sums over its rows or columns with weights; and of two thin ones.
 
 The BLAS is handed pieces of so few elements that it takes no threads of its own: kernels call this from threads of
-theirs, and the two kinds would wait for each other. Must not know what the sums are for.
+theirs, and the two kinds would wait for each other. Only rows too long for a piece go as they are. Must not know what
+the sums are for.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ..dtypes import F16, F32, F64
 from .line_products import by_column, by_row, thin
 from .threads import in_parts
 
-# Elements. Threads meet at the interpreter's lock between calls, so that blocks which stay in a nearer cache are slower.
+# Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
 _BLOCK, _SUMMED, _SMALL = 1 << 19, 1 << 17, 1 << 12
 
 
