@@ -1,4 +1,4 @@
-"""Products of a tall matrix and one vector, which are sums over its rows or columns with weights; and of two thin ones.
+"""Products of a tall matrix and one vector, which are weighted sums of its rows; and of two thin ones.
 
 The BLAS is handed pieces of so few elements that it takes no threads of its own: kernels call this from threads of
 theirs, and the two kinds would wait for each other. Only rows too long for a piece go as they are. Must not know what
@@ -27,17 +27,6 @@ def by_row(x: Any, line: Any) -> Any:
     if whole < count:
         np.vecdot(x[whole:], line, out=out[whole:])
     return out
-
-
-def by_column(line: Any, x: Any) -> Any:
-    """line @ x: for each column of the matrix x its sum with the weights `line`."""
-    count, length = x.shape
-    tall = _PIECE // length
-    whole = count - count % tall if tall > 1 else 0
-    if not whole:
-        return line.dot(x)
-    out = np.add.reduce(np.vecmat(line[:whole].reshape(-1, tall), x[:whole].reshape(-1, tall, length)), axis=0)
-    return out + line[whole:].dot(x[whole:]) if whole < count else out
 
 
 def thin(columns: Any, lines: Any, out: Any) -> Any:

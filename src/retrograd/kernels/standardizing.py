@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, F64
-from .line_products import by_column, by_row, thin
+from .line_products import by_row, thin
 from .threads import in_parts
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
@@ -220,14 +220,14 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
 def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
     """The sum over rows of g * (x * rstd - shift), in double precision from block to block."""
     count, length = x.shape
-    step, found = max(1, _BLOCK // length), []
+    step, found = max(1, _SUMMED // length), []
 
     def work(start: int, stop: int) -> None:
         total, spare = np.zeros(length, F64), np.empty((min(step, stop - start), length), x.dtype)
         for at in range(start, stop, step):
             end = min(at + step, stop)
-            total += by_column(rstd[at:end], np.multiply(g[at:end], x[at:end], out=spare[: end - at]))
-            total -= by_column(shift[at:end], g[at:end])
+            total += rstd[at:end].dot(np.multiply(g[at:end], x[at:end], out=spare[: end - at]))
+            total -= shift[at:end].dot(g[at:end])
         found.append(total)
 
     in_parts(work, count, x.size)
@@ -237,15 +237,9 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
 def sum_over_rows(x: Any, rank: int) -> Any:
     """The sum over all but the last `rank` axes, in double precision from block to block."""
     shape, exact = x.shape[x.ndim - rank:], wide(x)
-    length = math.prod(shape)
-    rows, found = exact.reshape(-1, length) if x.size else np.zeros((0, length), exact.dtype), []
-
-    def work(start: int, stop: int) -> None:
-        total, step = np.zeros(length, F64), max(1, _SUMMED // max(length, 1))
-        for at in range(start, stop, step):
-            end = min(at + step, stop)
-            total += by_column(np.ones(end - at, rows.dtype), rows[at:end])
-        found.append(total)
-
-    in_parts(work, len(rows), x.size * 0.5)
-    return sum(found[1:], found[0]).astype(x.dtype).reshape(shape)
+    rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
+    step, total = max(1, _SUMMED // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
+    for at in range(0, len(rows), step):
+        part = rows[at:at + step]
+        total += np.ones(len(part), part.dtype).dot(part)
+    return total.astype(x.dtype).reshape(shape)
