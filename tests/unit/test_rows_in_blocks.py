@@ -18,6 +18,13 @@ SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
 
 
+@pytest.fixture(autouse=True)
+def smaller_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a size that some of the arrays here have several of, in each of several parts."""
+    for module in (softmax, standardizing):
+        monkeypatch.setattr(module, "_BLOCK", 1 << 16)
+
+
 @pytest.fixture(params=SIZES, ids=str)
 def rows(request: pytest.FixtureRequest) -> Array:
     """Rows of normal numbers; the first ones are large, small, far from 0, and constant."""

@@ -1,4 +1,4 @@
-"""Softmax, its logarithm, and their adjoints. Along the last axis in blocks of rows that stay in cache.
+"""Softmax, its logarithm, and their adjoints. Along the last axis in blocks of rows.
 
 A block first tries the exponentials of x as it is; only where their sums tell of overflow or of lost digits is the
 largest element of each row taken off, which costs as much as all the rest. Must not know ops.
@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, refuse
+from .line_products import by_row
 from .threads import in_parts
 
 _add, _maximum = np.add.reduce, np.maximum.reduce
-_BLOCK = 1 << 17                                           # elements: a result of this size fits in the L2 cache
+# Elements. Smaller blocks would stay in a nearer cache, but threads meet at the interpreter's lock between the calls,
+# and lose more there: of two threads each took half as long again with blocks of a quarter of this.
+_BLOCK = 1 << 19
 _SMALL = 1 << 12
 _LOW, _HIGH = 1e-7, 1e7                                    # sums between these have lost no digits
 _TALLER = 1e30                                             # softmax divides by any sum from 1 up to this
@@ -36,10 +39,10 @@ def _by_rows(block: Callable[..., None], out: Any, *arrays: Any) -> Any:
     flat = [a.reshape(-1, length) for a in (out, *arrays)]
 
     def work(start: int, stop: int) -> None:
-        ones, spare = np.ones(length, out.dtype), np.empty((min(rows, stop - start), length), out.dtype)
+        ones = np.ones(length, out.dtype)
         for at in range(start, stop, rows):
             end = min(at + rows, stop)
-            block(*[a[at:end] for a in flat], ones, spare[: end - at])
+            block(*[a[at:end] for a in flat], ones)
 
     in_parts(work, flat[0].shape[0], out.size)
     return out
@@ -55,11 +58,11 @@ def _shifted(x: Any, dim: int, out: Any) -> Any:
     return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=out) if x.size else x.copy()
 
 
-def _softmax_block(out: Any, x: Any, ones: Any, spare: Any) -> None:
-    sums = np.vecdot(np.exp(x, out=out), ones)
+def _softmax_block(out: Any, x: Any, ones: Any) -> None:
+    sums = by_row(np.exp(x, out=out), ones)
     if not (sums.min() >= 1.0 and sums.max() <= _TALLER):
         np.exp(_shifted(x, -1, out), out=out)
-        sums = np.vecdot(out, ones)
+        sums = by_row(out, ones)
     np.multiply(out, np.reciprocal(sums)[:, None], out=out)
 
 
@@ -75,11 +78,11 @@ def softmax(x: Any, dim: int) -> Any:
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
-def _log_softmax_block(out: Any, x: Any, ones: Any, spare: Any) -> None:
-    sums = np.vecdot(np.exp(x, out=spare), ones)
+def _log_softmax_block(out: Any, x: Any, ones: Any) -> None:
+    sums = by_row(np.exp(x, out=out), ones)
     if not (sums.min() >= _LOW and sums.max() <= _HIGH):
         x = _shifted(x, -1, out)
-        sums = np.vecdot(np.exp(x, out=spare), ones)
+        sums = by_row(np.exp(x), ones)
     np.subtract(x, np.log(sums)[:, None], out=out)
 
 
@@ -94,7 +97,7 @@ def log_softmax(x: Any, dim: int) -> Any:
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
-def _softmax_backward_block(out: Any, g: Any, y: Any, ones: Any, spare: Any) -> None:
+def _softmax_backward_block(out: Any, g: Any, y: Any, ones: Any) -> None:
     np.subtract(g, np.vecdot(g, y)[:, None], out=out)
     np.multiply(out, y, out=out)
 
@@ -110,8 +113,8 @@ def softmax_backward(g: Any, y: Any, dim: int) -> Any:
     return np.multiply(product, y, out=product)
 
 
-def _log_softmax_backward_block(out: Any, g: Any, y: Any, ones: Any, spare: Any) -> None:
-    np.multiply(np.exp(y, out=out), np.negative(np.vecdot(g, ones))[:, None], out=out)
+def _log_softmax_backward_block(out: Any, g: Any, y: Any, ones: Any) -> None:
+    np.multiply(np.exp(y, out=out), np.negative(by_row(g, ones))[:, None], out=out)
     np.add(out, g, out=out)
 
 

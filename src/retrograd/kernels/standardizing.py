@@ -1,7 +1,7 @@
 """Standardising: x less its mean, divided by its deviation, over some axes; and what the derivatives of it are made of.
 
 `mean` and `rstd` (1 / the deviation) have the rank of x, with size 1 along `axes`. Where the axes are the last ones,
-the work is done in blocks of rows that stay in cache. Half precision is computed in single. Must not know ops.
+the work is done in blocks of rows. Half precision is computed in single. Must not know ops.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, F64
+from .line_products import by_row, thin
 from .threads import in_parts
 
-_BLOCK, _SMALL = 1 << 17, 1 << 12                          # elements
+# Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
+_BLOCK, _SUMMED, _SMALL = 1 << 19, 1 << 17, 1 << 12
 
 
 def wide(x: Any) -> Any:
@@ -85,9 +87,10 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
             else:
                 # x * (rstd * weight) + (bias - mean * rstd * weight): products of thin matrices, for which the BLAS
                 # takes half as long as broadcasting.
-                np.dot(np.stack([-middle * inverse, np.ones_like(middle)], 1), lines, out=part)
-                part += np.multiply(np.dot(inverse[:, None], lines[:1], out=spare[: end - at]), rows,
-                                    out=spare[: end - at])
+                thin(np.stack([-middle * inverse, np.ones_like(middle)], 1), lines, part)
+                scaled = thin(inverse[:, None], lines[:1], spare[: end - at])
+                scaled *= rows
+                part += scaled
 
     in_parts(work, count, x.size)
     return out, mean, rstd
@@ -118,8 +121,7 @@ def _moments_of_rows(x: Any, ones: Any, mean: Any, variance: Any, out: Any) -> b
     so, and leaves in `out` x less its mean, from which the variance then is.
     """
     length = x.shape[1]
-    np.vecdot(x, ones, out=mean)
-    mean /= length
+    np.divide(by_row(x, ones), length, out=mean)
     np.vecdot(x, x, out=variance)
     variance /= length
     squares = variance.copy()
@@ -127,7 +129,7 @@ def _moments_of_rows(x: Any, ones: Any, mean: Any, variance: Any, out: Any) -> b
     if (squares <= 16.0 * variance).all():
         return False
     np.subtract(x, mean[:, None], out=out)
-    out -= (np.vecdot(out, ones) / length)[:, None]
+    out -= (by_row(out, ones) / length)[:, None]
     np.vecdot(out, out, out=variance)
     variance /= length
     return True
@@ -164,6 +166,8 @@ def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes
 
 def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     """The gradient as rstd * weight * g + slope * x + level, with a slope and a level for each row."""
+    if x.size < _SMALL:
+        return _few_rows_backward(g if weight is None else g * weight, x, mean, rstd)
     count, length = x.shape
     out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
     line = np.ones(length, x.dtype) if weight is None else weight
@@ -174,17 +178,29 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
             end = min(at + step, stop)
             part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
             product = np.multiply(share, rows, out=spare[: end - at])
-            total = np.vecdot(share, line)
-            slope = (total * middle - np.vecdot(product, line)) * inverse ** 3 / length
+            total = by_row(share, line)
+            slope = (total * middle - by_row(product, line)) * (inverse * inverse * inverse / length)
             level = -slope * middle - total * inverse / length
             if weight is None:
                 np.multiply(share, inverse[:, None], out=part)
             else:
-                np.multiply(np.dot(inverse[:, None], line[None], out=part), share, out=part)
+                np.multiply(thin(inverse[:, None], line[None], part), share, out=part)
             part += np.multiply(rows, slope[:, None], out=product)
             part += level[:, None]
 
     in_parts(work, count, x.size)
+    return out
+
+
+def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
+    """The same in the fewest calls, for a g that is weighted already."""
+    length, rstd = x.shape[1], rstd[:, None]
+    scaled = x - mean[:, None]
+    scaled *= rstd
+    scaled *= (np.vecdot(g, scaled) / length)[:, None]
+    scaled += (np.add.reduce(g, axis=1) / length)[:, None]
+    out = np.subtract(g, scaled, out=scaled)
+    out *= rstd
     return out
 
 
@@ -204,7 +220,7 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
 def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
     """The sum over rows of g * (x * rstd - shift), in double precision from block to block."""
     count, length = x.shape
-    step, found = max(1, _BLOCK // length), []
+    step, found = max(1, _SUMMED // length), []
 
     def work(start: int, stop: int) -> None:
         total, spare = np.zeros(length, F64), np.empty((min(step, stop - start), length), x.dtype)
@@ -222,7 +238,7 @@ def sum_over_rows(x: Any, rank: int) -> Any:
     """The sum over all but the last `rank` axes, in double precision from block to block."""
     shape, exact = x.shape[x.ndim - rank:], wide(x)
     rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
-    step, total = max(1, _BLOCK // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
+    step, total = max(1, _SUMMED // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
     for at in range(0, len(rows), step):
         part = rows[at:at + step]
         total += np.ones(len(part), part.dtype).dot(part)
