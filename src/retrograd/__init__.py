@@ -47,6 +47,7 @@ from .dtypes import (
     uint8,
 )
 from .errors import is_warn_always_enabled, set_warn_always
+from .kernels.heap import keep_freed_memory as _keep_freed_memory
 from .names import missing
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
@@ -540,6 +541,8 @@ from .tensor.tensor import Tensor
 from .tensor.threading import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
+
+_keep_freed_memory()
 
 __all__ = [
     "_C", "_sample_dirichlet", "_standard_gamma", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_",
