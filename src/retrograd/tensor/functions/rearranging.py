@@ -158,7 +158,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     if count < 0:
         raise RuntimeError(f"Repeats must be non-negative, but got {count}")
     shape = array.shape
-    if output_size not in (None, count * shape[axis]):
+    if shape and output_size not in (None, count * shape[axis]):
         raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {count * shape[axis]} but got "
                            f"{output_size}")
     wide = expand(unsqueeze(input, axis + 1), (*shape[:axis + 1], count, *shape[axis + 1:]))
