@@ -1,7 +1,8 @@
 """Sums and extremes of large arrays, where NumPy's own reductions take long. Arrays in, arrays out; must not know ops.
 
-NumPy starts its inner loop anew for each row. `einsum` adds at the speed of memory, in many lanes, and a product with
-ones in threads too; of many short rows whole columns are compared; and many narrow rows are taken for fewer wide ones.
+NumPy starts its inner loop anew for each row. `einsum` adds at the speed of memory, in many lanes; of many short rows
+whole columns are compared; and many narrow rows that are added are taken for fewer wide ones. A product with ones would
+add in two threads, but the BLAS's threads go on waiting for work after it, and keep the cores from those of others.
 """
 
 from __future__ import annotations
@@ -20,9 +21,6 @@ Array = np.ndarray[Any, Any]
 LARGE = 4096
 # How many elements are added in one go, so that little is lost to rounding.
 _BLOCK = 1024
-# From how many elements on a product's threads, for which it may have to wait, are worth it.
-_MANY = 1 << 18
-_ONES = {dtype: np.ones(2 * _BLOCK, dtype) for dtype in (F32, F64)}
 # Rows shorter than this are compared column by column, longer ones each for itself.
 _SHORT = 128
 
@@ -70,7 +68,8 @@ def _sums_of_rows(x: Array) -> Array:
 
 def _sums_of_blocks(x: Array) -> Array:
     """The sums of rows that are not long."""
-    found: Array = np.einsum("ij->i", x) if x.size < _MANY else np.dot(x, _ONES[x.dtype][:x.shape[1]])
+    found = np.empty(len(x), x.dtype)
+    in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), len(x), x.size * 0.1)
     return found
 
 
