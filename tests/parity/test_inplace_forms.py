@@ -102,7 +102,7 @@ m.t().resize_(2, 3)
 m[1].resize_(2)._base
 (m.resize_(2, 2), m._version)
 (f.resize_(2)._version, f.resize_(1)._version, f.add_(1)._version)
-(f.add_(1), f.resize_(5)._version, f[:2])
+(f.add_(1)._version, f.resize_(5)._version, f[:2])
 """
 
 
