@@ -88,5 +88,6 @@ RANDOM = [
     _drawn("normal mean", lambda t, m: t.normal(m, 2.0), conventional=_AROUND),
     _drawn("normal std", lambda t, s: t.normal(2.0, s), low=0.1, conventional=_AROUND),
     _drawn("normal both", lambda t, m, s: t.normal(m, s), _PAIR, low=0.1, conventional=_AROUND),
+    # The mask is drawn in the order of the memory, as in PyTorch, so that another layout drops other elements.
     _drawn("dropout", lambda t, x: t.nn.functional.dropout(x.contiguous(), 0.4)),
 ]

@@ -15,7 +15,7 @@ import pytest
 OPS = Path(__file__).parent.parent / "src" / "retrograd" / "ops"
 FACTORIES = {"pointwise", "linear", "operator"}
 OPTIONS = {"arguments", "domain", "node", "holomorphic", "tensors", "view", "outputs", "variadic", "differentiable",
-           "unfilled"}
+           "unfilled", "layout"}
 ATTRIBUTES = {"shape", "dtype", "ndim", "kind"}
 NUMPY_CONSTANTS = {"pi", "e", "inf", "nan", "euler_gamma", "float16", "float32", "float64", "complex64", "complex128"}
 MODULES = sorted(path for path in OPS.glob("*.py") if path.name not in ("__init__.py", "framework.py"))

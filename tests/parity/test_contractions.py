@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from near_expression import check
+from near_expression import MATRICES, check
 
-_SETUP = """
-L, F = torch.linalg, torch.nn.functional
-x = torch.tensor([[0.5, -1.25, 0.75], [1.5, 0.25, -0.5]], requires_grad=True)
-v = torch.tensor([0.5, -1.5, 2.], requires_grad=True)
-s = ((torch.arange(36.) * 7 % 11) / 4 - 1).view(4, 3, 3).requires_grad_()
-m = torch.tensor([[1., 0.5, -0.25], [0.25, -1., 0.5], [0.75, 0.5, 1.5]], requires_grad=True)
-a = torch.tensor([[0.5, 1.], [-1.25, 0.25], [2., -0.5]], requires_grad=True)
-b = torch.tensor([[1., -1.], [0.25, 0.75], [0.5, 1.], [-2., 1.5]], requires_grad=True)
-i, d = torch.arange(6).view(2, 3), x.detach()
-z = torch.complex(d, d.flip(1))
-"""
 _CALLS = r"""
 torch.matmul(m, m)
 torch.matmul(i, i.t())
@@ -233,4 +222,4 @@ torch.addbmm(m, s, s[None])
 
 @pytest.mark.parametrize("expression", _CALLS.split("\n")[1:-1])
 def test_calls(expression: str) -> None:
-    check(_SETUP, expression)
+    check(MATRICES, expression)

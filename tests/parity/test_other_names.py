@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 
+import near_expression
 import retrograd
-from against_torch import compare
 from tests.same_expression import check
 
 _SETUP = """
@@ -54,12 +52,7 @@ len(x.storage())
 
 @pytest.mark.parametrize("expression", _TENSORS.split("\n")[1:-1])
 def test_tensors(expression: str) -> None:
-    def case(library: Any) -> Any:
-        names = {"torch": library}
-        exec(_SETUP, names)
-        return eval(expression, names)
-
-    compare(case)
+    near_expression.check(_SETUP, expression)
 
 
 @pytest.mark.parametrize("expression", _EXACT.split("\n")[1:-1])

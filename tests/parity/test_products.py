@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from near_expression import check
+from near_expression import MATRICES, check
 
-_SETUP = """
-L, F = torch.linalg, torch.nn.functional
-x = torch.tensor([[0.5, -1.25, 0.75], [1.5, 0.25, -0.5]], requires_grad=True)
-v = torch.tensor([0.5, -1.5, 2.], requires_grad=True)
-s = ((torch.arange(36.) * 7 % 11) / 4 - 1).view(4, 3, 3).requires_grad_()
-m = torch.tensor([[1., 0.5, -0.25], [0.25, -1., 0.5], [0.75, 0.5, 1.5]], requires_grad=True)
-a = torch.tensor([[0.5, 1.], [-1.25, 0.25], [2., -0.5]], requires_grad=True)
-b = torch.tensor([[1., -1.], [0.25, 0.75], [0.5, 1.], [-2., 1.5]], requires_grad=True)
-i, d = torch.arange(6).view(2, 3), x.detach()
-z = torch.complex(d, d.flip(1))
-"""
 _CALLS = r"""
 torch.cross(x,x)
 L.cross(x,x)
@@ -319,4 +308,4 @@ def _lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("expression", _lines(_CALLS))
 def test_calls(expression: str) -> None:
-    check(_SETUP, expression, names="out=" not in expression)       # what wrote to `out` has edges of its own
+    check(MATRICES, expression, names="out=" not in expression)       # what wrote to `out` has edges of its own

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import refuse
-from .standardizing import moments, standardized_rows, wide
+from .elementary import widened
+from .standardizing import moments, standardized_rows
 
 
 def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[Any, Any, Any]:
@@ -19,8 +20,8 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
     kept = x.dtype if weight is None else weight.dtype
     if not x.size:
         return x.copy(), np.zeros(stats, kept), np.full(stats, eps ** -0.5 if eps > 0 else math.inf, kept)
-    scale, shift = (None if a is None else wide(a).reshape(length) for a in (weight, bias))
-    out, mean, rstd = standardized_rows(wide(x).reshape(-1, length), scale, shift, eps)
+    scale, shift = (None if a is None else widened(a).reshape(length) for a in (weight, bias))
+    out, mean, rstd = standardized_rows(widened(x).reshape(-1, length), scale, shift, eps)
     return (out.reshape(x.shape).astype(x.dtype, copy=False), mean.reshape(stats).astype(kept, copy=False),
             rstd.reshape(stats).astype(kept, copy=False))
 
@@ -28,9 +29,9 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
 def _affine(out: Any, weight: Any, bias: Any, shape: list[int]) -> Any:
     """`out` times weight plus bias, which `shape` makes fit; written over it."""
     if weight is not None:
-        out *= wide(weight).reshape(shape)
+        out *= widened(weight).reshape(shape)
     if bias is not None:
-        out += wide(bias).reshape(shape)
+        out += widened(bias).reshape(shape)
     return out
 
 
@@ -40,7 +41,7 @@ def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple
     count, kept = x.shape[0], x.dtype if weight is None else weight.dtype
     if not x.size:
         return x.copy(), np.zeros((count, groups), kept), np.zeros((count, groups), kept)
-    out, mean, rstd = standardized_rows(wide(x).reshape(count * groups, -1), None, None, eps)
+    out, mean, rstd = standardized_rows(widened(x).reshape(count * groups, -1), None, None, eps)
     out = _affine(out.reshape(count, x.shape[1], -1), weight, bias, [1, -1, 1]).reshape(x.shape)
     return (out.astype(x.dtype, copy=False), mean.reshape(count, groups).astype(kept, copy=False),
             rstd.reshape(count, groups).astype(kept, copy=False))
@@ -51,11 +52,11 @@ def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     refuse(x.dtype, "batch_norm", "biuc")
     shape, final = [1, -1] + [1] * (x.ndim - 2), x.dtype
     kept = final if weight is None else weight.dtype
-    x = wide(x)
+    x = widened(x)
     mean, variance = moments(x, (0, *range(2, x.ndim)))
     rstd = np.reciprocal(np.sqrt(variance + x.dtype.type(eps)))
     out = np.subtract(x, mean, out=...)
-    out *= rstd if weight is None else rstd * wide(weight).reshape(shape)
+    out *= rstd if weight is None else rstd * widened(weight).reshape(shape)
     out = _affine(out, None, bias, shape)
     return (out.astype(final, copy=False), *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],
             variance.reshape(-1))
@@ -64,8 +65,8 @@ def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
 def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, eps: float) -> Any:
     """The same with a mean and a variance that are given."""
     refuse(x.dtype, "batch_norm", "biuc")
-    shape, wider = [1, -1] + [1] * (x.ndim - 2), wide(x)
-    rstd = np.reciprocal(np.sqrt(wide(running_var) + wider.dtype.type(eps)))
-    out = np.subtract(wider, wide(running_mean).reshape(shape), out=...)
-    out *= (rstd if weight is None else rstd * wide(weight)).reshape(shape)
+    shape, wider = [1, -1] + [1] * (x.ndim - 2), widened(x)
+    rstd = np.reciprocal(np.sqrt(widened(running_var) + wider.dtype.type(eps)))
+    out = np.subtract(wider, widened(running_mean).reshape(shape), out=...)
+    out *= (rstd if weight is None else rstd * widened(weight)).reshape(shape)
     return _affine(out, None, bias, shape).astype(x.dtype, copy=False)

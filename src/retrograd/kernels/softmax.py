@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, refuse
+from ..dtypes import F16, refuse
+from .elementary import widened
 from .line_products import by_row
 from .threads import in_parts
 
@@ -29,7 +30,7 @@ def _wide(name: str, x: Any, dim: int) -> Any:
     if x.dtype.kind != "f":
         last = "lastdim_" if dim == max(x.ndim, 1) - 1 else ""
         refuse(x.dtype, f"{name}_{last}kernel_impl", "biuc")
-    return x.astype(F32) if x.dtype == F16 else x
+    return widened(x)
 
 
 def _by_rows(block: Callable[..., None], out: Any, *arrays: Any) -> Any:

@@ -11,17 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64
+from ..dtypes import F64
+from .elementary import widened
 from .line_products import by_row, thin
 from .threads import in_parts
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
 _BLOCK, _SUMMED, _SMALL = 1 << 19, 1 << 17, 1 << 12
-
-
-def wide(x: Any) -> Any:
-    """x in a type of enough precision; None stays."""
-    return x.astype(F32) if x is not None and x.dtype == F16 else x
 
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
@@ -144,7 +140,7 @@ def standardize(x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
 def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
     """The gradient by x of standardize(x) * weight: rstd * (gw - mean(gw) - s * mean(gw * s)), gw = g * weight."""
     final, length = x.dtype, _length(x, axes)
-    g, x, weight, mean, rstd = (wide(a) for a in (g, x, weight, mean, rstd))
+    g, x, weight, mean, rstd = (None if a is None else widened(a) for a in (g, x, weight, mean, rstd))
     row = None
     if weight is not None:
         row = _row(weight, axes, length) if length else None
@@ -207,7 +203,7 @@ def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
 def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any, eps: Any) -> Any:
     """The sum of g * standardize(x) over the axes `over`, which keep size 1: the gradient of a weight."""
     final, length = mean.dtype, _length(x, axes)           # the mean is of the weight's type
-    g, x, mean, rstd = (wide(a) for a in (g, x, mean, rstd))
+    g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))
     if length and over == tuple(range(x.ndim - len(axes))):
         total = _rows_sum(g.reshape(-1, length), x.reshape(-1, length), mean.reshape(-1) * rstd.reshape(-1),
                           rstd.reshape(-1))
@@ -236,7 +232,7 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
 
 def sum_over_rows(x: Any, rank: int) -> Any:
     """The sum over all but the last `rank` axes, in double precision from block to block."""
-    shape, exact = x.shape[x.ndim - rank:], wide(x)
+    shape, exact = x.shape[x.ndim - rank:], widened(x)
     rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
     step, total = max(1, _SUMMED // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
     for at in range(0, len(rows), step):

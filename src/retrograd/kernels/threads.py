@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 # How long a part takes at least, in nanoseconds: less is done sooner than handed over.
 ENOUGH = 250_000
@@ -35,6 +38,8 @@ class _Pool:
 
     @classmethod
     def get(cls) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, and few programs need it
+
         with cls.lock:
             if cls.executor is None:
                 cls.executor = ThreadPoolExecutor(max(1, cls.count - 1), "retrograd")
