@@ -90,16 +90,6 @@ def test_the_gradients_of_a_convolution_are_its_adjoints() -> None:
         assert np.vdot(by_weight, weight) == pytest.approx(expected, rel=1e-11)
 
 
-def test_an_error_in_a_thread_arrives(workers: int) -> None:
-    def work(start: int, stop: int) -> None:
-        if stop == 9:
-            raise ValueError("the last part")
-
-    with pytest.raises(ValueError, match="the last part"):
-        threads.in_parts(work, 9, 900.0)
-    assert threads.available() == workers
-
-
 def test_columns_overlap_where_windows_do() -> None:
     ones = torch.ones(1, 1, 4, 4)
     counted = F.fold(F.unfold(ones, 3, padding=1), 4, 3, padding=1)[0, 0]

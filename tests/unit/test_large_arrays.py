@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -131,35 +128,6 @@ def test_a_recurrence_in_blocks_is_the_one_step_by_step(shape: tuple[int, ...], 
         here, before = ((slice(None),) * dim + (j,) for j in (i, i - 1))
         expected[here] += a[here] * expected[before]
     np.testing.assert_allclose(scans.recurrence(a, b, dim), expected, rtol=1e-12, atol=1e-12)
-
-
-@pytest.fixture
-def two_threads() -> Iterator[None]:
-    before = threads.available()
-    threads.use(2)
-    yield
-    threads.use(before)
-
-
-@pytest.mark.usefixtures("two_threads")
-def test_an_error_in_a_thread_is_raised() -> None:
-    def work(start: int, stop: int) -> None:
-        if start:
-            raise ValueError("in a part")
-
-    with pytest.raises(ValueError, match="in a part"):
-        threads.in_parts(work, 10, 1e9)
-
-
-def test_how_many_threads_there_are() -> None:
-    program = "import retrograd; print(retrograd.get_num_threads())"
-    for told, count in (({"OMP_NUM_THREADS": "5"}, "5"), ({"OPENBLAS_NUM_THREADS": "3"}, "3"), (
-            {"OMP_NUM_THREADS": "none", "OPENBLAS_NUM_THREADS": "2"}, "2")):
-        environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")} | told
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
-                              check=True)
-        assert done.stdout.strip() == count
-
 
 
 def test_gradients_of_large_tensors_are_those_of_small_ones() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import normalization, softmax, standardizing, threads
+from retrograd.kernels import line_products, normalization, softmax, standardizing
 
 SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
@@ -108,31 +108,22 @@ def test_a_mean_far_from_zero_costs_no_digits() -> None:
     close(found, standard(x.astype(np.float64), 1e-5), 1e-5)
 
 
-def test_an_error_in_a_thread_comes_to_the_caller() -> None:
-    def work(start: int, stop: int) -> None:
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        standardizing.in_parts(work, 4, 1 << 24)
-
-
 def test_floating_point_is_quiet_in_threads() -> None:
     """Warnings are errors here, and what is divided by 0 in another thread would warn."""
     x = torch.full((600, 1000), -float("inf"))
     assert torch.softmax(x, 1).isnan().all()
 
 
-def test_the_number_of_threads_may_change_meanwhile() -> None:
-    """As where another thread calls set_num_threads(1) after the parts were counted."""
-    class Length(int):
-        def __mul__(self, other: int) -> int:
-            threads.use(1)
-            return int(self) * other
-
-    before, done = threads.available(), []
-    try:
-        threads.use(2)
-        threads.in_parts(lambda start, stop: done.append((start, stop)), Length(4), 1 << 24)
-    finally:
-        threads.use(before)
-    assert sorted(done) == [(0, 2), (2, 4)]
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [1, 7, 2000, 2600])
+def test_products_of_thin_matrices_are_made_and_added(dtype: type, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws = np.random.default_rng(3)
+    lines, columns = draws.standard_normal((2, 200)).astype(dtype), draws.standard_normal((2, rows + 5)).astype(dtype)
+    columns = columns[:, :rows]
+    expected, rough = columns.T @ lines, 20 * np.finfo(dtype).eps
+    out = np.full((rows, 200), np.nan, dtype)
+    close(line_products.thin(lines, columns, out), expected, rough)
+    close(line_products.add_thin(lines, columns, out), 2 * expected, rough)
+    close(line_products.add_thin(lines[1:], columns[1:], out), 2 * expected + np.outer(columns[1], lines[1]), rough)
+    monkeypatch.setattr(line_products.blas, "add_product", lambda *_: False)
+    close(line_products.add_thin(lines, -columns, out), expected + np.outer(columns[1], lines[1]), rough)

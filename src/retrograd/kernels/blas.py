@@ -1,4 +1,4 @@
-"""How many threads the BLAS behind NumPy uses: one, while threads of our own call it.
+"""The BLAS behind NumPy, for what NumPy does not offer: its number of threads, and products added to what is there.
 
 OpenBLAS's threads wait for each other at every product. That costs more than small products do, and more yet where
 several of our threads ask for products at once. Its number of threads is the process's, so it is set when the first
@@ -12,16 +12,13 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.linalg import _umath_linalg
+from ..dtypes import F32, F64
+from . import openblas
 
-# OpenBLAS in NumPy's wheels, whose names say what built it and how long its integers are, and OpenBLAS of a system.
-_NAMES = ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "openblas_{}_num_threads64_",
-          "openblas_{}_num_threads")
+_ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # what <cblas.h> calls them
+_LETTERS = {F32: "s", F64: "d"}
 
 
 class _Control(NamedTuple):
@@ -29,19 +26,28 @@ class _Control(NamedTuple):
     set: Callable[[int], None]
 
 
-@lru_cache(maxsize=1)
 def _control() -> _Control | None:
     """OpenBLAS's functions for its threads; None for another BLAS, or where they are out of reach."""
-    beside = Path(np.__file__).parent.with_name("numpy.libs")
-    for path in (_umath_linalg.__file__, *map(str, beside.glob("*openblas*"))):
-        try:
-            library = ctypes.CDLL(path)     # which NumPy has loaded, with what it is linked to
-        except OSError:
-            continue
-        for name in _NAMES:
-            if hasattr(library, name.format("set")):
-                return _Control(getattr(library, name.format("get")), getattr(library, name.format("set")))
-    return None
+    get = openblas.function("openblas_get_num_threads", "", ctypes.c_int)
+    return get and _Control(get, openblas.function("openblas_set_num_threads", "f"))
+
+
+def add_product(columns: Any, lines: Any, out: Any, rows: int) -> bool:
+    """out += columns.T @ lines, so many rows at a time, in one pass; False, and nothing done, where that cannot be.
+
+    `columns` (pairs, n), `lines` (pairs, length) and `out` (n, length) have rows without gaps.
+    """
+    letter, width = _LETTERS.get(out.dtype), out.itemsize
+    product = letter and openblas.function(f"cblas_{letter}gemm", f"fffnnn{letter}pnpn{letter}pn")
+    if not product:
+        return False
+    (pairs, count), length = columns.shape, lines.shape[1]
+    first, line, place = columns.ctypes.data, lines.ctypes.data, out.ctypes.data
+    gaps = [max(array.strides[0] // width, array.shape[1]) for array in (columns, lines, out)]
+    for at in range(0, count, rows):
+        product(_ROWS, _TRANSPOSED, _AS_IT_IS, min(rows, count - at), length, pairs, 1.0, first + at * width, gaps[0],
+                line, gaps[1], 1.0, place + at * gaps[2] * width, gaps[2])
+    return True
 
 
 class _Use:

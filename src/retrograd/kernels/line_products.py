@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from . import blas
+
 # From 9216 elements on OpenBLAS takes threads for a product with a vector; beyond 1 << 18 multiplications, for others.
 _PIECE, _PRODUCT = 9000, 1 << 18
 
@@ -29,9 +31,24 @@ def by_row(x: Any, line: Any) -> Any:
     return out
 
 
-def thin(columns: Any, lines: Any, out: Any) -> Any:
-    """columns @ lines into `out`, for few columns and lines."""
-    step = max(1, _PRODUCT // max(lines.size, 1))
-    for at in range(0, len(out), step):
-        np.dot(columns[at:at + step], lines, out=out[at:at + step])
+def thin(lines: Any, columns: Any, out: Any) -> Any:
+    """The outer product of each pair of a column and a line, summed, into `out`: columns.T @ lines, of two or more.
+
+    (One column alone is no product for the BLAS in NumPy's eyes.) `columns` is (pairs, rows), `lines` (pairs, length).
+    """
+    pairs, count = columns.shape
+    tall = max(1, _PRODUCT // max(lines.size, 1))
+    whole = count - count % tall
+    if whole:
+        pieces = columns[:, :whole].reshape(pairs, -1, tall).transpose(1, 2, 0)
+        np.matmul(pieces, lines, out=out[:whole].reshape(-1, tall, lines.shape[1]))
+    if whole < count:
+        np.matmul(columns[:, whole:].T, lines, out=out[whole:])
+    return out
+
+
+def add_thin(lines: Any, columns: Any, out: Any) -> Any:
+    """The same, added to `out`. A single pair will do."""
+    if not blas.add_product(columns, lines, out, max(1, _PRODUCT // max(lines.size, 1))):
+        out += columns.T @ lines
     return out

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dtypes import F64
 from .elementary import widened
-from .line_products import by_row, thin
+from .line_products import add_thin, by_row, thin
 from .threads import in_parts
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
@@ -64,29 +64,32 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
     count, length = x.shape
     out, mean, rstd = np.empty(x.shape, x.dtype), np.empty(count, x.dtype), np.empty(count, x.dtype)
     ones, step = np.ones(length, x.dtype), max(1, _BLOCK // length)
-    bare = weight is None and bias is None
-    lines = np.stack([ones if weight is None else weight, np.zeros_like(ones) if bias is None else bias])
+    lines, bare = np.zeros((3, length), x.dtype), weight is None and bias is None
+    lines[0] = 1.0 if weight is None else weight
+    if bias is not None:
+        lines[2] = bias
 
     def work(start: int, stop: int) -> None:
-        spare = np.empty((0 if bare else min(step, stop - start), length), x.dtype)
+        columns = np.ones((3, min(step, stop - start)), x.dtype)
         for at in range(start, stop, step):
             end = min(at + step, stop)
             rows, part, middle, inverse = x[at:end], out[at:end], mean[at:end], rstd[at:end]
-            far = _moments_of_rows(rows, ones, middle, inverse, part)
-            inverse[...] = 1.0 / np.sqrt(inverse + eps)
+            far = _moments_of_rows(rows, ones, eps, middle, inverse, part)
             if far or bare:
                 if not far:
                     np.subtract(rows, middle[:, None], out=part)
                 part *= inverse[:, None]
                 if not bare:
-                    np.add(np.multiply(part, lines[0], out=part), lines[1], out=part)
+                    np.add(np.multiply(part, lines[0], out=part), lines[2], out=part)
             else:
                 # x * (rstd * weight) + (bias - mean * rstd * weight): products of thin matrices, for which the BLAS
                 # takes half as long as broadcasting.
-                thin(np.stack([-middle * inverse, np.ones_like(middle)], 1), lines, part)
-                scaled = thin(inverse[:, None], lines[:1], spare[: end - at])
-                scaled *= rows
-                part += scaled
+                factors = columns[:, : end - at]
+                factors[0] = inverse
+                np.multiply(middle, np.negative(inverse), out=factors[1])
+                part = thin(lines[:2], factors[:2], part)
+                part *= rows
+                add_thin(lines[::2], factors[1:], part)
 
     in_parts(work, count, x.size)
     return out, mean, rstd
@@ -110,25 +113,27 @@ def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any
     return out, mean, rstd
 
 
-def _moments_of_rows(x: Any, ones: Any, mean: Any, variance: Any, out: Any) -> bool:
-    """Mean and variance of each row, from its sum and its squares.
+def _moments_of_rows(x: Any, ones: Any, eps: float, mean: Any, rstd: Any, out: Any) -> bool:
+    """Mean and 1 / deviation of each row, from its sum and its squares.
 
     Where this would lose digits, since a mean is far from 0 against the deviation, and where there is a nan, it says
-    so, and leaves in `out` x less its mean, from which the variance then is.
+    so, and leaves in `out` x less its mean, from which the deviation then is. (Threads meet at the interpreter's lock
+    after each call, so there are few.)
     """
     length = x.shape[1]
-    np.divide(by_row(x, ones), length, out=mean)
-    np.vecdot(x, x, out=variance)
-    variance /= length
-    squares = variance.copy()
-    variance -= mean * mean
-    if (squares <= 16.0 * variance).all():
-        return False
-    np.subtract(x, mean[:, None], out=out)
-    out -= (by_row(out, ones) / length)[:, None]
-    np.vecdot(out, out, out=variance)
-    variance /= length
-    return True
+    level = by_row(x, ones)
+    np.divide(level, length, out=mean)
+    np.vecdot(x, x, out=rstd)
+    level *= mean
+    rstd -= level
+    far = not (level <= 15.0 * rstd).all()
+    if far:
+        np.subtract(x, mean[:, None], out=out)
+        out -= (by_row(out, ones) / length)[:, None]
+        np.vecdot(out, out, out=rstd)
+    rstd += length * eps
+    np.divide(math.sqrt(length), np.sqrt(rstd, out=rstd), out=rstd)
+    return far
 
 
 def standardize(x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
@@ -166,10 +171,13 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
         return _few_rows_backward(g if weight is None else g * weight, x, mean, rstd)
     count, length = x.shape
     out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
-    line = np.ones(length, x.dtype) if weight is None else weight
+    ones, lines = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype)
+    line = lines[0]
+    line[...] = 1.0 if weight is None else weight
 
     def work(start: int, stop: int) -> None:
-        spare = np.empty((min(step, stop - start), length), x.dtype)
+        height = min(step, stop - start)
+        spare, columns = np.empty((height, length), x.dtype), np.zeros((2, height), x.dtype)
         for at in range(start, stop, step):
             end = min(at + step, stop)
             part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
@@ -180,9 +188,11 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
             if weight is None:
                 np.multiply(share, inverse[:, None], out=part)
             else:
-                np.multiply(thin(inverse[:, None], line[None], part), share, out=part)
+                factors = columns[:, : end - at]
+                factors[0] = inverse
+                np.multiply(thin(lines, factors, part), share, out=part)
             part += np.multiply(rows, slope[:, None], out=product)
-            part += level[:, None]
+            add_thin(ones, level[None], part)
 
     in_parts(work, count, x.size)
     return out

@@ -1,7 +1,7 @@
 """Threads for kernels on large arrays: the parts of a loop at once, where NumPy lets go of the interpreter's lock.
 
-A kernel must do most of its work inside NumPy, and on parts that nobody else writes to; a part must not hand over parts
-in turn. The pool is made when it is first needed. Must not know what the work is.
+A kernel must do most of its work inside NumPy, and on parts that nobody else writes to. The threads are made when they
+are first needed. Must not know what the work is.
 """
 
 from __future__ import annotations
@@ -9,15 +9,57 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+# How long a part takes at least, in nanoseconds: less is done sooner than handed over. A part that is but one call
+# may be shorter, since threads meet at the interpreter's lock between calls.
+ENOUGH, ENOUGH_FOR_ONE_CALL = 250_000, 18_000
+# How long after the caller a helper begins.
+DELAY = 15_000
 
-# How long a part takes at least, in nanoseconds: less is done sooner than handed over.
-ENOUGH = 250_000
+Work = Callable[[int, int], object]
+
+
+class _Part:
+    """A range of somebody's work, and what came of it."""
+
+    def __init__(self, context: Context, work: Work, start: int, stop: int) -> None:
+        self.context, self.work, self.start, self.stop = context, work, start, stop
+        self.error: BaseException | None = None
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        try:
+            self.context.run(self.work, self.start, self.stop)
+        except BaseException as error:                      # for the thread whose work it is to raise
+            self.error = error
+
+
+class _Helper:
+    """A thread for parts of others' work. They are handed over by locks, in half the time that a queue takes."""
+
+    def __init__(self) -> None:
+        self.free, self._given = threading.Lock(), threading.Lock()
+        self._given.acquire()
+        self._part: _Part | None = None
+        threading.Thread(target=self._serve, name="retrograd", daemon=True).start()
+
+    def begin(self, part: _Part) -> None:
+        """Run it, for who has acquired `free`."""
+        self._part = part
+        self._given.release()
+
+    def _serve(self) -> None:
+        while True:
+            self._given.acquire()
+            part, self._part = self._part, None
+            assert part is not None
+            part.run()
+            self.free.release()                             # first, or who waits would find it busy in its next work
+            part.done.release()
+            del part                                        # with the arrays that its work holds
 
 
 def _count() -> int:
@@ -29,57 +71,61 @@ def _count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Pool:
-    """The threads beside the one that calls, made when they are first needed."""
+class _Crew:
+    """The helpers of the process, and how many threads to use, the caller among them."""
 
     lock = threading.Lock()
     count = _count()
-    executor: ThreadPoolExecutor | None = None
+    helpers: tuple[_Helper, ...] = ()
 
     @classmethod
-    def get(cls) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor  # slow to import, and few programs need it
-
-        with cls.lock:
-            if cls.executor is None:
-                cls.executor = ThreadPoolExecutor(max(1, cls.count - 1), "retrograd")
-            return cls.executor
+    def idle(cls, most: int) -> list[_Helper]:
+        """At most so many helpers that nobody uses, acquired."""
+        if len(cls.helpers) < most:
+            with cls.lock:
+                cls.helpers += tuple([_Helper() for _ in range(most - len(cls.helpers))])
+        return [helper for helper in cls.helpers[:most] if helper.free.acquire(blocking=False)]
 
     @classmethod
     def forget(cls) -> None:
         """A forked process has none of the threads of its parent."""
-        cls.lock, cls.executor = threading.Lock(), None
+        cls.lock, cls.helpers = threading.Lock(), ()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Pool.forget)
+    os.register_at_fork(after_in_child=_Crew.forget)
 
 
 def available() -> int:
     """How many threads the parts of large work may run on."""
-    return _Pool.count
+    return _Crew.count
 
 
 def use(count: int) -> None:
     """Run parts on so many threads from now on."""
-    with _Pool.lock:
-        _Pool.count, _Pool.executor = count, None     # the threads of the former pool end with it, once nobody waits
+    _Crew.count = count
 
 
-def in_parts(work: Callable[[int, int], object], length: int, cost: float) -> None:
-    """`work(start, stop)` for ranges that make up `length`, at once if all of it costs enough nanoseconds.
+def in_parts(work: Work, length: int, cost: float, enough: int = ENOUGH) -> None:
+    """`work(start, stop)` for ranges that make up `length`, at once if parts of `enough` nanoseconds come of its cost.
 
-    Each part sees the context of the caller, and with it what NumPy does with floating-point errors.
+    Helpers that are busy, with another thread's work or because this is part of some, are done without. Each part sees
+    the context of the caller, and with it what NumPy does with floating-point errors.
     """
-    parts = min(length, int(cost) // ENOUGH, _Pool.count)
-    if parts < 2:
-        work(0, length)
-        return
-    first, *others = pairwise([length * i // parts for i in range(parts + 1)])
-    pool = _Pool.get()
-    waiting = [pool.submit(copy_context().run, work, start, stop) for start, stop in others]
+    most = min(length, int(cost) // enough, _Crew.count) - 1
+    helpers = _Crew.idle(most) if most > 0 else ()
+    count = len(helpers) + 1
+    ahead = int(length * min(DELAY / max(cost, 1.0), 0.1))  # so that all end together
+    bounds = [0, *[ahead + (length - ahead) * i // count for i in range(1, count + 1)]]
+    first, *others = pairwise(bounds)
+    parts = [_Part(copy_context(), work, *bounds) for bounds in others]
+    for helper, part in zip(helpers, parts, strict=True):
+        helper.begin(part)
     try:
         work(*first)
     finally:
-        for future in waiting:
-            future.result()
+        for part in parts:
+            part.done.acquire()
+    for part in parts:
+        if part.error is not None:
+            raise part.error

@@ -1,0 +1,56 @@
+"""The OpenBLAS that NumPy has loaded, for what NumPy does not offer of it.
+
+Its functions are out of reach where NumPy has another BLAS; whoever asks for one must then do without. Must not know
+what they are for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.linalg import _umath_linalg
+
+# What stands before and after the names: in NumPy's wheels, which say what built it and how long its integers are, and
+# in OpenBLAS of a system.
+_NAMES = (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", ""))
+_NUMBERS = {"s": ctypes.c_float, "d": ctypes.c_double}
+
+
+class _Library(NamedTuple):
+    functions: ctypes.CDLL
+    start: str
+    end: str
+
+
+@lru_cache(maxsize=1)
+def _library() -> _Library | None:
+    beside = Path(np.__file__).parent.with_name("numpy.libs")
+    for path in (_umath_linalg.__file__, *map(str, beside.glob("*openblas*"))):
+        try:
+            functions = ctypes.CDLL(path)   # which NumPy has loaded, with what it is linked to
+        except OSError:
+            continue
+        for start, end in _NAMES:
+            if hasattr(functions, f"{start}openblas_set_num_threads{end}"):
+                return _Library(functions, start, end)
+    return None
+
+
+@cache
+def function(name: str, arguments: str, result: Any = None) -> Any:
+    """The function of this name; None where it is out of reach.
+
+    Its arguments are spelt with a letter each: f a flag, n a size, p an address, s and d a float of 32 or 64 bits.
+    """
+    library = _library()
+    found = None if library is None else getattr(library.functions, f"{library.start}{name}{library.end}", None)
+    if library is None or found is None:
+        return None
+    size = ctypes.c_int64 if library.end else ctypes.c_int
+    types: dict[str, Any] = {"f": ctypes.c_int, "n": size, "p": ctypes.c_void_p, **_NUMBERS}
+    found.argtypes, found.restype = [types[letter] for letter in arguments], result
+    return found
