@@ -7,7 +7,6 @@ part of a program begins such work and put back when the last ends. Must not kno
 
 from __future__ import annotations
 
-import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -28,7 +27,7 @@ class _Control(NamedTuple):
 
 def _control() -> _Control | None:
     """OpenBLAS's functions for its threads; None for another BLAS, or where they are out of reach."""
-    get = openblas.function("openblas_get_num_threads", "", ctypes.c_int)
+    get = openblas.function("openblas_get_num_threads", "", "f")
     return get and _Control(get, openblas.function("openblas_set_num_threads", "f"))
 
 

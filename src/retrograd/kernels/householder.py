@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from . import lapack
+from .shape import tril
 from .triangular import adjoint, by_columns, turned
 
 
@@ -21,6 +23,9 @@ def reflectors(a: Any, count: int) -> Any:
 
 def householder_product(a: Any, tau: Any) -> Any:
     """The first columns, as many as `a` has, of the product of the reflections."""
+    found = lapack.householder_product(a, tau, a.shape[-1])
+    if found is not None:
+        return found
     m, n = a.shape[-2:]
     start = np.broadcast_to(np.eye(m, n, dtype=a.dtype), a.shape)
     return by_columns(reflected(a, tau, start, False))
@@ -40,6 +45,9 @@ def reflected(a: Any, tau: Any, c: Any, adjoint_too: bool) -> Any:
 
 def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
     """Q @ c, or not `left` c @ Q; with `transpose` the adjoint of Q for Q."""
+    found = lapack.ormqr(a, tau, c, left, transpose)
+    if found is not None:
+        return found
     if not left:
         return by_columns(adjoint(reflected(a, tau, adjoint(c), not transpose)))
     return by_columns(reflected(a, tau, c, transpose))
@@ -47,6 +55,10 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
 
 def geqrf(a: Any) -> tuple[Any, Any]:
     """R with the vectors of the reflections below its diagonal, and their factors tau."""
+    return lapack.geqrf(a) or _geqrf(a)
+
+
+def _geqrf(a: Any) -> tuple[Any, Any]:
     if not a.size:
         return by_columns(a.copy()), np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
     h, tau = np.linalg.qr(a, mode="raw")
@@ -62,5 +74,10 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
         size = m if mode == "complete" else min(m, n)
         return (by_columns(np.array(np.broadcast_to(np.eye(m, size, dtype=a.dtype), (*stack, m, size)))),
                 np.zeros((*stack, size, n), a.dtype))
+    found = lapack.geqrf(a)
+    if found:
+        factors, tau = found
+        size = m if mode == "complete" else min(m, n)
+        return lapack.householder_product(factors, tau, size), turned(tril(turned(factors)[..., :size], 0))
     q, r = np.linalg.qr(a, mode="complete" if mode == "complete" else "reduced")
     return by_columns(q), by_columns(r)

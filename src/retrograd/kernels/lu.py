@@ -1,7 +1,7 @@
 """LU with partial pivoting, of stacks of matrices: the factors, the row swaps, and solving with them.
 
-NumPy's routines keep theirs to themselves. Pivots are LAPACK's: at step i, row i was swapped with row pivots[i],
-counted from 1. Must not know ops.
+By LAPACK where it can be reached, and else by NumPy, whose routines keep their factors to themselves. Pivots are
+LAPACK's: at step i, row i was swapped with row pivots[i], counted from 1. Must not know ops.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from . import lapack
+from .shape import tril, triu
 from .triangular import adjoint, by_columns, solve_triangular, turned
 
 # How many columns are eliminated one by one before the columns right of them are brought up to date by one product.
@@ -23,6 +25,10 @@ _MANY = 50
 
 def lu_factor(a: Any) -> tuple[Any, Any, Any]:
     """L, without the ones on its diagonal, and U in one matrix, the pivots, and the first U[i, i] of 0, or 0."""
+    return lapack.lu_factor(a) or _lu_factor(a)
+
+
+def _lu_factor(a: Any) -> tuple[Any, Any, Any]:
     (*stack, m, n), count = a.shape, min(a.shape[-2:])
     lu = np.array(a, order="C").reshape(math.prod(stack), m, n)
     pivots = np.empty((len(lu), count), np.int32)
@@ -124,9 +130,9 @@ def lu_factors(lu: Any) -> tuple[Any, Any]:
     """L, of ones on the diagonal, and U."""
     m, n = lu.shape[-2:]
     count = min(m, n)
-    lower = np.tril(lu[..., :count], -1)
-    lower += np.eye(m, count, dtype=lu.dtype)
-    return lower, np.triu(lu[..., :count, :])
+    lower, diagonal = tril(lu[..., :count], -1), np.arange(count)
+    lower[..., diagonal, diagonal] = 1
+    return lower, triu(lu[..., :count, :], 0)
 
 
 def lu_unpack(x: Any, pivots: Any, unpack_data: bool, unpack_pivots: bool) -> tuple[Any, Any, Any]:
@@ -147,9 +153,10 @@ def lu_solve(x: Any, b: Any, indices: Any, left: bool, adjoint_too: bool) -> Any
 
     The pivots are in `indices`, which saved values are looked after by.
     """
-    if left:
-        return by_columns(_solved(x, b, indices[0], adjoint_too))
-    return adjoint(by_columns(_solved(x, adjoint(b), indices[0], not adjoint_too)))
+    if not left:
+        return adjoint(lu_solve(x, adjoint(b), indices, True, not adjoint_too))
+    found = lapack.lu_solve(x, indices[0], b, b"C" if adjoint_too else b"N")
+    return by_columns(_solved(x, b, indices[0], adjoint_too)) if found is None else found
 
 
 def _solved(x: Any, b: Any, pivots: Any, adjoint_too: bool) -> Any:

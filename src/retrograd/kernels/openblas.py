@@ -41,16 +41,24 @@ def _library() -> _Library | None:
 
 
 @cache
-def function(name: str, arguments: str, result: Any = None) -> Any:
+def function(name: str, arguments: str, result: str = "") -> Any:
     """The function of this name; None where it is out of reach.
 
-    Its arguments are spelt with a letter each: f a flag, n a size, p an address, s and d a float of 32 or 64 bits.
+    Its arguments, and its result if it has one, are spelt with a letter each: f a flag, n a size, p an address, k a
+    character, s and d a float of 32 or 64 bits.
     """
     library = _library()
     found = None if library is None else getattr(library.functions, f"{library.start}{name}{library.end}", None)
     if library is None or found is None:
         return None
     size = ctypes.c_int64 if library.end else ctypes.c_int
-    types: dict[str, Any] = {"f": ctypes.c_int, "n": size, "p": ctypes.c_void_p, **_NUMBERS}
-    found.argtypes, found.restype = [types[letter] for letter in arguments], result
+    types: dict[str, Any] = {"f": ctypes.c_int, "n": size, "p": ctypes.c_void_p, "k": ctypes.c_char, **_NUMBERS}
+    found.argtypes, found.restype = [types[letter] for letter in arguments], types.get(result)
     return found
+
+
+@cache
+def size_dtype() -> Any:
+    """The dtype of arrays of sizes."""
+    library = _library()
+    return np.dtype(np.int64 if library and library.end else np.intc)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ import numpy as np
 from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
 Shape = tuple[int, ...]
+# Up to how many elements the mask of a triangle is kept for the next matrix.
+_SMALL = 1 << 14
 
 
 class StrideError(RuntimeError):
@@ -270,12 +273,22 @@ def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any
 
 def tril(x: Any, diagonal: int) -> Any:
     """The lower triangles, zeros elsewhere."""
-    return _triangle(x, np.tri(x.shape[-2], x.shape[-1], diagonal, bool))
+    return _triangle(x, _below(x.shape[-2], x.shape[-1], diagonal))
 
 
 def triu(x: Any, diagonal: int) -> Any:
     """The upper triangles, zeros elsewhere."""
-    return _triangle(x, ~np.tri(x.shape[-2], x.shape[-1], diagonal - 1, bool))
+    return _triangle(x, ~_below(x.shape[-2], x.shape[-1], diagonal - 1))
+
+
+def _below(rows: int, columns: int, diagonal: int) -> Any:
+    """Where a matrix has elements up to a diagonal; not to be written to. To make it takes as long as to use it."""
+    return _kept_below(rows, columns, diagonal) if rows * columns <= _SMALL else np.tri(rows, columns, diagonal, bool)
+
+
+@lru_cache(maxsize=64)
+def _kept_below(rows: int, columns: int, diagonal: int) -> Any:
+    return np.tri(rows, columns, diagonal, bool)
 
 
 def _triangle(x: Any, mask: Any) -> Any:

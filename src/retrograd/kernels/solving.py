@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import LinAlgError
+from . import lapack
 from .decompositions import eigh, svd
 from .lu import lu_factor, lu_solve
 from .triangular import adjoint, by_columns, solve_triangular, turned
@@ -98,7 +100,10 @@ def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any,
     m, n = a.shape[-2:]
     if vector:
         b = b[..., None]
-    x, rank, sizes = (_by_qr(a, b, rcond) if driver in ("gels", "gelsy") else None) or _by_singular_values(a, b, rcond)
+    x, rank, sizes = (_by_qr(a, b, rcond, driver) if driver in ("gels", "gelsy") else None) or _by_singular_values(
+        a, b, rcond)
+    if driver == "gels":
+        _refuse_deficient(np.where((rank > 0) & (rank < min(m, n)), rank + 1, 0))
     empty = np.empty(0, a.real.dtype)
     residuals = empty
     if m > n and (driver == "gels" or (driver != "gelsy" and (rank == n).all())):
@@ -111,6 +116,15 @@ def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any,
     return x, residuals, rank, sizes if driver in ("gelsd", "gelss") else empty
 
 
+def _refuse_deficient(info: Any) -> None:
+    """Raise LinAlgError for the first matrix whose rank is too low for the driver 'gels', which says where it sees."""
+    if info.any():
+        at = int((info.ravel() != 0).argmax())
+        place = f"(Batch element {at}): " if info.ndim else ""
+        raise LinAlgError(f"torch.linalg.lstsq: {place}The least squares solution could not be computed because the "
+                          f"input matrix does not have full rank (error code: {info.flat[at]}).")
+
+
 def _by_singular_values(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
     """The least solution, the ranks and the singular values."""
     left, sizes, right = svd(a, False)
@@ -120,10 +134,20 @@ def _by_singular_values(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
     return by_columns(x), np.asarray(used.sum(-1)), sizes
 
 
-def _by_qr(a: Any, b: Any, rcond: float) -> tuple[Any, Any, None] | None:
-    """The same in a fraction of the time, without singular values; None unless the rank is full beyond doubt."""
+def _by_qr(a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any, None] | None:
+    """The same in a fraction of the time, without singular values; None where that does not do.
+
+    Without LAPACK that is done only where the rank is full beyond doubt.
+    """
     m, n = a.shape[-2:]
-    if m < n or not a.size or not np.isfinite(a).all():
+    if not a.size or not np.isfinite(a).all():
+        return None
+    if driver == "gelsy" and (least := lapack.least_by_pivoted_qr(a, b, rcond)):
+        return by_columns(least[0]), least[1], None
+    if driver == "gels" and (least := lapack.least_by_qr(a, b)):
+        _refuse_deficient(least[1])
+        return by_columns(least[0][..., :n, :]), np.full(a.shape[:-2], min(m, n)), None
+    if m < n:
         return None
     q, r = np.linalg.qr(a)
     try:
@@ -139,12 +163,18 @@ def _by_qr(a: Any, b: Any, rcond: float) -> tuple[Any, Any, None] | None:
 
 def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
     """The x of a @ x = b, with the Cholesky factor of `a`."""
+    found = lapack.cholesky_solve(b, factor, upper)
+    if found is not None:
+        return found
     lower, other = (adjoint(factor), factor) if upper else (factor, adjoint(factor))
     return by_columns(solve_triangular(other, solve_triangular(lower, b, False, True, False), True, True, False))
 
 
 def cholesky_inverse(factor: Any, upper: bool) -> Any:
     """The inverse of `a`, with the Cholesky factor of it."""
+    found = lapack.cholesky_inverse(factor, upper)
+    if found is not None:
+        return found
     lower = adjoint(factor) if upper else factor
     inverse = solve_triangular(lower, np.eye(lower.shape[-1], dtype=lower.dtype), False, True, False)
     return by_columns(np.matmul(adjoint(inverse), inverse))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from . import lapack
 from .triangular import by_columns
 
 # The bound that makes elements grow least.
@@ -23,6 +24,10 @@ def _size(x: Any) -> Any:
 
 def ldl_factor_ex(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
     """The factors in one matrix, the pivots, and the first D[i, i] of 0, counted from 1, or 0."""
+    return lapack.ldl_factor(x, hermitian) or _ldl_factor(x, hermitian)
+
+
+def _ldl_factor(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
     *stack, n, _ = x.shape
     factors = np.tril(x).reshape(math.prod(stack), n, n)
     pivots, info = np.zeros((len(factors), n), np.int32), np.zeros(len(factors), np.int32)
@@ -99,6 +104,9 @@ def _solve_two(block: Any, b: Any) -> Any:
 
 def ldl_solve(x: Any, b: Any, pivots: Any, hermitian: bool) -> Any:
     """The solution of A @ X = B, with the factors of A."""
+    found = lapack.ldl_solve(x, pivots, b, hermitian)
+    if found is not None:
+        return found
     stack = np.broadcast_shapes(x.shape[:-2], b.shape[:-2])
     count, conjugate = math.prod(stack), hermitian and x.dtype.kind == "c"
     factors = np.broadcast_to(x, (*stack, *x.shape[-2:])).reshape(count, *x.shape[-2:])

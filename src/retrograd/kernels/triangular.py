@@ -1,10 +1,13 @@
-"""Triangular systems of equations, of stacks of matrices: NumPy has no routine for them. Must not know ops."""
+"""Triangular systems of equations, of stacks of matrices: by the BLAS, or without it by NumPy's products. Must not know
+ops."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from . import lapack
 
 # Up to which size a system is not halved, of which most of the work is in products; and up to which it is solved row by
 # row in any case.
@@ -14,6 +17,9 @@ _BY_HAND = 4
 
 def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     """The x of a @ x = b, or not `left` of x @ a = b. Only the upper or lower triangle of `a` is read."""
+    found = lapack.solve_triangular(a, b, upper, left, unitriangular)
+    if found is not None:
+        return found
     if not left:
         return turned(solve_triangular(turned(a), turned(b), not upper, True, unitriangular))
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
