@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from . import lapack
-from .shape import tril
 from .triangular import adjoint, by_columns, turned
 
 
@@ -23,7 +22,7 @@ def reflectors(a: Any, count: int) -> Any:
 
 def householder_product(a: Any, tau: Any) -> Any:
     """The first columns, as many as `a` has, of the product of the reflections."""
-    found = lapack.householder_product(a, tau, a.shape[-1])
+    found = lapack.householder_product(a, tau)
     if found is not None:
         return found
     m, n = a.shape[-2:]
@@ -55,10 +54,6 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
 
 def geqrf(a: Any) -> tuple[Any, Any]:
     """R with the vectors of the reflections below its diagonal, and their factors tau."""
-    return lapack.geqrf(a) or _geqrf(a)
-
-
-def _geqrf(a: Any) -> tuple[Any, Any]:
     if not a.size:
         return by_columns(a.copy()), np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
     h, tau = np.linalg.qr(a, mode="raw")
@@ -74,10 +69,5 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
         size = m if mode == "complete" else min(m, n)
         return (by_columns(np.array(np.broadcast_to(np.eye(m, size, dtype=a.dtype), (*stack, m, size)))),
                 np.zeros((*stack, size, n), a.dtype))
-    found = lapack.geqrf(a)
-    if found:
-        factors, tau = found
-        size = m if mode == "complete" else min(m, n)
-        return lapack.householder_product(factors, tau, size), turned(tril(turned(factors)[..., :size], 0))
     q, r = np.linalg.qr(a, mode="complete" if mode == "complete" else "reduced")
     return by_columns(q), by_columns(r)

@@ -23,6 +23,8 @@ _REAL = {F32: "s", F64: "d", C64: "s", C128: "d"}
 _COLUMNS = 102
 _LEFT, _RIGHT, _UPPER, _LOWER, _AS_IT_IS, _TRANSPOSED, _UNIT, _NOT_UNIT = 141, 142, 121, 122, 111, 112, 132, 131
 _BLOCK = 64
+# Lists of addresses, one for each matrix.
+_ONE_EACH = (range, list)
 # The BLAS takes complex numbers by their address.
 _ONES = {letter: np.ones((), dtype) for dtype, letter in _LETTERS.items()}
 _WHERE = {letter: one.ctypes.data for letter, one in _ONES.items()}
@@ -43,9 +45,14 @@ def _routine(name: str, a: Any, arguments: str, complex_name: str = "") -> Any:
 def _each(routine: Any, *arguments: Any) -> list[int]:
     """Call a routine for each matrix of a stack. Returns its codes, 0 for success.
 
-    Of the arguments, ranges and lists are addresses, one for each matrix; others are the same for all.
+    Of the arguments, ranges and lists are addresses, one for each matrix. Others are the same for all: these become
+    numbers of C here, once, since that takes as long as a small matrix does.
     """
-    return [*map(routine, *(x if isinstance(x, range | list) else repeat(x) for x in arguments))]
+    many = [type(x) in _ONE_EACH for x in arguments]
+    if True not in many:
+        return [routine(*arguments)]
+    return [*map(routine, *(x if each else repeat(kind(x))
+                            for x, each, kind in zip(arguments, many, routine.argtypes, strict=True)))]
 
 
 def _by_columns(a: Any) -> Any:
@@ -61,20 +68,17 @@ def _copied(a: Any, stack: tuple[int, ...] | None = None) -> Any:
     return a.swapaxes(-1, -2).copy("C")
 
 
-def _places(array: Any, dims: int = 2) -> range:
+def _places(array: Any, dims: int = 2) -> Any:
     """The address of each matrix, or of each vector if these have one of the `dims`, of a C-contiguous array."""
-    step = array.itemsize * math.prod(array.shape[array.ndim - dims:])
-    start = array.ctypes.data
-    return range(start, start + array.nbytes, step)
+    start, step = array.ctypes.data, array.itemsize * math.prod(array.shape[array.ndim - dims:])
+    return start if step == array.nbytes else range(start, start + array.nbytes, step)
 
 
 def _broadcast(array: Any, stack: tuple[int, ...], dims: int = 2) -> Any:
     """The addresses for each place of a stack that this one is broadcast to."""
     places, own = _places(array, dims), array.shape[:array.ndim - dims]
-    if own == stack:
+    if own == stack or type(places) is int:
         return places
-    if len(places) == 1:
-        return places[0]
     return np.broadcast_to(np.array(places).reshape(own), stack).ravel().tolist()
 
 
@@ -192,28 +196,13 @@ def cholesky_inverse(factor: Any, upper: bool) -> Any:
 # Reflections of Householder, and least squares by them
 
 
-def geqrf(a: Any) -> tuple[Any, Any] | None:
-    """R with the vectors of the reflections below its diagonal, and their factors tau."""
-    routine = _routine("geqrf", a, "nnpnppn")
-    if routine is None:
-        return None
-    *stack, m, n = a.shape
-    factors, tau = _copied(a), np.empty((*stack, min(m, n)), a.dtype)
-    work = _work(a.dtype, n)
-    _each(routine, _COLUMNS, m, n, _places(factors), m, _places(tau, 1), work.ctypes.data, len(work))
-    return _turned(factors), tau
-
-
-def householder_product(a: Any, tau: Any, columns: int) -> Any:
+def householder_product(a: Any, tau: Any) -> Any:
     """The first columns of the product of the reflections, of which `a` has the vectors."""
-    routine, (m, n), count = _routine("orgqr", a, "nnnpnppn", "ungqr"), a.shape[-2:], tau.shape[-1]
+    routine, (m, n) = _routine("orgqr", a, "nnnpnppn", "ungqr"), a.shape[-2:]
     if routine is None or not tau.size:
         return None
-    q = np.empty((*a.shape[:-2], columns, m), a.dtype)
-    q[..., :min(n, columns), :] = _turned(a)[..., :columns, :]
-    scale = np.ascontiguousarray(tau)
-    work = _work(a.dtype, columns)
-    _each(routine, _COLUMNS, m, columns, count, _places(q), m, _places(scale, 1), work.ctypes.data, len(work))
+    q, scale, work = _copied(a), np.ascontiguousarray(tau), _work(a.dtype, n)
+    _each(routine, _COLUMNS, m, n, tau.shape[-1], _places(q), m, _places(scale, 1), work.ctypes.data, len(work))
     return _turned(q)
 
 

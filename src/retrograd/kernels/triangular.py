@@ -3,29 +3,33 @@ ops."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from . import lapack
 
-# Up to which size a system is not halved, of which most of the work is in products; and up to which it is solved row by
-# row in any case.
+# Up to which size a system is not halved, of which most of the work is in products; up to which it is solved row by row
+# in any case; and up to which it is where there are many.
 _SMALL = 64
 _BY_HAND = 4
+_MANY_BY_HAND = 8
 
 
 def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     """The x of a @ x = b, or not `left` of x @ a = b. Only the upper or lower triangle of `a` is read."""
-    found = lapack.solve_triangular(a, b, upper, left, unitriangular)
-    if found is not None:
-        return found
+    stack, n = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1]
+    together = n <= _MANY_BY_HAND and math.prod(stack) >= 2 * n     # a step for each row, not one for each matrix
+    if not together:
+        found = lapack.solve_triangular(a, b, upper, left, unitriangular)
+        if found is not None:
+            return found
     if not left:
         return turned(solve_triangular(turned(a), turned(b), not upper, True, unitriangular))
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     x = np.array(np.broadcast_to(b, (*stack, *b.shape[-2:])), order="C")
     if x.size:
-        _substitute(a, x, upper, unitriangular)
+        (_row_by_row if together else _substitute)(a, x, upper, unitriangular)
     return x
 
 
@@ -66,8 +70,13 @@ def _substitute(a: Any, x: Any, upper: bool, unit: bool) -> None:
         x[..., last, :] -= np.matmul(a[..., last, first], x[..., first, :])
         _substitute(a[..., last, last], x[..., last, :], upper, unit)
         return
-    if n > _BY_HAND and _by_lapack(a, x, upper, unit):
-        return
+    if n <= _BY_HAND or not _by_lapack(a, x, upper, unit):
+        _row_by_row(a, x, upper, unit)
+
+
+def _row_by_row(a: Any, x: Any, upper: bool, unit: bool) -> None:
+    """The same, of as many steps as there are rows, each for the whole stack."""
+    n = a.shape[-1]
     for i in range(n - 1, -1, -1) if upper else range(n):
         known = slice(i + 1, n) if upper else slice(i)
         row = x[..., i, :]

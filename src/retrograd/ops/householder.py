@@ -1,7 +1,9 @@
 """Products of Householder reflections, and QR by them.
 
-The derivative of a product of reflections takes them one by one: the product of those behind each, and the gradient
-pulled through those before it. Everything is written for Q @ c; a product from the other side is the adjoint of one.
+A product Q of reflections 1 - tau v v^H is 1 - V T V^H, with their vectors in the columns of V and a triangle T, so
+that its derivative is one of a few products of matrices. With S the part of V^H V above the diagonal and D the diagonal
+matrix of the tau, T^-1 is D^-1 + S; T = (1 + D S)^-1 D is the same for a tau of 0 too. Everything is written for Q @ c;
+a product from the other side is the adjoint of one.
 """
 
 from __future__ import annotations
@@ -11,31 +13,29 @@ from typing import Any
 import numpy as np
 
 from ..kernels import householder as kernels
-from .adjoints import adjoint, below_diagonal, conjugate, joined
+from .adjoints import above_diagonal, adjoint, below_diagonal, conjugate, joined, main_diagonal, on_diagonal
 from .framework import Op, operator
+from .triangular import solve_triangular
 
 
-def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: Any) -> tuple[Any, Any, Any]:
-    """The gradients for the vectors, tau and `c`, of the product of the reflections, or of its adjoint, and `c`."""
-    count = tau.shape[-1]
-    order = range(count - 1, -1, -1) if adjoint_too else range(count)
-    scale = conjugate(tau) if adjoint_too else tau
-    behind = [c]
-    for i in reversed(order):
-        behind += [_reflected(v[..., i:i + 1], scale[..., i, None, None], behind[-1])]
-    by_v, by_tau = [None] * count, [None] * count
-    for i, after in zip(order, reversed(behind[:-1]), strict=True):
-        vector, factor = v[..., i:i + 1], scale[..., i, None, None]
-        onto_c, onto_g = np.matmul(adjoint(after), vector), np.matmul(adjoint(g), vector)
-        by_v[i] = -(conjugate(factor) * np.matmul(g, onto_c) + factor * np.matmul(after, onto_g))
-        found = -np.matmul(adjoint(onto_g), onto_c)[..., 0]
-        by_tau[i] = conjugate(found) if adjoint_too else found
-        g = _reflected(vector, conjugate(factor), g)
-    return joined(by_v, -1), joined(by_tau, -1), g
-
-
-def _reflected(vector: Any, factor: Any, x: Any) -> Any:
-    return x - factor * vector * np.matmul(adjoint(vector), x)
+def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: Any) -> tuple[Any, Any]:
+    """The gradients for the vectors and tau, of the product of the reflections, or of its adjoint, and `c`."""
+    diagonal, above = on_diagonal(tau.shape[-1]), above_diagonal(np.matmul(adjoint(v), v))
+    factor = np.where(diagonal, tau[..., None, :], np.zeros_like(above))
+    system = tau[..., :, None] * above                     # the ones on its diagonal are left to the solver
+    t = solve_triangular(system, factor, True, True, True)
+    onto_c, onto_g = np.matmul(adjoint(v), c), np.matmul(adjoint(v), g)
+    if adjoint_too:
+        by_t = -np.matmul(onto_c, adjoint(onto_g))
+        by_v = -np.matmul(g, adjoint(np.matmul(adjoint(t), onto_c))) - np.matmul(c, adjoint(np.matmul(t, onto_g)))
+    else:
+        by_t = -np.matmul(onto_g, adjoint(onto_c))
+        by_v = -np.matmul(g, adjoint(np.matmul(t, onto_c))) - np.matmul(c, adjoint(np.matmul(adjoint(t), onto_g)))
+    by_factor = solve_triangular(adjoint(system), by_t, False, True, True)
+    by_system = -np.matmul(by_factor, adjoint(t))
+    by_above = above_diagonal(conjugate(tau)[..., :, None] * by_system)
+    by_tau = main_diagonal(by_factor) + np.sum(by_system * conjugate(above), axis=-1)
+    return by_v + np.matmul(v, by_above + adjoint(by_above)), by_tau
 
 
 def _vectors(a: Any, tau: Any) -> Any:
@@ -65,8 +65,7 @@ def _product_tau(g: Any, a: Any, tau: Any) -> Any:
 def _applied(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
     if left:
         return _pulled(g, _vectors(a, tau), tau, c, transpose)
-    by_v, by_tau, by_c = _pulled(adjoint(g), _vectors(a, tau), tau, adjoint(c), not transpose)
-    return by_v, by_tau, adjoint(by_c)
+    return _pulled(adjoint(g), _vectors(a, tau), tau, adjoint(c), not transpose)
 
 
 def _applied_a(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
