@@ -1,4 +1,7 @@
-"""Decompositions and solvers: what defines each, on matrices large and small; facts recorded from PyTorch; options."""
+"""Decompositions and solvers: what defines each, on matrices large and small; facts recorded from PyTorch; options.
+
+Everything is tried twice, with the LAPACK that NumPy has loaded, and as it is where that is out of reach.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,21 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from retrograd.kernels import openblas
 
 L = torch.linalg
 draws = np.random.default_rng(11)
 SIZES = [(1, 1), (5, 3), (3, 5), (40, 40), (70, 33), (33, 70), (100, 100)]
 STACKS: list[tuple[int, ...]] = [(), (3,), (2, 2)]
 DTYPES = ["float64", "complex128"]
+
+
+@pytest.fixture(params=["LAPACK", "NumPy"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """How matrices are factored."""
+    if request.param == "NumPy":
+        monkeypatch.setattr(openblas, "function", lambda *_: None)
+    return request.param
 
 
 def normal(*shape: int, dtype: str = "float64") -> Any:

@@ -255,4 +255,5 @@ def least_by_pivoted_qr(a: Any, b: Any, rcond: float) -> tuple[Any, Any] | None:
     real_work = np.empty(2 * n, a.real.dtype)
     _each(routine, _COLUMNS, m, n, many, _places(factors), m, _places(x), max(m, n), _places(free, 1), rcond,
           _places(ranks, 0), work.ctypes.data, len(work), *((real_work.ctypes.data,) if extra else ()))
-    return _turned(x)[..., :n, :], ranks.astype(np.int64)
+    own = ranks[tuple(slice(size) for size in a.shape[:-2])]        # a matrix that is repeated has one rank
+    return _turned(x)[..., :n, :], own.astype(np.int64)

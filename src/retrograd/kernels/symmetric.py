@@ -111,7 +111,7 @@ def ldl_solve(x: Any, b: Any, pivots: Any, hermitian: bool) -> Any:
     count, conjugate = math.prod(stack), hermitian and x.dtype.kind == "c"
     factors = np.broadcast_to(x, (*stack, *x.shape[-2:])).reshape(count, *x.shape[-2:])
     swaps = np.broadcast_to(pivots, (*stack, pivots.shape[-1])).reshape(count, pivots.shape[-1])
-    result = np.array(np.broadcast_to(b, (*stack, *b.shape[-2:])))
+    result = np.array(np.broadcast_to(b, (*stack, *b.shape[-2:])), order="C")
     for matrix, swap, right in zip(factors, swaps, result.reshape(count, *b.shape[-2:])):
         _solve_one(matrix, swap.tolist(), right, conjugate)
     return by_columns(result)
