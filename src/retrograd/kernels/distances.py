@@ -15,13 +15,14 @@ _BLOCK = 1 << 17
 
 def cross(x: Any, y: Any, dim: int) -> Any:
     """The cross products of the vectors of length 3 along `dim`."""
-    a, b = (np.moveaxis(array, dim, 0) for array in (x, y))
-    result = np.empty((3, *np.broadcast_shapes(a.shape[1:], b.shape[1:])), x.dtype)
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        np.multiply(a[j], b[k], out=result[i, ...])
-        result[i, ...] -= a[k] * b[j]
-    return np.moveaxis(result, 0, dim)
+    shape = x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape)
+    result = np.empty(shape, x.dtype)
+    (a, b, c), (d, e, f), out = (array.swapaxes(0, dim) for array in (x, y, result))
+    for left, right, other_left, other_right, element in ((b, f, c, e, out[0, ...]), (c, d, a, f, out[1, ...]),
+                                                         (a, e, b, d, out[2, ...])):
+        np.multiply(left, right, out=element)
+        element -= other_left * other_right
+    return result
 
 
 def norms(difference: Any, p: float) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import lapack
 from .shape import tril, triu
-from .triangular import adjoint, by_columns, solve_triangular, turned
+from .triangular import adjoint, by_columns, solve_triangular
 
 # How many columns are eliminated one by one before the columns right of them are brought up to date by one product.
 _PANEL = 32
@@ -123,7 +123,10 @@ def _order(swaps: list[int], m: int) -> list[int]:
 def permutation(pivots: Any, like: Any) -> Any:
     """The matrix P of A = P @ L @ U, as long and of the dtype of `like`."""
     rows = like.shape[-2]
-    return turned(np.equal(row_order(pivots, rows)[..., None], np.arange(rows))).astype(like.dtype)
+    order = row_order(pivots, rows).reshape(math.prod(pivots.shape[:-1]), rows)
+    found = np.zeros((*order.shape, rows), like.dtype)
+    found[np.arange(len(order))[:, None], order, np.arange(rows)] = 1
+    return found.reshape((*pivots.shape[:-1], rows, rows))
 
 
 def lu_factors(lu: Any) -> tuple[Any, Any]:

@@ -90,12 +90,32 @@ def _by_wide_rows(ufunc: np.ufunc, x: Array) -> Array:
 
 def sums_of_squares(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     """The sums of the squares of real numbers over `axes`."""
-    last = x.ndim - 1
-    if x.size >= LARGE and axes == (last,) and x.shape[-1] <= 2 * _BLOCK and x.flags.c_contiguous:
-        rows = x.reshape(-1, x.shape[-1])
-        found: Array = np.vecdot(rows, rows) if rows.shape[1] >= _SHORT else np.einsum("ij,ij->i", rows, rows)
-        return found.reshape((*x.shape[:-1], *(1,) * keepdim))
+    if x.size < _SHORT:
+        return sums(np.square(x, out=...), axes, keepdim)
+    first, n = x.ndim - len(axes), math.prod([x.shape[axis] for axis in axes])
+    rows = x.size // n if n else 0
+    if x.flags.c_contiguous and axes == tuple(range(first, x.ndim)) and (rows == 1 or x.size >= LARGE):
+        if n <= 2 * _BLOCK:
+            found = _squares_of_rows(x.reshape(rows, n))
+        elif rows == 1 or n % _BLOCK == 0:
+            whole = x.size - x.size % _BLOCK
+            flat = x.reshape(-1)
+            blocks = _squares_of_rows(flat[:whole].reshape(-1, _BLOCK))
+            found = _plainly(blocks.reshape(rows, -1), (1,), False)
+            found += np.dot(flat[whole:], flat[whole:])
+        else:
+            return sums(np.square(x, out=...), axes, keepdim)
+        return found.reshape((*x.shape[:first], *(1,) * (len(axes) * keepdim)))
     return sums(np.square(x, out=...), axes, keepdim)
+
+
+def _squares_of_rows(x: Array) -> Array:
+    """The same of rows that are not long, without their squares in between."""
+    if len(x) == 1:
+        found: Array = np.asarray(np.dot(x[0], x[0]))
+    else:
+        found = np.vecdot(x, x) if x.shape[1] >= _SHORT else np.einsum("ij,ij->i", x, x)
+    return found
 
 
 def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Array:

@@ -106,13 +106,26 @@ def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any
 
 def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
-    return in_sum(None if by_x is None else _pinv(np.matmul(by_x, adjoint(b)), a, pinv(a, 0.0, rcond, False)),
+    return in_sum(None if by_x is None else _by_solution(by_x, a, b, x, rcond),
                   None if by_residuals is None else np.matmul(_by_residuals(by_residuals, a, b, x), adjoint(x)))
+
+
+def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: Any) -> Any:
+    """The derivative of a pseudoinverse times b, in which every product with one is another least solution."""
+    dual = adjoint(a)
+    pulled = _least(dual, g, rcond)
+    outside = np.matmul(b - np.matmul(a, x), adjoint(_least(a, pulled, rcond)))
+    kernel = np.matmul(_least(dual, x, rcond), adjoint(g - np.matmul(dual, pulled)))
+    return outside + kernel - np.matmul(pulled, adjoint(x))
+
+
+def _least(a: Any, b: Any, rcond: Any) -> Any:
+    return lstsq(a, b, rcond, "gelsy", False)[0]
 
 
 def _least_right_side(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
     by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
-    found = in_sum(None if by_x is None else np.matmul(adjoint(pinv(a, 0.0, rcond, False)), by_x),
+    found = in_sum(None if by_x is None else _least(adjoint(a), by_x, rcond),
                    None if by_residuals is None else -_by_residuals(by_residuals, a, b, x))
     return found[..., 0] if vector and found is not None else found
 
@@ -122,8 +135,8 @@ def _by_residuals(g: Any, a: Any, b: Any, x: Any) -> Any:
     return 2 * (np.matmul(a, x) - b) * g[..., None, :]
 
 
-lstsq = operator("linalg_lstsq", kernels.lstsq, layout="columns", tensors=2, outputs="x residuals rank singular_values",
-                 differentiable="x residuals", unfilled=True, a=_least_matrix, b=_least_right_side)
+lstsq: Op = operator("linalg_lstsq", kernels.lstsq, layout="columns", tensors=2,
+                     outputs="x residuals rank singular_values", differentiable="x residuals", unfilled=True, a=_least_matrix, b=_least_right_side)
 
 # LDL: no derivatives in PyTorch either
 
