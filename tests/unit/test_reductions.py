@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable
@@ -335,3 +336,17 @@ def test_sorting_and_picking_agree(x: np.ndarray[Any, Any]) -> None:
     np.testing.assert_array_equal(t.kthvalue(n, 1)[0].numpy(), x.max(1))
     np.testing.assert_array_equal(t.cummax(1)[0].numpy(), np.maximum.accumulate(x, 1))
     np.testing.assert_array_equal(gradient(lambda a: a.sort(1)[0].sum(), leaf(x)), np.ones_like(x))
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (130,), (2049,), (5000,), (3, 5000), (3, 4096), (2, 3, 4, 500), (0,),
+                                   (3, 0), (7000, 1)])
+def test_norms_of_any_dims(shape: tuple[int, ...]) -> None:
+    """Long rows are squared and added in blocks, in one pass."""
+    x = np.random.default_rng(0).standard_normal(shape)
+    for count in range(1, len(shape) + 1):
+        for dims in itertools.combinations(range(len(shape)), count):
+            for keepdim in (False, True):
+                for dtype, rounding in ((np.float32, 1e-5), (np.float64, 1e-12)):
+                    found = torch.linalg.vector_norm(torch.from_numpy(x.astype(dtype)), dim=dims, keepdim=keepdim)
+                    expected = np.sqrt(np.square(x).sum(dims, keepdims=keepdim))
+                    np.testing.assert_allclose(found.numpy(), expected, rtol=rounding)

@@ -136,7 +136,8 @@ def _by_residuals(g: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 lstsq: Op = operator("linalg_lstsq", kernels.lstsq, layout="columns", tensors=2,
-                     outputs="x residuals rank singular_values", differentiable="x residuals", unfilled=True, a=_least_matrix, b=_least_right_side)
+                     outputs="x residuals rank singular_values", differentiable="x residuals", unfilled=True,
+                     a=_least_matrix, b=_least_right_side)
 
 # LDL: no derivatives in PyTorch either
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from .arithmetic import mul
 from .einsum_notation import Equation, parsed, spelled
 from .matrix import REMEDY, bmm, dot, mm
 
-_permute, _unsqueeze = recorded(shape_ops.permute), recorded(shape_ops.unsqueeze)
+_permute, _unsqueeze, _view = (recorded(op) for op in (shape_ops.permute, shape_ops.unsqueeze, shape_ops.view))
 
 
 def einsum(*args: Any) -> Any:
@@ -42,9 +43,8 @@ def einsum(*args: Any) -> Any:
     notation, operands = (args[0], [*args[1:]]) if isinstance(args[0], str) else spelled(args)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = [*operands[0]]
-    shapes = [array_of("einsum", operand, "operands", i).shape for i, operand in enumerate(operands, 2)]
-    equation = parsed(notation, tuple(map(len, shapes)))
-    _check_sizes(equation, shapes)
+    shapes = tuple([array_of("einsum", operand, "operands", i).shape for i, operand in enumerate(operands, 2)])
+    equation = _fitting(notation, shapes)
     labels, kept = equation.labels, equation.kept
     aligned = [_aligned(operand, own, labels) for operand, own in zip(operands, equation.inputs, strict=True)]
     if len(aligned) == 1:
@@ -53,7 +53,15 @@ def einsum(*args: Any) -> Any:
     result = aligned[0]
     for operand in aligned[1:]:
         result = _contracted(result, operand, kept, ahead)
-    return result.view(result._array.shape[:kept]) if len(labels) > kept else result
+    return _view(result, result._array.shape[:kept]) if len(labels) > kept else result
+
+
+@lru_cache(maxsize=256)
+def _fitting(notation: str, shapes: tuple[tuple[int, ...], ...]) -> Equation:
+    """The equation for operands of these shapes. Raises RuntimeError where it does not fit them."""
+    equation = parsed(notation, tuple(map(len, shapes)))
+    _check_sizes(equation, shapes)
+    return equation
 
 
 def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
@@ -113,24 +121,39 @@ def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
 
 
 def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
-    """The sum of a * b over dimensions, which stay at size 1, as one product of stacks of matrices.
+    """The sum of a * b over dimensions, which stay at size 1, as one product of stacks of matrices."""
+    plan = _matrices(a._array.shape, b._array.shape, tuple(summed))
+    x = _permute(a, plan.left).reshape(plan.left_sizes)
+    y = _permute(b, plan.right).reshape(plan.right_sizes)
+    return _permute(_view(bmm(x, y), plan.sizes), plan.back)
 
-    What both have is the stack, what only one has are the rows of the left and the columns of the right matrix.
-    """
-    left, right = a._array.shape, b._array.shape
+
+class _Matrices(NamedTuple):
+    """How two operands become stacks of matrices, and their product an operand again: orders of dims, and sizes."""
+
+    left: tuple[int, ...]
+    left_sizes: tuple[int, ...]
+    right: tuple[int, ...]
+    right_sizes: tuple[int, ...]
+    sizes: tuple[int, ...]
+    back: tuple[int, ...]
+
+
+@lru_cache(maxsize=256)
+def _matrices(left: tuple[int, ...], right: tuple[int, ...], summed: tuple[int, ...]) -> _Matrices:
+    """What both have is the stack, what only one has are the rows of the left and the columns of the right matrix."""
     stack: list[int] = []
     rows: list[int] = []
     columns: list[int] = []
     for dim in range(len(left)):
         if dim not in summed:
             (columns if left[dim] == 1 else rows if right[dim] == 1 else stack).append(dim)
-    sizes = [math.prod([shape[dim] for dim in dims])
-             for shape, dims in ((left, stack), (left, rows), (left, summed), (right, columns))]
-    x = _permute(a, (*stack, *rows, *summed, *columns)).reshape((sizes[0], sizes[1], sizes[2]))
-    y = _permute(b, (*stack, *summed, *columns, *rows)).reshape((sizes[0], sizes[2], sizes[3]))
-    order = stack + rows + summed + columns
-    shape = [1 if dim in summed else left[dim] if left[dim] != 1 else right[dim] for dim in order]
-    return _permute(bmm(x, y).view(shape), tuple([order.index(dim) for dim in range(len(order))]))
+    count, height, inner, width = (math.prod([shape[dim] for dim in dims]) for shape, dims in (
+        (left, stack), (left, rows), (left, summed), (right, columns)))
+    order = (*stack, *rows, *summed, *columns)
+    return _Matrices(order, (count, height, inner), (*stack, *summed, *columns, *rows), (count, inner, width),
+                     tuple([1 if dim in summed else left[dim] if left[dim] != 1 else right[dim] for dim in order]),
+                     tuple([order.index(dim) for dim in range(len(order))]))
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
