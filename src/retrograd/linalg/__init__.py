@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import LinAlgError
-from ..tensor.functions.conditioning import cond, matrix_rank, tensorinv, tensorsolve
+from ..tensor.functions.conditioning import cond, matrix_rank
 from ..tensor.functions.decompositions import (
     linalg_cholesky as cholesky,
     linalg_cholesky_ex as cholesky_ex,
@@ -48,6 +48,8 @@ from ..tensor.functions.solving import (
     linalg_solve as solve,
     linalg_solve_ex as solve_ex,
     linalg_solve_triangular as solve_triangular,
+    tensorinv,
+    tensorsolve,
 )
 
 __all__ = [

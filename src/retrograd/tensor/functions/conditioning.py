@@ -1,4 +1,4 @@
-"""Ranks and condition numbers of matrices; inverses of tensors and equations in them, as those of matrices."""
+"""Ranks and condition numbers of matrices."""
 
 from __future__ import annotations
 
@@ -9,27 +9,17 @@ import numpy as np
 
 from ...dtypes import F32, F64, I64, dtype as torch_dtype
 from ...kernels.shape import common_shape
-from ..dims import array_of, as_int, axis_of
-from ..into import receive
-from ..overwriting import copy_
+from ..dims import array_of
+from ..overwriting import delivered
 from ..state import State, plain
 from .decompositions import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdvals
-from .determinants import SINGULAR, linalg_inv_ex as inv_ex
+from .determinants import linalg_inv_ex as inv_ex
 from .elementary import nan_to_num
 from .masking import masked_fill
-from .matrix_checks import check_floating, check_square, refuse_failures
+from .matrix_checks import check_floating, check_square
 from .norms import matrix_norm
-from .solving import linalg_solve as solve
 
 _NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
-
-
-def _delivered(name: str, out: Any, result: Any) -> Any:
-    """The result, copied to `out` where one is given, which is recorded. It is laid out row by row there."""
-    if out is None:
-        return result
-    receive(name, out, plain(np.asarray(result._array, order="C")))
-    return copy_(out, result)
 
 
 def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
@@ -47,7 +37,7 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     order = 2 if p is None else p
     if order not in _NORMS:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
-    return _delivered("linalg_cond", out, _condition(input, array, order))
+    return delivered("linalg_cond", out, _condition(input, array, order))
 
 
 def _condition(input: Any, array: Any, order: Any) -> Any:
@@ -114,47 +104,4 @@ def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: A
         ranks = np.count_nonzero(values > least[..., None], axis=-1)
     else:
         ranks = np.zeros(array.shape[:-2], np.int64)
-    return _delivered("linalg_matrix_rank", out, plain(np.asarray(ranks, I64)))
-
-
-def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
-    """The inverse for `tensordot(…, ind)`: that of the matrix with the first `ind` dims in a row, and the others.
-
-    Raises RuntimeError unless that matrix is square, `torch.linalg.LinAlgError` where it is singular.
-    """
-    shape = array_of("linalg_tensorinv", input).shape
-    ind = as_int("linalg_tensorinv", ind, "ind")
-    if ind <= 0:
-        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
-    first, last = math.prod(shape[:ind]), math.prod(shape[ind:])
-    if first != last:
-        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
-                           f"but got {last} != {first}")
-    matrix = input.reshape(last, last)
-    check_floating("linalg.inv", matrix._array)
-    inverse, info = inv_ex(matrix)
-    refuse_failures(info, "inv", SINGULAR)
-    result = inverse.reshape(shape[ind:] + shape[:ind])
-    return _delivered("tensorinv", out, result)
-
-
-def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
-    """The x of tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` were moved to the end.
-
-    Raises RuntimeError unless as many equations as unknowns remain, `torch.linalg.LinAlgError` where there is no x.
-    """
-    ndim, b = array_of("linalg_tensorsolve", input).ndim, array_of("linalg_tensorsolve", other, "other", 2)
-    x = input
-    if dims is not None:
-        if not isinstance(dims, (tuple, list)):
-            raise TypeError(f"linalg_tensorsolve(): argument 'dims' must be tuple of ints, not {type(dims).__name__}")
-        for dim in dims:
-            axis_of("linalg_tensorsolve", dim, ndim)
-        x = input.movedim(tuple(dims), tuple(range(ndim - len(dims), ndim)))
-    shape = x._array.shape[b.ndim:]
-    unknowns = math.prod(shape)
-    if unknowns != b.size:
-        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-                           f"prod(self.shape[:other.ndim]), but got {unknowns} != {b.size}")
-    result = solve(x.reshape(unknowns, unknowns), other.flatten()).reshape(shape)
-    return _delivered("tensorsolve", out, result)
+    return delivered("linalg_matrix_rank", out, plain(np.asarray(ranks, I64)))

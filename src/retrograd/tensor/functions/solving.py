@@ -1,7 +1,8 @@
-"""Systems of linear equations, with square, triangular, factored and any other matrices."""
+"""Systems of linear equations, with square, triangular, factored and any other matrices, and with tensors as such."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +14,12 @@ from ...kernels.lu import first_true
 from ...kernels.solving import machine_epsilon
 from ...ops import solving as ops, triangular
 from .. import return_types
-from ..dims import array_of
+from ..dims import array_of, as_int, axis_of
 from ..into import into
+from ..overwriting import delivered
 from ..recording import recorded
 from ..state import plain
+from .determinants import SINGULAR, linalg_inv_ex
 from .matrix_checks import (
     check_floating,
     check_kernel,
@@ -199,6 +202,49 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str 
         raise RuntimeError("This function doesn't handle types other than float and double")
     least = machine_epsilon(x.dtype) * max(x.shape[-2:]) if rcond is None else float(rcond)
     return return_types.linalg_lstsq(_lstsq(input, b, least, driver, vector))
+
+
+def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
+    """The inverse for `tensordot(…, ind)`: that of the matrix with the first `ind` dims in a row, and the others.
+
+    Raises RuntimeError unless that matrix is square, `torch.linalg.LinAlgError` where it is singular.
+    """
+    shape = array_of("linalg_tensorinv", input).shape
+    ind = as_int("linalg_tensorinv", ind, "ind")
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    first, last = math.prod(shape[:ind]), math.prod(shape[ind:])
+    if first != last:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
+                           f"but got {last} != {first}")
+    matrix = input.reshape(last, last)
+    check_floating("linalg.inv", matrix._array)
+    inverse, info = linalg_inv_ex(matrix)
+    refuse_failures(info, "inv", SINGULAR)
+    result = inverse.reshape(shape[ind:] + shape[:ind])
+    return delivered("tensorinv", out, result)
+
+
+def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
+    """The x of tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` were moved to the end.
+
+    Raises RuntimeError unless as many equations as unknowns remain, `torch.linalg.LinAlgError` where there is no x.
+    """
+    ndim, b = array_of("linalg_tensorsolve", input).ndim, array_of("linalg_tensorsolve", other, "other", 2)
+    x = input
+    if dims is not None:
+        if not isinstance(dims, (tuple, list)):
+            raise TypeError(f"linalg_tensorsolve(): argument 'dims' must be tuple of ints, not {type(dims).__name__}")
+        for dim in dims:
+            axis_of("linalg_tensorsolve", dim, ndim)
+        x = input.movedim(tuple(dims), tuple(range(ndim - len(dims), ndim)))
+    shape = x._array.shape[b.ndim:]
+    unknowns = math.prod(shape)
+    if unknowns != b.size:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+                           f"prod(self.shape[:other.ndim]), but got {unknowns} != {b.size}")
+    result = linalg_solve(x.reshape(unknowns, unknowns), other.flatten()).reshape(shape)
+    return delivered("tensorsolve", out, result)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.solve: linalg_solve}
