@@ -163,3 +163,34 @@ def test_a_reflection_of_factor_zero_has_derivatives() -> None:
     c = torch.from_numpy(normal("float64", 4, 2)).requires_grad_()
     assert torch.autograd.gradcheck(torch.linalg.householder_product, (a, tau))
     assert torch.autograd.gradgradcheck(torch.ormqr, (a, tau, c))
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize(("shape", "left"), [((50,), True), ((50, 3), True), ((3, 50), False), ((2, 50, 3), True)])
+def test_a_kept_factorization_gives_the_gradients_of_a_new_one(shape: tuple[int, ...], left: bool, dtype: str) -> None:
+    """A first derivative solves with the factors that are there, one that is recorded with the matrix itself."""
+    a = torch.from_numpy(diagonally(normal(dtype, 50, 50))).requires_grad_()
+    b = torch.from_numpy(normal(dtype, *shape)).requires_grad_()
+    x = torch.linalg.solve(a, b, left=left)
+    weights = torch.from_numpy(normal(dtype, *x.shape))
+    first = torch.autograd.grad(x, (a, b), weights, retain_graph=True)
+    again = torch.autograd.grad(x, (a, b), weights, create_graph=True)
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.detach().numpy(), atol=1e-14)
+    v = torch.from_numpy(normal(dtype, 50, 50))
+    second, = torch.autograd.grad(again[1], a, weights, retain_graph=True)
+    step = 1e-6
+    moved = [torch.autograd.grad(torch.linalg.solve((a + s * step * v).detach(), b, left=left), b, weights)[0]
+             for s in (1, -1)]
+    along = ((moved[0] - moved[1]) / (2 * step) * weights.conj()).sum().real
+    np.testing.assert_allclose(float((second.conj() * v).sum().real), float(along), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("way")
+def test_a_large_singular_matrix_is_refused() -> None:
+    a = torch.eye(60)
+    a[7, 7] = 0
+    with pytest.raises(torch.linalg.LinAlgError, match="^torch.linalg.solve: The solver failed because the input"):
+        torch.linalg.solve(a, torch.ones(60))
+    assert torch.linalg.solve_ex(a, torch.ones(60)).info.item() == 8

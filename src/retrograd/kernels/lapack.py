@@ -16,6 +16,7 @@ import numpy as np
 
 from ..dtypes import C64, C128, F32, F64
 from . import openblas
+from .shape import tril
 
 _LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
 _REAL = {F32: "s", F64: "d", C64: "s", C128: "d"}
@@ -131,7 +132,7 @@ def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any] | None:
     if routine is None:
         return None
     n = a.shape[-1]
-    factors, pivots = _copied(np.tril(a)), np.empty(a.shape[:-1], openblas.size_dtype())
+    factors, pivots = _copied(tril(a, 0)), np.empty(a.shape[:-1], openblas.size_dtype())
     work = _work(a.dtype, n)
     codes = _each(routine, _COLUMNS, b"L", n, _places(factors), n, _places(pivots, 1), work.ctypes.data, len(work))
     return _turned(factors), pivots.astype(np.int32), _infos(codes, a.shape[:-2])
@@ -234,8 +235,7 @@ def least_by_qr(a: Any, b: Any) -> tuple[Any, Any] | None:
     if routine is None or not b.size:
         return None
     (m, n), many, x = a.shape[-2:], b.shape[-1], _tall_right_side(a, b)
-    factors = _copied(a, x.shape[:-2])
-    work = _work(a.dtype, m, n, many)
+    factors, work = _copied(a, x.shape[:-2]), _work(a.dtype, m, n, many)
     codes = _each(routine, _COLUMNS, b"N", m, n, many, _places(factors), m, _places(x), max(m, n), work.ctypes.data,
                   len(work))
     return _turned(x), _infos(codes, x.shape[:-2])

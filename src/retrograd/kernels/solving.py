@@ -12,6 +12,9 @@ from .decompositions import eigh, svd
 from .lu import lu_factor, lu_solve
 from .triangular import adjoint, by_columns, solve_triangular, turned
 
+# From which size on the LU of a matrix is kept for the gradient, which else factors it once more.
+_KEPT = 48
+
 
 def det(a: Any) -> Any:
     """The determinants."""
@@ -65,19 +68,39 @@ def _by_lu(a: Any, b: Any) -> tuple[Any, Any]:
     return lu_solve(lu, b, (pivots,), True, False), info
 
 
-def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any]:
-    """The x of a @ x = b, or not `left` of x @ a = b, and the info of `inv_ex`. `vector` says that b holds vectors."""
-    if vector:
-        b = b[..., None]
+def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, Any]:
+    """The x of a @ x = b, or not `left` of x @ a = b, and the info of `inv_ex`. `vector` says that b holds vectors.
+
+    Of a large matrix also the LU, or if not `left` that of its transpose, and the pivots; else these are empty.
+    """
+    b = _as_columns(b, left, vector)
     if not left:
-        a, b = turned(a), turned(b)
-    try:
-        x, info = by_columns(np.linalg.solve(a, b)), np.zeros(a.shape[:-2], np.int32)
-    except np.linalg.LinAlgError:
-        x, info = _by_lu(a, b)
-    if vector:
-        return x[..., 0], info
-    return (x if left else turned(x)), info
+        a = turned(a)
+    lu, pivots = np.empty((0, 0), a.dtype), np.empty(0, np.int32)
+    if a.ndim == 2 and len(a) >= _KEPT and (found := lapack.lu_factor(a)):
+        lu, pivots, info = found
+        x = lu_solve(lu, b, (pivots,), True, False)
+    else:
+        try:
+            x, info = by_columns(np.linalg.solve(a, b)), np.zeros(a.shape[:-2], np.int32)
+        except np.linalg.LinAlgError:
+            x, info = _by_lu(a, b)
+    return _as_given(x, left, vector), info, lu, pivots
+
+
+def solve_adjoint(g: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
+    """The same with the adjoint of `a`, of which `solve_ex` has kept the LU."""
+    return _as_given(lu_solve(lu, _as_columns(g, left, vector), (pivots,), True, True), left, vector)
+
+
+def _as_columns(b: Any, left: bool, vector: bool) -> Any:
+    """Right sides as the columns of matrices."""
+    return b[..., None] if vector else b if left else turned(b)
+
+
+def _as_given(x: Any, left: bool, vector: bool) -> Any:
+    """Solutions in columns as the right sides were."""
+    return x[..., 0] if vector else x if left else turned(x)
 
 
 def pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:

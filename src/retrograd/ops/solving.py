@@ -67,18 +67,20 @@ inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs
                       differentiable="inverse", a=_inverse)
 
 
-def _right_side(g: Any, a: Any, left: Any, vector: Any) -> Any:
+def _right_side(g: Any, a: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
+    if lu.size and type(g) is np.ndarray:                  # a derivative of the gradient needs it in terms of `a`
+        return kernels.solve_adjoint(g, lu, pivots, left, vector)
     return solve_ex(adjoint(a), g, left, vector)[0]
 
 
-def _solved_matrix(g: Any, a: Any, x: Any, left: Any, vector: Any) -> Any:
-    pulled = _right_side(g, a, left, vector)
+def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
+    pulled = _right_side(g, a, lu, pivots, left, vector)
     if vector:
         return -(pulled[..., None] * conjugate(x)[..., None, :])
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
 
 
-solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info",
+solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
                         differentiable="x", holomorphic=False, a=_solved_matrix, b=_right_side)
 
 

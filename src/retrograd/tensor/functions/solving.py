@@ -56,7 +56,7 @@ def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
     check_right_side(name, a, right, left)
     check_stacks(right, a)
     check_kernel("lu_cpu", a)
-    return _solve_ex(A, B, left, vector)
+    return _solve_ex(A, B, left, vector)[:2]
 
 
 def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
