@@ -51,8 +51,9 @@ def _taylor(x: Any, degree: int) -> Any:
     while len(powers) <= width:
         powers.append(np.matmul(powers[-1], x))
     result: Any = None
-    for start in range(degree - degree % width, -1, -width):
-        last = min(start + width - 1, degree)
+    top = degree - (degree % width or width)               # a block of the last power alone joins the one before
+    for start in range(top, -1, -width):
+        last = degree if start == top else start + width - 1
         block = sum(powers[k - start] * (1.0 / math.factorial(k)) for k in range(start, last + 1))
         result = block if result is None else np.matmul(result, powers[width]) + block
     return result
