@@ -83,7 +83,8 @@ def _broadcast(array: Any, stack: tuple[int, ...], dims: int = 2) -> Any:
     return np.broadcast_to(np.array(places).reshape(own), stack).ravel().tolist()
 
 
-def _stack(a: Any, b: Any) -> tuple[int, ...]:
+def common_stack(a: Any, b: Any) -> tuple[int, ...]:
+    """The dims of two stacks of matrices, broadcast."""
     return a.shape[:-2] if a.shape[:-2] == b.shape[:-2] else np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
 
 
@@ -119,7 +120,7 @@ def lu_solve(lu: Any, pivots: Any, b: Any, trans: bytes) -> Any:
     routine = _routine("getrs", lu, "knnpnppn")
     if routine is None or not b.size:
         return None
-    stack, n = _stack(lu, b), b.shape[-2]
+    stack, n = common_stack(lu, b), b.shape[-2]
     factors, swaps, x = _by_columns(lu), pivots.astype(openblas.size_dtype(), "C"), _copied(b, stack)
     _each(routine, _COLUMNS, trans, n, b.shape[-1], _broadcast(factors, stack), n, _broadcast(swaps, stack, 1),
           _places(x), n)
@@ -143,7 +144,7 @@ def ldl_solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
     routine = _routine("hetrs" if hermitian and b.dtype.kind == "c" else "sytrs", factors, "knnpnppn")
     if routine is None or not b.size:
         return None
-    stack, n = _stack(factors, b), b.shape[-2]
+    stack, n = common_stack(factors, b), b.shape[-2]
     both, swaps, x = _by_columns(factors), pivots.astype(openblas.size_dtype(), "C"), _copied(b, stack)
     _each(routine, _COLUMNS, b"L", n, b.shape[-1], _broadcast(both, stack), n, _broadcast(swaps, stack, 1),
           _places(x), n)
@@ -162,7 +163,7 @@ def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: boo
     routine = openblas.function(f"cblas_{letter}trsm", f"fffffnn{kind}pnpn")
     if routine is None:
         return None
-    stack, (m, n) = _stack(a, b), b.shape[-2:]
+    stack, (m, n) = common_stack(a, b), b.shape[-2:]
     rows = a.flags.c_contiguous                            # by columns this is the transpose, without a copy
     matrix, x = a if rows else _by_columns(a), _copied(b, stack)
     _each(routine, _COLUMNS, _LEFT if left else _RIGHT, _UPPER if upper != rows else _LOWER,
@@ -176,7 +177,7 @@ def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
     routine = _routine("potrs", factor, "knnpnpn")
     if routine is None or not b.size:
         return None
-    stack, n = _stack(factor, b), b.shape[-2]
+    stack, n = common_stack(factor, b), b.shape[-2]
     matrix, x = _by_columns(factor), _copied(b, stack)
     _each(routine, _COLUMNS, b"U" if upper else b"L", n, b.shape[-1], _broadcast(matrix, stack), n, _places(x), n)
     return _turned(x)
@@ -212,7 +213,7 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, adjoint_too: bool) -> Any:
     routine = _routine("ormqr", a, "kknnnpnppnpn", "unmqr")
     if routine is None or not (tau.size and c.size):
         return None
-    stack, (m, n), count, rows = _stack(a, c), c.shape[-2:], tau.shape[-1], a.shape[-2]
+    stack, (m, n), count, rows = common_stack(a, c), c.shape[-2:], tau.shape[-1], a.shape[-2]
     vectors, scale, product = _by_columns(a), np.ascontiguousarray(tau), _copied(c, stack)
     side, trans = b"L" if left else b"R", b"N" if not adjoint_too else b"C" if a.dtype.kind == "c" else b"T"
     work = _work(a.dtype, m, n)
@@ -223,7 +224,7 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, adjoint_too: bool) -> Any:
 
 def _tall_right_side(a: Any, b: Any) -> Any:
     """The right sides, by columns, with room for solutions that are longer."""
-    (m, n), stack = a.shape[-2:], _stack(a, b)
+    (m, n), stack = a.shape[-2:], common_stack(a, b)
     room = np.zeros((*stack, b.shape[-1], max(m, n)), a.dtype)
     room[..., :m] = _turned(b)
     return room

@@ -19,7 +19,7 @@ _MANY_BY_HAND = 8
 
 def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     """The x of a @ x = b, or not `left` of x @ a = b. Only the upper or lower triangle of `a` is read."""
-    stack, n = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1]
+    stack, n = lapack.common_stack(a, b), a.shape[-1]
     together = n <= _MANY_BY_HAND and math.prod(stack) >= 2 * n     # a step for each row, not one for each matrix
     if not together:
         found = lapack.solve_triangular(a, b, upper, left, unitriangular)
