@@ -88,9 +88,11 @@ def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, A
     return _as_given(x, left, vector), info, lu, pivots
 
 
-def solve_adjoint(g: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
-    """The same with the adjoint of `a`, of which `solve_ex` has kept the LU."""
-    return _as_given(lu_solve(lu, _as_columns(g, left, vector), (pivots,), True, True), left, vector)
+def solve_adjoint(b: Any, a: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
+    """The x of the same with the adjoint of `a`, by the LU where `solve_ex` has kept one."""
+    if not lu.size:
+        return solve_ex(adjoint(a), b, left, vector)[0]
+    return _as_given(lu_solve(lu, _as_columns(b, left, vector), (pivots,), True, True), left, vector)
 
 
 def _as_columns(b: Any, left: bool, vector: bool) -> Any:

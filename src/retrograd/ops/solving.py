@@ -68,20 +68,35 @@ inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs
 
 
 def _right_side(g: Any, a: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
-    if lu.size and type(g) is np.ndarray:                  # a derivative of the gradient needs it in terms of `a`
-        return kernels.solve_adjoint(g, lu, pivots, left, vector)
-    return solve_ex(adjoint(a), g, left, vector)[0]
+    return solve_adjoint(g, a, lu, pivots, left, vector)
 
 
 def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
-    pulled = _right_side(g, a, lu, pivots, left, vector)
+    return _by_matrix(solve_adjoint(g, a, lu, pivots, left, vector), x, left, vector)
+
+
+def _by_matrix(pulled: Any, x: Any, left: Any, vector: Any) -> Any:
+    """The gradient for the matrix of a system, given the solution x and the gradient for the right side."""
     if vector:
         return -(pulled[..., None] * conjugate(x)[..., None, :])
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
 
 
+def _adjoint_right_side(g: Any, a: Any, left: Any, vector: Any) -> Any:
+    return solve_ex(a, g, left, vector)[0]
+
+
+def _adjoint_matrix(g: Any, a: Any, out: Any, left: Any, vector: Any) -> Any:
+    """What is pulled through the adjoint system is a solution with the matrix itself."""
+    return _by_matrix(out, solve_ex(a, g, left, vector)[0], left, vector)
+
+
 solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
                         differentiable="x", holomorphic=False, a=_solved_matrix, b=_right_side)
+
+# The system with the adjoint matrix, of which the LU may be there. That is not followed: `a` is.
+solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layout="columns", tensors=4,
+                             node="LinalgSolveExBackward0", holomorphic=False, b=_adjoint_right_side, a=_adjoint_matrix)
 
 
 def _pinv(g: Any, a: Any, out: Any) -> Any:
