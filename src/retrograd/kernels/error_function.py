@@ -1,8 +1,8 @@
 """The error function and its complement. Arrays in, arrays out; must not know ops.
 
-erf is taken from a table of its Taylor series around the multiples of 1/32: its derivatives at a point are a
+erf is taken from a table of its Taylor series around the multiples of 1/128: its derivatives at a point are a
 Gaussian times Hermite polynomials, and its values come from the C library. So close to a point of the table the
-series is short: eight terms for double precision. Where erfc is small, it is taken from its scaled form, an expansion
+series is short: seven terms for double precision. Where erfc is small, it is taken from its scaled form, an expansion
 after Shepherd and Laframboise ("Chebyshev Approximation of (1 + 2x) exp(x^2) erfc x", 1981).
 """
 
@@ -14,53 +14,61 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F64
+from .choosing import limited
+from .elementary import in_single
 from .expansions import chebyshev, in_double, where_so
 from .special_tables import ERFCX
 
-_GRID = 32
+_GRID = 128
 _END = 6                    # erf(x) is 1 in double precision from 5.93 on
-_TERMS = {8: 8, 4: 5, 2: 4}     # by bytes an element
+_TERMS = {8: 7, 4: 4}       # by bytes an element
 _CHUNK = 16384
 
 
 @cache
-def _series() -> Any:
-    """Row k holds, for each point, what stands before the k-th power of the distance from it."""
-    points = np.arange(_END * _GRID + 1) / _GRID
+def _series(dtype: Any) -> Any:
+    """Row k holds, for each point from -_END on, what stands before the k-th power of the distance from it."""
+    points = np.arange(-_END * _GRID, _END * _GRID + 1) / _GRID
     rows = [np.array([math.erf(x) for x in points])]
+    rows[0][_END * _GRID] = -0.0                            # what is added to this zero keeps its own sign
     slope = 2 / math.sqrt(math.pi) * np.exp(-points * points)
     hermite, before = np.ones_like(points), np.zeros_like(points)
-    for k in range(1, _TERMS[8]):
+    for k in range(1, _TERMS[dtype.itemsize]):
         rows.append((-1) ** (k - 1) * slope * hermite / math.factorial(k))
         hermite, before = 2 * points * hermite - 2 * (k - 1) * before, hermite
-    return np.array(rows)
+    return np.array(rows, dtype)
 
 
+@in_single
 def erf(x: Any, *, out: Any = ...) -> Any:
     """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     result = np.empty_like(x) if out is ... else out
     flat = x.reshape(-1)
-    values = np.empty(flat.shape, x.dtype)
-    for start in range(0, flat.size, _CHUNK):
-        values[start:start + _CHUNK] = _erf(flat[start:start + _CHUNK].astype(F64), _TERMS[x.dtype.itemsize])
+    if flat.size <= _CHUNK:
+        values = _erf(flat)
+    else:
+        values = np.empty(flat.shape, x.dtype)
+        for start in range(0, flat.size, _CHUNK):
+            values[start:start + _CHUNK] = _erf(flat[start:start + _CHUNK])
     result[...] = values.reshape(x.shape)
     return result
 
 
-def _erf(x: Any, terms: int) -> Any:
-    """erf of a piece of float64 that fits the cache."""
-    size = np.minimum(np.abs(x), _END)
-    size[np.isnan(x)] = 0
-    point = np.rint(size * _GRID)
-    distance = size - point / _GRID
-    index = point.astype(np.intp)
-    series = _series()
-    total = series[terms - 1].take(index)
-    for row in series[terms - 2::-1]:
-        total *= distance
-        total += row.take(index)
-    return np.where(np.isnan(x), x, np.copysign(total, x))
+def _erf(x: Any) -> Any:
+    """erf of a piece that fits the cache, of one dimension."""
+    distance = limited(x, -_END, _END)
+    point = np.multiply(distance, _GRID, out=...)
+    np.rint(point, out=point)
+    index = (point + _END * _GRID).astype(np.intp)
+    np.maximum(index, 0, out=index)                         # nan has no index; its distance says what it is
+    np.multiply(point, 1 / _GRID, out=point)
+    np.subtract(distance, point, out=distance)
+    series = _series(x.dtype)
+    total = series[-1].take(index)
+    for row in series[-2::-1]:
+        np.multiply(total, distance, out=total)
+        np.add(total, row.take(index), out=total)
+    return total
 
 
 def scaled_erfc(x: Any) -> Any:
@@ -81,7 +89,7 @@ def _erfc_far(x: Any) -> Any:
 def erfc(x: Any) -> Any:
     """1 - erf(x), to the last bits where that is small too."""
     result = np.full_like(x, np.nan)
-    where_so(x < 0.5, lambda x: 1 - _erf(x, _TERMS[8]), result, x)
+    where_so(x < 0.5, lambda x: 1 - _erf(x), result, x)
     where_so((x >= 0.5) & (x < 28), _erfc_far, result, x)
     return np.where(x >= 28, 0.0, result)
 

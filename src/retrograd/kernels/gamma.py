@@ -1,8 +1,8 @@
 """The gamma function's logarithm, its derivatives, and Hurwitz's zeta function. Arrays in, arrays out.
 
-Methods: for the logarithm Stirling's series, Chebyshev expansions from 1 on, one with the zeros at 1 and 2 taken out,
-recurrence and reflection (Abramowitz and Stegun, 6.1.15, 6.1.17, 6.1.41); for its derivative recurrence, an asymptotic
-series and reflection (6.3.5, 6.3.7, 6.3.18); for zeta, of which the higher ones are multiples, the sum formula of Euler
+Methods: from 3 on the asymptotic series, of what they leave the sums as Chebyshev expansions in 1 / x (Abramowitz and
+Stegun, 6.1.40, 6.3.18, 6.4.12); below, for the logarithm one with the zeros at 1 and 2 taken out, and recurrence and
+reflection (6.1.15, 6.1.17, 6.3.5, 6.3.7, 6.4.6); for zeta, of which the higher ones are multiples, the sum formula of Euler
 and Maclaurin. Must not know ops.
 """
 
@@ -14,27 +14,29 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype as torch_dtype
+from . import special_tables as tables
 from .expansions import chebyshev, in_double, in_double_of_two, where_so
-from .special_tables import LGAMMA, LGAMMA_MIDDLE
 
 # The Bernoulli numbers of even index, from B_2 on.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
               854513 / 138, -236364091 / 2730)
-_FAR = 10.0                 # from here on the series in 1 / x are right to the last bits
+_FAR = 3                    # from here on the expansions in 1 / x hold
+
+
+def _in_reciprocal(table: tuple[float, ...], reciprocal: Any) -> Any:
+    """What is tabulated for x from `_FAR` on, as a function of 1 / x."""
+    return chebyshev(table, reciprocal, 0.0, 1 / _FAR)
 
 
 def stirling_rest(x: Any) -> Any:
-    """What Stirling's formula for log(gamma(x)) leaves, for x from 10 on: a series in 1 / x."""
-    square = 1 / (x * x)
-    total = np.zeros_like(x)
-    for k in range(8, 0, -1):
-        total = total * square + _BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
-    return total / x
+    """What Stirling's formula for log(gamma(x)) leaves, for x from 3 on."""
+    return _in_reciprocal(tables.STIRLING, 1 / x) / x
 
 
 def _log_gamma_far(x: Any) -> Any:
-    log = np.log(x)
-    return np.where(x == np.inf, x, (x - 0.5) * (log - 1) - 0.5 + 0.5 * math.log(2 * math.pi) + stirling_rest(x))
+    value = (x - 0.5) * (np.log(x) - 1) + (0.5 * math.log(2 * math.pi) - 0.5) + stirling_rest(x)
+    value[x == np.inf] = np.inf
+    return value
 
 
 def _log_gamma_near(x: Any) -> Any:
@@ -43,15 +45,14 @@ def _log_gamma_near(x: Any) -> Any:
     y = np.where(small, x + 1, x)
     # The zeros as differences that are exact: x + 1 is rounded.
     zeros = np.where(small, x * (x - 1), (y - 1) * (y - 2))
-    return zeros * chebyshev(LGAMMA, y, 1.0, 3.0) - np.log(np.where(small, x, 1.0))
+    return zeros * chebyshev(tables.LGAMMA, y, 1.0, 3.0) - np.log(np.where(small, x, 1.0))
 
 
 def log_gamma_of_positive(x: Any) -> Any:
     """log(gamma(x)) of float64 above 0."""
     result = np.full_like(x, np.nan)
     where_so(x >= _FAR, _log_gamma_far, result, x)
-    where_so((x >= 3) & (x < _FAR), lambda x: chebyshev(LGAMMA_MIDDLE, x, 3.0, _FAR), result, x)
-    where_so(x < 3, _log_gamma_near, result, x)
+    where_so(x < _FAR, _log_gamma_near, result, x)
     return result
 
 
@@ -90,34 +91,37 @@ def mvlgamma(x: Any, p: int) -> Any:
 
 
 def _digamma_far(x: Any) -> Any:
-    square = 1 / (x * x)
-    series = np.zeros_like(x)
-    for k in range(8, 0, -1):
-        series = (series + _BERNOULLI[k - 1] / (2 * k)) * square
-    return np.log(x) - 0.5 / x - series
+    reciprocal = 1 / x
+    return np.log(x) - reciprocal * (0.5 + reciprocal * _in_reciprocal(tables.DIGAMMA, reciprocal))
 
 
 def _digamma_near(x: Any) -> Any:
-    """Between 0 and 10: from 10 more, by the recurrence."""
-    total = 1 / x
-    for k in range(1, int(_FAR)):
-        total = total + 1 / (x + k)
-    return _digamma_far(x + _FAR) - total
+    """Between 0 and 3: from 3 more, by the recurrence."""
+    return _digamma_far(x + 3) - (1 / x + 1 / (x + 1) + 1 / (x + 2))
+
+
+def _digamma_of_positive(x: Any) -> Any:
+    result = np.empty_like(x)
+    where_so(x >= _FAR, _digamma_far, result, x)
+    where_so(~(x >= _FAR), _digamma_near, result, x)
+    return result
+
+
+def _digamma_reflected(x: Any) -> Any:
+    """For x below 0; nan at the integers."""
+    fraction = x - np.trunc(x)
+    value = _digamma_of_positive(1 - x) - math.pi / np.tan(math.pi * fraction)
+    return np.where(fraction == 0, np.nan, value)
 
 
 @in_double
 def digamma(x: Any) -> Any:
     """The derivative of log(gamma(x)); nan at the negative integers, infinite at 0 with the other sign."""
-    negative = x < 0
-    fraction = x - np.trunc(x)
-    correction = np.where(negative, math.pi / np.tan(math.pi * np.where(negative, fraction, 0.5)), 0.0)
-    y = np.where(negative, 1 - x, x)
-    value = np.full_like(x, np.nan)
-    where_so(y >= _FAR, _digamma_far, value, y)
-    where_so(y < _FAR, _digamma_near, value, y)
-    value = value - correction
-    value = np.where(x == np.inf, np.inf, np.where(negative & (fraction == 0), np.nan, value))
-    return np.where(x == 0, np.copysign(np.inf, -x), value)
+    result = np.empty_like(x)
+    where_so(~(x <= 0), _digamma_of_positive, result, x)
+    where_so(x < 0, _digamma_reflected, result, x)
+    where_so(x == 0, lambda x: np.copysign(np.inf, -x), result, x)
+    return result
 
 
 def _zeta(s: Any, q: Any) -> Any:
@@ -160,12 +164,34 @@ zeta = in_double_of_two(_zeta_everywhere)
 zeta.__doc__ = "Hurwitz's zeta: the sum of (y + k) ** -x over all k from 0 on."
 
 
+def _trigamma_far(x: Any) -> Any:
+    reciprocal = 1 / x
+    rest = reciprocal * (0.5 + reciprocal * _in_reciprocal(tables.TRIGAMMA, reciprocal))
+    return reciprocal * (1 + rest)
+
+
+def _trigamma_near(x: Any) -> Any:
+    """Between 0 and 3: from 3 more, by the recurrence."""
+    return _trigamma_far(x + 3) + (1 / (x * x) + 1 / ((x + 1) * (x + 1)) + 1 / ((x + 2) * (x + 2)))
+
+
+def _trigamma_of_positive(x: Any) -> Any:
+    result = np.empty_like(x)
+    where_so(x >= _FAR, _trigamma_far, result, x)
+    where_so(~(x >= _FAR), _trigamma_near, result, x)
+    return result
+
+
+def _trigamma_reflected(x: Any) -> Any:
+    sine = np.sin(math.pi * (x - np.rint(x)))
+    return (math.pi / sine) ** 2 - _trigamma_of_positive(1 - x)
+
+
 def _trigamma(x: Any) -> Any:
-    reflected = x < 0.5
-    y = np.where(reflected, 1 - x, x)
-    value = np.where(x == np.inf, 0.0, _zeta_everywhere(np.full_like(x, 2.0), y))
-    sine = np.sin(math.pi * np.where(reflected, x - np.rint(x), 0.5))
-    return np.where(reflected, (math.pi / sine) ** 2 - value, value)
+    result = np.empty_like(x)
+    where_so(~(x <= 0), _trigamma_of_positive, result, x)
+    where_so(x <= 0, _trigamma_reflected, result, x)
+    return result
 
 
 @in_double
