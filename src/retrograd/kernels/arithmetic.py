@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import category, of_scalar, result_dtype, unimplemented
+from . import remainders
+from .choosing import where
 
 
 def promoted(x: Any, number: Any) -> Any:
@@ -72,7 +75,7 @@ def _refuse_zero(y: Any) -> None:
 def floor_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
     """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
     _refuse_zero(y)
-    return np.floor_divide(x, y, out=out)
+    return remainders.floor_divide(x, y, out)
 
 
 def trunc_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
@@ -93,13 +96,13 @@ def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
 def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:
     """What is left of x when it is divided by y and rounded down: it has the sign of y."""
     _refuse_zero(y)
-    return np.remainder(x, y, out=out)
+    return remainders.remainder(x, y, out)
 
 
 def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
     """What is left of x when it is divided by y and rounded towards 0: it has the sign of x."""
     _refuse_zero(y)
-    return np.fmod(x, y, out=out)
+    return remainders.fmod(x, y, out)
 
 
 def _ordered(x: Any, number: Any, name: str) -> Any:
@@ -140,7 +143,16 @@ def fmod_number(x: Any, number: Any) -> Any:
     return fmod(x, like(number, x))
 
 
-_QUICK = {0.5: np.sqrt, -1: np.reciprocal, 2: np.square, 1: np.positive}
+_ONES = {np.dtype(code): np.ones((), code) for code in "fdFD"}
+
+
+def reciprocal(x: Any, *, out: Any = ...) -> Any:
+    """1 / x. np.reciprocal has no vector instructions, which division has."""
+    one = _ONES.get(x.dtype)
+    return np.reciprocal(x, out=out) if one is None else np.divide(one, x, out=out)
+
+
+_QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.square, 1: np.positive}
 
 
 def power_number(x: Any, exponent: Any) -> Any:
@@ -159,7 +171,8 @@ def power_number(x: Any, exponent: Any) -> Any:
     if exponent == 3:
         return np.multiply(np.square(x, out=...), x, out=...)
     if exponent == -2 or exponent == -0.5:
-        return np.reciprocal((np.square if exponent == -2 else np.sqrt)(x, out=...), out=...)
+        t = (np.square if exponent == -2 else np.sqrt)(x, out=...)
+        return reciprocal(t, out=t)
     return np.power(x, like(exponent, x), out=...)
 
 
@@ -210,7 +223,9 @@ def lerp_number(x: Any, y: Any, weight: Any) -> Any:
 def lerp(x: Any, y: Any, weight: Any) -> Any:
     """As `lerp_number`, with a weight for each element."""
     way = np.subtract(y, x, out=...)
-    return np.where(np.abs(weight) < 0.5, x + weight * way, y - way * (1 - weight))
+    near = np.abs(weight) < 0.5
+    start, gone = where(near, x, y), np.subtract(weight, np.logical_not(near), out=..., dtype=way.dtype)
+    return np.add(start, np.multiply(gone, way, out=way if gone.shape == way.shape else ...), out=...)
 
 
 def addcmul(x: Any, y: Any, z: Any, value: Any) -> Any:

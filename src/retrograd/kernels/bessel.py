@@ -9,7 +9,6 @@ Must not know ops.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ _ZEROS = (((5.783185962946784, 4.123247343506204e-16), (30.471262343662087, -2.3
 # Modified ones, of which the scaled form is computed
 
 
-def _scaled_i(size: Any, near: Sequence[float], far: Sequence[float]) -> Any:
+def _scaled_i(size: Any, near: tuple[float, ...], far: tuple[float, ...]) -> Any:
     """exp(-x) I(x), of order 0, or of order 1 and divided by x where x is small, for x at least 0."""
     result = np.full_like(size, np.nan)
     where_so(size <= _NEAR, lambda x: chebyshev(near, x, 0.0, _NEAR), result, size)

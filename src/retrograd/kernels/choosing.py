@@ -45,6 +45,16 @@ def limited(x: Any, low: float, high: float, *, out: Any = ...) -> Any:
     return x.clip(low, high, out=out)
 
 
+def signed(out: Any, x: Any) -> Any:
+    """Write the sign of each x to `out`, of its shape and dtype, whose numbers have it already or none but +0.0's."""
+    bits = _BITS.get(out.dtype)
+    if bits is None or x.dtype is not out.dtype or x.shape != out.shape:
+        return np.copysign(out, x, out=out)
+    sign = np.bitwise_and(x.view(bits), np.iinfo(bits).min, out=...)
+    np.bitwise_or(out.view(bits), sign, out=out.view(bits))
+    return out
+
+
 def _fits(x: Any, dtype: Any) -> bool:
     return x.dtype is dtype if type(x) is np.ndarray else type(x) in (int, float)
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32
-from .choosing import limited, where
+from ..dtypes import F16, F32, F64
+from .arithmetic import reciprocal
+from .choosing import limited, where, where_into
 
 
 def delivered(result: Any, out: Any) -> Any:
@@ -44,7 +45,8 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 @in_single
 def rsqrt(x: Any, *, out: Any = ...) -> Any:
     """1 / sqrt(x)."""
-    return np.reciprocal(np.sqrt(x, out=...), out=out)
+    t = np.sqrt(x, out=...)
+    return reciprocal(t, out=t if out is ... else out)
 
 
 @in_single
@@ -53,7 +55,7 @@ def sigmoid(x: Any, *, out: Any = ...) -> Any:
     t = np.negative(x, out=...)
     np.exp(t, out=t)
     np.add(t, 1, out=t)
-    return np.reciprocal(t, out=t if out is ... else out)
+    return reciprocal(t, out=t if out is ... else out)
 
 
 def exp2(x: Any, *, out: Any = ...) -> Any:
@@ -132,18 +134,35 @@ def logit(x: Any, eps: float | None) -> Any:
     if dtype == F16:
         x = x.astype(F32)
     if eps is not None:
-        x = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)).astype(x.dtype)
-    return np.log(np.divide(x, 1 - x, out=...), out=...).astype(dtype)
+        if eps <= 0.5:
+            x = limited(x, eps, 1 - eps)
+        else:                                               # the limits cross, and the lower one goes first
+            x = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)).astype(x.dtype)
+    t = np.subtract(1, x, out=...)
+    np.divide(x, t, out=t)
+    return np.log(t, out=t).astype(dtype, copy=False)
 
 
 def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """Numbers in place of nan and the infinities: 0 and the largest of either sign, unless others are given."""
     if x.dtype.kind in "biu":
         return x.copy()
-    if x.dtype.kind == "f" and posinf is None and neginf is None:
+    if x.dtype.kind == "f":
         largest = float(np.finfo(x.dtype).max)
-        return where(x == x, limited(x, -largest, largest), 0.0 if nan is None else nan)
+        if posinf is None and neginf is None:
+            result = limited(x, -largest, largest)
+        else:
+            result = x.copy()
+            for limit, value in ((math.inf, largest if posinf is None else posinf),
+                                 (-math.inf, -largest if neginf is None else neginf)):
+                _replace(result, np.equal(x, limit, out=...), value)
+        return _replace(result, np.not_equal(x, x, out=...), 0.0 if nan is None else nan)
     return np.asarray(np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
+
+
+def _replace(out: Any, condition: Any, value: float) -> Any:
+    """Write a number to where the condition is true, which mostly is nowhere."""
+    return where_into(out, condition, value) if condition.any() else out
 
 
 def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
@@ -152,10 +171,56 @@ def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
     return delivered(np.where(flat, x.dtype.type(0), x * np.log(y)), out)
 
 
+def _nearness(x: Any, y: Any) -> Any:
+    """-abs(x - y): nan for two infinities that are equal, to which what is less adds nothing."""
+    t = np.subtract(x, y, out=...)
+    np.abs(t, out=t)
+    return np.negative(t, out=t)
+
+
+def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """log2(2 ** x + 2 ** y), without an intermediate that overflows."""
+    if x.dtype == F16:
+        return np.logaddexp2(x, y, out=out)
+    t = _nearness(x, y)
+    np.log1p(np.exp2(t, out=t), out=t)
+    np.multiply(t, 1 / math.log(2), out=t)
+    return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
+
+
+# Sums of squares from here on have all their digits; the C library's function, many times slower, has them everywhere.
+_LEAST_SQUARE = {F32: 1e-30, F64: 1e-290}
+
+
+def hypot(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """sqrt(x * x + y * y), without an intermediate that over- or underflows."""
+    least = _LEAST_SQUARE.get(x.dtype)
+    if least is None or x.size < 64:
+        return np.hypot(x, y, out=out)
+    square = np.add(x * x, y * y, out=...)
+    if square.min() > least and square.max() < math.inf:
+        return np.sqrt(square, out=square if out is ... else out)
+    return np.hypot(x, y, out=out)
+
+
+def deg2rad(x: Any, *, out: Any = ...) -> Any:
+    """Degrees in radians."""
+    return np.multiply(x, math.pi / 180, out=out)
+
+
+def rad2deg(x: Any, *, out: Any = ...) -> Any:
+    """Radians in degrees."""
+    return np.multiply(x, 180 / math.pi, out=out)
+
+
 def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
     """log(exp(x) + exp(y)), without an intermediate that overflows."""
-    if x.dtype.kind != "c":
+    if x.dtype == F16:
         return np.logaddexp(x, y, out=out)
+    if x.dtype.kind != "c":
+        t = _nearness(x, y)
+        np.log1p(np.exp(t, out=t), out=t)
+        return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
     first = x.real >= y.real
     larger, smaller = np.where(first, x, y), np.where(first, y, x)
     result = np.where(larger.real == -np.inf, larger, larger + np.log1p(np.exp(smaller - larger)))

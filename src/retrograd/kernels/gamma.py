@@ -2,8 +2,8 @@
 
 Methods: from 3 on the asymptotic series, of what they leave the sums as Chebyshev expansions in 1 / x (Abramowitz and
 Stegun, 6.1.40, 6.3.18, 6.4.12); below, for the logarithm one with the zeros at 1 and 2 taken out, and recurrence and
-reflection (6.1.15, 6.1.17, 6.3.5, 6.3.7, 6.4.6); for zeta, of which the higher ones are multiples, the sum formula of Euler
-and Maclaurin. Must not know ops.
+reflection (6.1.15, 6.1.17, 6.3.5, 6.3.7, 6.4.6); for zeta, of which the higher ones are multiples, the sum formula of
+Euler and Maclaurin. Must not know ops.
 """
 
 from __future__ import annotations

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import F16, refuse
+from .choosing import limited, where
 from .losses import reduced
 
 
@@ -18,7 +20,8 @@ def soft_margin_loss(x: Any, y: Any, reduction: str) -> Any:
     t = np.multiply(-y, x, out=...)
     if t.dtype.kind == "c":
         return reduced(np.asarray(np.log1p(np.exp(t))), reduction)
-    return reduced(np.asarray(np.maximum(t, 0) + np.log1p(np.exp(-np.abs(t)))), reduction)
+    size = np.negative(np.abs(t, out=...), out=...)
+    return reduced(np.add(limited(t, 0, math.inf), np.log1p(np.exp(size, out=size), out=size), out=size), reduction)
 
 
 def in_rows(x: Any) -> Any:
@@ -35,8 +38,9 @@ def multi_margin_loss(x: Any, target: Any, weight: Any, p: int, margin: float, r
     """The mean over the classes of max(0, margin - x[target] + x) ** p, by the weight of the target."""
     refuse_half(x.dtype, "multi_margin_loss_cpu_kernel")
     rows, classes = in_rows(x), target.reshape(-1, 1)
-    over = np.maximum(margin - np.take_along_axis(rows, classes, 1) + rows, 0)
-    over = np.where(beside(target, rows.shape[1]), over ** p, x.dtype.type(0))
+    over = np.add(margin - np.take_along_axis(rows, classes, 1), rows, out=...)
+    limited(over, 0, math.inf, out=over)
+    over = where(beside(target, rows.shape[1]), over if p == 1 else np.square(over, out=over), 0.0)
     loss = np.add.reduce(over, axis=1) / x.dtype.type(rows.shape[1])
     if weight is not None:
         loss = loss * weight[classes[:, 0]]
@@ -54,9 +58,12 @@ def refuse_half(dtype: np.dtype[Any], kernel: str) -> None:
 def listed(target: Any) -> tuple[Any, Any]:
     """The listed classes, 0 for what is none, and between which of them and which others there is a margin to keep."""
     rows = in_rows(target)
+    width = rows.shape[1]
     counts = np.logical_and.accumulate(rows >= 0, axis=1)
+    most = int(np.count_nonzero(counts.any(axis=0)))        # as many columns as the longest list has classes
+    rows, counts = rows[:, :most], counts[:, :most]
     classes = np.where(counts, rows, 0)
-    is_target = np.zeros(rows.shape, bool)
+    is_target = np.zeros((len(rows), width), bool)
     places, columns = np.nonzero(counts)
     is_target[places, classes[places, columns]] = True
     return classes, counts[:, :, None] & ~is_target[:, None, :]
@@ -66,6 +73,6 @@ def multilabel_margin_loss(x: Any, classes: Any, between: Any, reduction: str) -
     """The sum over `listed` and other classes of max(0, 1 - x[listed] + x[other]), divided by the number of classes."""
     refuse_half(x.dtype, "multilabel_margin_loss_forward_out_frame")
     rows = in_rows(x)
-    over = np.maximum(1 - np.take_along_axis(rows, classes, 1)[:, :, None] + rows[:, None, :], 0)
-    loss = np.where(between, over, x.dtype.type(0)).sum(axis=(1, 2)) / x.dtype.type(rows.shape[1])
+    over = np.add(1 - np.take_along_axis(rows, classes, 1)[:, :, None], rows[:, None, :], out=...)
+    loss = where(between, limited(over, 0, math.inf, out=over), 0.0).sum(axis=(1, 2)) / x.dtype.type(rows.shape[1])
     return reduced(np.asarray(loss if x.ndim == 2 else loss.reshape(())), reduction)

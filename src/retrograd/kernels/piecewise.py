@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, F64, dtype as torch_dtype, refuse, require
-from .choosing import limited, where
+from .choosing import limited, signed, where, where_into
 from .drawing import unit64
 from .elementary import sigmoid, widened
 from .rectifiers import leaky_relu
@@ -32,7 +32,7 @@ def softshrink(x: Any, lambd: float) -> Any:
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
                            f"{torch_dtype.of[x.dtype].legacy}, but found {lambd:g}.")
     t = limited(x, -lambd, lambd)
-    return np.copysign(np.subtract(x, t, out=t), x, out=t)          # zeros keep the sign
+    return signed(np.subtract(x, t, out=t), x)                      # zeros keep it
 
 
 def hardsigmoid(x: Any) -> Any:
@@ -40,7 +40,7 @@ def hardsigmoid(x: Any) -> Any:
     refuse(x.dtype, "hardsigmoid_cpu", _ALL_BUT_FLOATS)
     wide = widened(x)
     t = np.add(wide, 3, out=...)
-    return np.divide(np.clip(t, 0, 6, out=t), 6, out=t).astype(x.dtype, copy=False)
+    return np.divide(limited(t, 0, 6, out=t), 6, out=t).astype(x.dtype, copy=False)
 
 
 def hardswish(x: Any) -> Any:
@@ -48,8 +48,19 @@ def hardswish(x: Any) -> Any:
     refuse(x.dtype, "hardswish_cpu", _ALL_BUT_FLOATS)
     wide = widened(x)
     t = np.add(wide, 3, out=...)
-    np.multiply(np.clip(t, 0, 6, out=t), wide, out=t)
+    np.multiply(limited(t, 0, 6, out=t), wide, out=t)
     return np.divide(t, 6, out=t).astype(x.dtype, copy=False)
+
+
+def hardswish_slope(x: Any) -> Any:
+    """x / 3 + 1 / 2 between -3 and 3, where it goes from -1 / 2 to 3 / 2; 0 below, 1 above and, as PyTorch, at nan."""
+    t = limited(x, -3, 3)
+    np.multiply(t, 1 / 3, out=t)
+    np.add(t, 0.5, out=t)
+    outside = np.subtract((x <= -3).view(np.int8), (x >= 3).view(np.int8), dtype=np.int8)
+    np.add(t, np.multiply(outside, 0.5, dtype=x.dtype), out=t)
+    undefined = np.not_equal(t, t, out=...)
+    return where_into(t, undefined, 1.0) if undefined.any() else t
 
 
 def threshold(x: Any, threshold: Any, value: Any) -> Any:

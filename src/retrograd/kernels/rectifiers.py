@@ -60,7 +60,10 @@ def mish(x: Any) -> Any:
 
 @in_single
 def _mish(x: Any, *, out: Any = ...) -> Any:
-    return np.multiply(x, np.tanh(np.logaddexp(x, 0), out=...), out=...)
+    t = np.exp(limited(x, -math.inf, 40), out=...)          # beyond, the factor is 1
+    np.multiply(t, t + 2, out=t)                            # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
+    np.divide(t, t + 2, out=t)
+    return np.multiply(x, t, out=t)
 
 
 def softplus(x: Any, beta: float, threshold: float) -> Any:

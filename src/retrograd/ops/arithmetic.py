@@ -16,15 +16,16 @@ from ..kernels.arithmetic import log_of
 from .domains import counted, promoted, subtracted, without
 from .framework import Op, backward_name, flat, not_differentiable, pointwise
 
-add = pointwise("add", np.add, x=lambda g: g, y=lambda g: g)
-sub = pointwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g)
+# With real coefficients, a rule is the same of conjugates: nothing is conjugated for it and back.
+add = pointwise("add", np.add, x=lambda g: g, y=lambda g: g, holomorphic=False)
+sub = pointwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, holomorphic=False)
 mul = pointwise("mul", np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
 div = pointwise("div", np.divide, domain="float", x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y))
-neg = pointwise("neg", np.negative, x=lambda g: -g, domain=promoted(b=RuntimeError(
+neg = pointwise("neg", np.negative, x=lambda g: -g, holomorphic=False, domain=promoted(b=RuntimeError(
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
     "`logical_not()` operator instead.")))
 positive = pointwise("positive", np.positive, x=lambda g: g)
-reciprocal = pointwise("reciprocal", np.reciprocal, domain="float", x=lambda g, out: -g * (out * out))
+reciprocal = pointwise("reciprocal", kernels.reciprocal, domain="float", x=lambda g, out: -g * (out * out))
 
 add_scaled = pointwise("add", kernels.add_scaled, x=lambda g: g, y=lambda g, alpha: g * alpha)
 sub_scaled = pointwise("sub", kernels.sub_scaled, domain=subtracted, x=lambda g: g, y=lambda g, alpha: -g * alpha)
@@ -112,7 +113,7 @@ number_to_power = pointwise("pow", kernels.number_to_power, node=backward_name("
 
 # What these ufuncs mean on what is no array: their kernels are ours.
 Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.fmod: fmod, np.power: pow_,
-                     np.square: square})
+                     np.reciprocal: reciprocal, np.square: square})
 
 # Three operands
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels import elementary as kernels, error_function, normal
 from .basic import real
+from .choosing import choose
 from .creation import complex_
 from .domains import floating, promoted, without
 from .framework import Op, backward_name, flat, linear, pointwise
@@ -28,7 +29,7 @@ sqrt = pointwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out)
 rsqrt = pointwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
 logaddexp = pointwise("logaddexp", kernels.logaddexp, domain=promoted(**without("logaddexp_cpu", "bi")),
                       x=lambda g, x, y: g / (1 + np.exp(y - x)), y=lambda g, x, y: g / (1 + np.exp(x - y)))
-logaddexp2 = pointwise("logaddexp2", np.logaddexp2, domain=promoted(**without("logaddexp2_cpu", "bic")),
+logaddexp2 = pointwise("logaddexp2", kernels.logaddexp2, domain=promoted(**without("logaddexp2_cpu", "bic")),
                        x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
 
 # Circles and hyperbolas
@@ -61,16 +62,16 @@ asinh_written, acosh_written, atanh_written = [
 def _over_square(part: Any, x: Any, y: Any) -> Any:
     """part / (x * x + y * y), and 0 at the origin."""
     square = x * x + y * y
-    return np.where(square == 0, 0.0, part / square)
+    return choose(square == 0, 0.0, part / square)
 
 
 atan2 = pointwise("atan2", np.arctan2, domain=floating(**without("atan2_cpu", "c")),
                   x=lambda g, x, y: g * _over_square(y, x, y), y=lambda g, x, y: g * -_over_square(x, x, y))
-hypot = pointwise("hypot", np.hypot, domain=promoted(**without("hypot_cpu", "bic")),
+hypot = pointwise("hypot", kernels.hypot, domain=promoted(**without("hypot_cpu", "bic")),
                   x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
-deg2rad = pointwise("deg2rad", np.deg2rad, node="Deg2RadBackward0", x=lambda g: g * (math.pi / 180),
+deg2rad = pointwise("deg2rad", kernels.deg2rad, node="Deg2RadBackward0", x=lambda g: g * (math.pi / 180),
                     domain=floating(c=RuntimeError("deg2rad is not supported for complex tensors.")))
-rad2deg = pointwise("rad2deg", np.rad2deg, node="Rad2DegBackward0", x=lambda g: g * (180 / math.pi),
+rad2deg = pointwise("rad2deg", kernels.rad2deg, node="Rad2DegBackward0", x=lambda g: g * (180 / math.pi),
                     domain=floating(c=RuntimeError("rad2deg is not supported for complex tensors.")))
 
 # The error function
@@ -87,8 +88,8 @@ def _logit(g: Any, x: Any, eps: Any) -> Any:
     """Flat, or not defined, outside of the limits; infinite at 0, of whatever sign, and at 1."""
     limit = 0.0 if eps is None else eps
     outside = np.logical_or(x < limit, x > 1 - limit)
-    slope = g / np.where(outside, 1.0, x * (1 - x) + 0.0)
-    return np.where(outside, math.nan if eps is None else 0.0, slope)
+    slope = g / choose(outside, 1.0, x * (1 - x) + 0.0)
+    return choose(outside, math.nan if eps is None else 0.0, slope)
 
 
 logit = pointwise("logit", kernels.logit, domain=floating(**without("logit_cpu", "c")), x=_logit)
@@ -139,7 +140,8 @@ round_decimals = pointwise("round", kernels.rounded_at, node="RoundBackward1", x
                            domain=promoted(**without("round_cpu", "bic")))
 frac = pointwise("frac", kernels.frac, x=lambda g: g, domain=promoted(**without("frac_cpu", "bic")))
 Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2,
-                     np.logaddexp: logaddexp})
+                     np.logaddexp: logaddexp, np.logaddexp2: logaddexp2, np.hypot: hypot, np.deg2rad: deg2rad,
+                     np.rad2deg: rad2deg})
 nan_to_num = pointwise("nan_to_num", kernels.nan_to_num, x=lambda g, x: np.where(np.isfinite(x), g, 0.0))
 
 # Complex numbers and their parts. What is not holomorphic has its VJP for a rule.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import losses as kernels
+from ..kernels.choosing import limited
 from .activation import sigmoid
 from .choosing import choose
 from .framework import linear, operator
@@ -30,9 +31,16 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", x=_squared,
                     y=lambda g, x, y, reduction: -_squared(g, x, y, reduction))
 
 
+def _bounded(off: Any, limit: Any) -> Any:
+    """The difference, but of at most this size, from which on it is flat."""
+    if type(off) is np.ndarray:
+        return limited(off, -limit, limit)
+    return choose(np.abs(off) < limit, off, np.sign(off) * limit)
+
+
 def _smooth(g: Any, x: Any, y: Any, reduction: Any, beta: Any) -> Any:
     off, g = x - y, _share(g, x, reduction)
-    return choose(np.abs(off) < beta, off * g / beta, np.sign(off) * g)
+    return _bounded(off, beta) * (g / beta) if beta else np.sign(off) * g
 
 
 smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="promote", x=_smooth,
@@ -40,8 +48,7 @@ smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="prom
 
 
 def _huber(g: Any, x: Any, y: Any, reduction: Any, delta: Any) -> Any:
-    off, g = x - y, _share(g, x, reduction)
-    return choose(np.abs(off) < delta, off * g, np.sign(off) * (g * delta))
+    return _bounded(x - y, delta) * _share(g, x, reduction)
 
 
 huber_loss = operator("huber_loss", kernels.huber_loss, domain="promote", x=_huber,
