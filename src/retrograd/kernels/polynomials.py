@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .expansions import in_double_of_two
+from .expansions import in_double_of_two, where_so
 
 _LARGEST_HERMITE = {8: 512, 4: 128}     # by bytes an element; what is higher is nan, as in PyTorch
 
@@ -23,6 +23,8 @@ def _degrees(n: Any) -> Any:
 def _recurrence(x: Any, n: Any, first: Any, following: Callable[..., Any]) -> Any:
     """The polynomials of these degrees, that of degree 0 being 1; `following(k, x, q, p)` is the one after p and q."""
     n = _degrees(n)
+    if n.size and n.min() == n.max():
+        return _of_one_degree(x, int(n[0]), first, following)
     value = np.where(n < 0, 0.0, np.where(n == 0, 1.0, first))
     before, last, k = np.ones_like(x), first, 1
     while True:
@@ -34,6 +36,18 @@ def _recurrence(x: Any, n: Any, first: Any, following: Callable[..., Any]) -> An
         k += 1
 
 
+def _of_one_degree(x: Any, n: int, first: Any, following: Callable[..., Any]) -> Any:
+    """The same for one degree, without a choice at each step."""
+    if n < 1:
+        return np.full_like(x, float(n == 0))
+    before, last = np.ones_like(x), first
+    for k in range(1, n):
+        if k % 64 == 0 and np.isnan(last).all():
+            break
+        before, last = last, following(k, x, last, before)
+    return last
+
+
 def _chebyshev(first: Callable[[Any], Any], at_ends: Callable[[Any, Any], Any], by_angle: Callable[[Any, Any], Any],
                beyond: int) -> Callable[[Any, Any], Any]:
     """One of the four kinds, by its values at 1 and -1 and, for degrees above `beyond`, by the angle within."""
@@ -42,11 +56,12 @@ def _chebyshev(first: Callable[[Any], Any], at_ends: Callable[[Any, Any], Any], 
         whole = _degrees(n)
         closed = (np.abs(x) < 1) & (whole > beyond)
         ends = (np.abs(x) == 1) & (whole > 0)
-        found = _recurrence(x, np.where(closed | ends, 0.0, whole), first(x), lambda k, x, q, p: 2 * x * q - p)
-        angle = np.arccos(np.where(closed, x, 0.0))
-        even = whole % 2 == 0
-        return np.where(closed, by_angle(angle, whole), np.where(ends, at_ends(np.where(x > 0, 1, -1), (whole, even)),
-                                                                 found))
+        result = np.empty_like(x)
+        where_so(closed, lambda x, n: by_angle(np.arccos(x), n), result, x, whole)
+        where_so(ends, lambda x, n: at_ends(np.sign(x), (n, n % 2 == 0)), result, x, whole)
+        where_so(~(closed | ends), lambda x, n: _recurrence(x, n, first(x), lambda k, x, q, p: 2 * x * q - p),
+                 result, x, whole)
+        return result
 
     return function
 

@@ -11,7 +11,7 @@ from ..kernels import elementary as kernels
 from .basic import real
 from .framework import Op, backward_name, linear, pointwise
 
-complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g: real(g * -1j))
+complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g: np.imag(g))
 complex_.holomorphic = False
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import rectifiers as kernels
+from ..kernels.choosing import limited
 from .activation import sigmoid
 from .choosing import choose
 from .elementary import erf
@@ -42,6 +43,8 @@ leaky_relu_inplace = pointwise("leaky_relu", kernels.leaky_relu, domain="as give
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     """0 belongs to the exponential, but the slope's own slope is 0 there."""
     below = choose(x < 0.0, x, 0.0) * input_scale
+    if alpha * input_scale == 1.0:                          # both sides are one formula
+        return g * scale * np.exp(below)
     return choose(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
 
 
@@ -75,8 +78,9 @@ mish = pointwise("mish", kernels.mish, domain="as given", x=_mish)
 
 def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
     """Straight beyond the threshold; the slope's own slope is 0 at the threshold, too."""
-    t = x * beta
-    return choose(t > threshold, g, g * sigmoid(choose(t >= threshold, threshold, t)))
+    t = x if beta == 1.0 else x * beta
+    below = limited(t, -math.inf, threshold) if type(t) is np.ndarray else choose(t >= threshold, threshold, t)
+    return choose(t > threshold, g, g * sigmoid(below))
 
 
 softplus = pointwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
