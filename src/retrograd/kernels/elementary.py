@@ -167,8 +167,16 @@ def _replace(out: Any, condition: Any, value: float) -> Any:
 
 def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
     """x * log(y), and 0 where x is 0, unless y is nan."""
-    flat = np.logical_and(x == 0, ~np.isnan(y))
-    return delivered(np.where(flat, x.dtype.type(0), x * np.log(y)), out)
+    return times_log(x, y, np.log(y, out=...), out)
+
+
+def times_log(x: Any, y: Any, log: Any, out: Any) -> Any:
+    """x times a logarithm that was taken of y, and 0 where x is 0, unless y is nan."""
+    value = np.multiply(x, log, out=out)
+    zero = np.equal(x, 0, out=...)
+    if zero.any():
+        np.copyto(value, 0, where=np.logical_and(zero, ~np.isnan(y)))
+    return value
 
 
 def _nearness(x: Any, y: Any) -> Any:

@@ -72,17 +72,22 @@ def _erf(x: Any) -> Any:
 
 
 def scaled_erfc(x: Any) -> Any:
-    """exp(x * x) times erfc(x), of float64: a Chebyshev expansion in (x - 4) / (x + 4)."""
-    size = np.abs(x)
-    t = np.where(np.isinf(size), 1.0, (size - 4) / (size + 4))
-    value = chebyshev(ERFCX, t, -1.0, 1.0) / (1 + 2 * size)
-    return np.where(x < 0, 2 * np.exp(x * x) - value, value)
+    """exp(x * x) times erfc(x), of float64."""
+    value = scaled_erfc_of_positive(np.abs(x))
+    below = (x < 0).nonzero()[0]
+    value[below] = 2 * np.exp(np.square(x[below])) - value[below]
+    return value
+
+
+def scaled_erfc_of_positive(x: Any) -> Any:
+    """The same for x from 0 on: a Chebyshev expansion in (x - 4) / (x + 4), which is 1 at infinity."""
+    return chebyshev(ERFCX, 1 - 8 / (x + 4), -1.0, 1.0) / (1 + 2 * x)
 
 
 def _erfc_far(x: Any) -> Any:
     """From 1 / 2 on. The square is taken in two parts, of which the first is exact, since exp multiplies its error."""
     near = np.rint(x * 64) / 64
-    return np.exp(-near * near) * np.exp((near - x) * (near + x)) * scaled_erfc(x)
+    return np.exp(-near * near) * np.exp((near - x) * (near + x)) * scaled_erfc_of_positive(x)
 
 
 @in_double
@@ -90,8 +95,8 @@ def erfc(x: Any) -> Any:
     """1 - erf(x), to the last bits where that is small too."""
     result = np.full_like(x, np.nan)
     where_so(x < 0.5, lambda x: 1 - _erf(x), result, x)
-    where_so((x >= 0.5) & (x < 28), _erfc_far, result, x)
-    return np.where(x >= 28, 0.0, result)
+    where_so(x >= 0.5, lambda x: _erfc_far(np.minimum(x, 28)), result, x)
+    return result
 
 
 @in_double

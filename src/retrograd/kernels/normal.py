@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from . import special_tables as tables
-from .elementary import delivered
-from .error_function import scaled_erfc
+from .choosing import where_into
+from .elementary import delivered, times_log
+from .error_function import scaled_erfc, scaled_erfc_of_positive
 from .expansions import chebyshev, in_double, where_so
 
 _TAIL = 1 / 8
@@ -24,10 +25,20 @@ _LEAST, _MOST = 6.0, 39.0   # of the square root of -2 log(p): where the far tai
 @in_double
 def log_ndtr(x: Any) -> Any:
     """The logarithm of the probability that a normal number is at most x."""
-    t = x * math.sqrt(0.5)
-    low = np.log(scaled_erfc(-t) / 2) - t * t
-    high = np.log1p(-np.exp(-t * t) * scaled_erfc(t) / 2)
-    return np.where(x < -1, np.where(x == -np.inf, x, low), np.where(x == np.inf, -0.0, high))
+    result = np.empty_like(x)
+    where_so(x < -1, _log_of_lower, result, x * math.sqrt(0.5))
+    where_so(~(x < -1), _log_of_upper, result, x * math.sqrt(0.5))
+    return result
+
+
+def _log_of_lower(t: Any) -> Any:
+    """The logarithm of erfc(-t) / 2, for t below 0."""
+    return np.where(t == -np.inf, t, np.log(scaled_erfc_of_positive(-t) / 2) - t * t)
+
+
+def _log_of_upper(t: Any) -> Any:
+    """The same for t that is not far below 0."""
+    return np.where(t == np.inf, -0.0, np.log1p(-np.exp(-t * t) * scaled_erfc(t) / 2))
 
 
 def _quantile_by_distance(q: Any) -> Any:
@@ -39,8 +50,9 @@ def _quantile_of_tail(p: Any) -> Any:
     """Of p below 1 / 8; the result is negative."""
     r = np.sqrt(-2 * np.log(p))
     u = 1 / r
-    rest = np.where(r < _LEAST, chebyshev(tables.NDTRI_NEAR, u, 1 / _LEAST, 1 / _AT_TAIL),
-                    chebyshev(tables.NDTRI_FAR, u, 1 / _MOST, 1 / _LEAST))
+    rest = np.empty_like(u)
+    where_so(r < _LEAST, lambda u: chebyshev(tables.NDTRI_NEAR, u, 1 / _LEAST, 1 / _AT_TAIL), rest, u)
+    where_so(~(r < _LEAST), lambda u: chebyshev(tables.NDTRI_FAR, u, 1 / _MOST, 1 / _LEAST), rest, u)
     return np.where(p == 0, -np.inf, np.log(r) / r - r + rest / r)
 
 
@@ -67,12 +79,14 @@ def erfinv(x: Any) -> Any:
 
 def entr(x: Any, *, out: Any = ...) -> Any:
     """-x * log(x), 0 at 0 and -inf below."""
-    positive = -x * np.log(np.where(x > 0, x, x.dtype.type(1)))
-    flat = np.where(x == 0, x.dtype.type(0), np.where(np.isnan(x), x, x.dtype.type(-math.inf)))
-    return delivered(np.where(x > 0, positive, flat), out)
+    value = np.log(x, out=...)
+    np.multiply(np.negative(x), value, out=value)
+    for flat, number in ((x == 0, 0.0), (x < 0, -math.inf)):
+        if np.any(flat):
+            where_into(value, flat, number)
+    return value if out is ... else delivered(value, out)
 
 
 def xlog1py(x: Any, y: Any, *, out: Any = ...) -> Any:
     """x * log(1 + y), and 0 where x is 0, unless y is nan."""
-    flat = np.logical_and(x == 0, ~np.isnan(y))
-    return delivered(np.where(flat, x.dtype.type(0), x * np.log1p(y)), out)
+    return times_log(x, y, np.log1p(y, out=...), out)

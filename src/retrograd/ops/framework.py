@@ -167,7 +167,7 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
            layout: Layout | None = None, **rules: Rule) -> Op:
     """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents.
 
-    `layout` is as for `operator`, but that of a view is 'kept'. A view moves numbers, of which no conjugates are needed.
+    `layout` is as for `operator`, but that of a view is 'kept'. A view moves numbers, which needs no conjugates.
     """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
               variadic=variadic, domain=domain, tensors=tensors, layout=layout, holomorphic=not view)
