@@ -82,9 +82,9 @@ def sgn(x: Any, *, out: Any = ...) -> Any:
     kind = x.dtype.kind
     if kind == "b":
         return np.positive(x.view(np.uint8), out=...).view(bool)
-    if kind == "f":                                         # the difference of what is above 0 and what is below
-        return np.subtract((x > 0).view(np.int8), (x < 0).view(np.int8), out=out, dtype=x.dtype)
-    return np.sign(x, out=out)
+    undefined = np.not_equal(x, x, out=...) if kind == "f" else None
+    result = np.sign(x, out=out)
+    return result if undefined is None else _replace(result, undefined, 0.0)
 
 
 def rounded(x: Any, *, out: Any = ...) -> Any:

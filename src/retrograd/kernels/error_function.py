@@ -59,8 +59,10 @@ def _erf(x: Any) -> Any:
     distance = limited(x, -_END, _END)
     point = np.multiply(distance, _GRID, out=...)
     np.rint(point, out=point)
-    index = (point + _END * _GRID).astype(np.intp)
+    np.add(point, _END * _GRID, out=point)
+    index = point.astype(np.intp)
     np.maximum(index, 0, out=index)                         # nan has no index; its distance says what it is
+    np.subtract(point, _END * _GRID, out=point)             # which is no -0.0: the distance from 0 has the sign of x
     np.multiply(point, 1 / _GRID, out=point)
     np.subtract(distance, point, out=distance)
     series = _series(x.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from ..dtypes import refuse
 from .choosing import limited, where_into
 from .elementary import in_single
-from .error_function import erf
+from .normal import twice_ndtr
 
 
 def leaky_relu(x: Any, negative_slope: float) -> Any:
@@ -136,7 +136,6 @@ def gelu(x: Any) -> Any:
 
 @in_single
 def _gelu(x: Any, *, out: Any = ...) -> Any:
-    t = erf(np.multiply(x, math.sqrt(0.5), out=...))
-    np.add(t, 1, out=t)
+    t = twice_ndtr(x)
     np.multiply(t, x, out=t)
     return np.multiply(t, 0.5, out=t)

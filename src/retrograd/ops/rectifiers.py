@@ -12,6 +12,7 @@ import numpy as np
 
 from ..kernels import rectifiers as kernels
 from ..kernels.choosing import limited
+from ..kernels.normal import twice_ndtr
 from .activation import sigmoid
 from .choosing import choose
 from .elementary import erf
@@ -105,8 +106,8 @@ gelu_tanh = pointwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh
 
 
 def _gelu(g: Any, x: Any) -> Any:
-    below = 0.5 * (1.0 + erf(x * math.sqrt(0.5)))
-    return g * (below + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
+    twice = twice_ndtr(x) if type(x) is np.ndarray else 1.0 + erf(x * math.sqrt(0.5))
+    return g * (0.5 * twice + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
 
 
 gelu = pointwise("gelu", kernels.gelu, domain="as given", x=_gelu)
