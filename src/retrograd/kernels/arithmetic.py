@@ -143,7 +143,7 @@ def fmod_number(x: Any, number: Any) -> Any:
     return fmod(x, like(number, x))
 
 
-_ONES = {np.dtype(code): np.ones((), code) for code in "fdFD"}
+_ONES = {np.dtype(code): np.ones((), code) for code in "fd"}
 
 
 def reciprocal(x: Any, *, out: Any = ...) -> Any:
