@@ -19,9 +19,7 @@ _ALL_BUT_FLOATS = "biuc"
 def hardshrink(x: Any, lambd: float) -> Any:
     """x, and 0 where it is in [-lambd, lambd]."""
     refuse(x.dtype, "hardshrink_cpu", _ALL_BUT_FLOATS)
-    outside = np.logical_not((x >= -lambd) & (x <= lambd), out=...)
-    t = np.multiply(x, outside, out=...)            # what is inside is finite; this is quicker than a choice
-    return np.add(t, 0, out=t)                      # and has no negative zeros
+    return where(np.less_equal(np.abs(x), lambd, out=...), 0.0, x)
 
 
 def softshrink(x: Any, lambd: float) -> Any:
@@ -66,7 +64,7 @@ def hardswish_slope(x: Any) -> Any:
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     """x, and `value` where it is not above the threshold."""
     refuse(x.dtype, "threshold_cpu", "bc")
-    return where(x <= threshold, np.asarray(x.dtype.type(value)), x)
+    return where(x <= threshold, float(value) if x.dtype.kind == "f" else np.asarray(x.dtype.type(value)), x)
 
 
 def glu(x: Any, dim: int) -> Any:

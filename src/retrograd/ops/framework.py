@@ -154,7 +154,8 @@ def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = 
     `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function
     that chooses the type and refuses those that the op is not defined for (see `domains`). A kernel that has a
     keyword `out=...` is called as a ufunc is. Rules are complex-linear and free of conjugates; the engine makes the
-    complex VJP as conj(rule(conj(g))). Where the op is not holomorphic, the rule is the VJP as it stands.
+    complex VJP as conj(rule(conj(g))). Where the op is not holomorphic, the rule is the VJP as it stands. One whose
+    rules have real coefficients, of which the conjugates come to nothing, may spare them by saying the same.
     """
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(_parameters(kernel))
