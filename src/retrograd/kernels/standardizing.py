@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64
+from .channels import length_of_runs, near, runs_backward, runs_sum
 from .elementary import widened
 from .line_products import add_thin, by_row, thin
 from .threads import in_parts
@@ -146,11 +147,13 @@ def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes
     """The gradient by x of standardize(x) * weight: rstd * (gw - mean(gw) - s * mean(gw * s)), gw = g * weight."""
     final, length = x.dtype, _length(x, axes)
     g, x, weight, mean, rstd = (None if a is None else widened(a) for a in (g, x, weight, mean, rstd))
-    row = None
+    row, run = None, length_of_runs(x, axes, weight if weight is not None and weight.ndim == x.ndim else None)
     if weight is not None:
         row = _row(weight, axes, length) if length else None
-        if row is None:
-            g = g * weight
+    if run and run != length and (weight is None or weight.ndim == x.ndim):
+        return runs_backward(g, x, weight, mean, rstd, axes, run).astype(final, copy=False)
+    if weight is not None and row is None:
+        g = g * weight
     if length:
         out = _rows_backward(g.reshape(-1, length), x.reshape(-1, length), row, mean.reshape(-1), rstd.reshape(-1))
         return out.reshape(x.shape).astype(final, copy=False)
@@ -169,6 +172,8 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     """The gradient as rstd * weight * g + slope * x + level, with a slope and a level for each row."""
     if x.size < _SMALL:
         return _few_rows_backward(g if weight is None else g * weight, x, mean, rstd)
+    x, mean = near(x, mean[:, None], rstd[:, None])
+    mean = mean[:, 0]
     count, length = x.shape
     out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
     ones, lines = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype)
@@ -215,9 +220,13 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
     final, length = mean.dtype, _length(x, axes)           # the mean is of the weight's type
     g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))
     if length and over == tuple(range(x.ndim - len(axes))):
+        x, mean = near(x, mean, rstd)
         total = _rows_sum(g.reshape(-1, length), x.reshape(-1, length), mean.reshape(-1) * rstd.reshape(-1),
                           rstd.reshape(-1))
         return total.astype(final).reshape([1 if axis in over else n for axis, n in enumerate(x.shape)])
+    run = length_of_runs(x, over, mean)
+    if run:
+        return runs_sum(g, x, mean, rstd, over, run).astype(final)
     scaled = np.subtract(x, mean, out=...)
     scaled *= rstd
     return sums(g, over, scaled).astype(final, copy=False)
