@@ -21,6 +21,7 @@ Transposing by 9 sums of columns took 1 ms more than now.
 from __future__ import annotations
 
 import math
+from itertools import product as places
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,7 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     positions = math.prod(outputs)
     size, merged, cost = blocks(len(g), positions, weights.shape[1], weights.shape[2], groups, g.itemsize)
     flat = outputs == sizes and window.stride[-1] == 1 and len(taps) == window.kernel[-1]
+    phases = _phases(window) if _by_phases(window, sizes, outputs) else []
 
     def work(start: int, stop: int) -> None:
         given = None
@@ -120,7 +122,10 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
                 given = Columns(g, ahead, outputs, groups, count, merged)
                 products, parts = _room(groups, (channels, len(taps), count, *outputs), merged, g.dtype)
             np.matmul(weights, given(i), out=products)
-            _add_up(parts, result[i:i + count], taps, first, flat)
+            if phases:
+                _add_by_phases(parts, result[i:i + count], window.stride, phases)
+            else:
+                _add_up(parts, result[i:i + count], taps, first, flat)
 
     over_samples(work, len(g), cost)
     return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
@@ -144,21 +149,55 @@ def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: boo
         if t == first:
             continue
         if flat:
-            _add_shifted(parts[:, :, t], sums, source[-1], target[-1])
+            _add_moved(parts[:, :, t], sums, tuple([to.start - of.start for of, to in zip(source, target)]))
         else:
             place = sums[last(target)]
             np.add(place, parts[:, :, t][last(source)], out=place)
 
 
-def _add_shifted(part: Any, sums: Any, source: slice, target: slice) -> None:
-    """Add what the last dimension has at `source` to the sums at `target`: as one long run, where the rest is 0."""
-    part[..., :source.start] = 0
-    part[..., source.stop:] = 0
-    lines = sums.shape[:2]
-    part, sums = part.reshape(*lines, -1), sums.reshape(*lines, -1)
-    a, b = max(0, source.start - target.start), max(0, target.start - source.start)
-    place = sums[..., b:sums.shape[-1] - a]
-    np.add(place, part[..., a:part.shape[-1] - b], out=place)
+def _add_moved(part: Any, sums: Any, far: Sizes) -> None:
+    """Add the part, moved so far in each dimension of space, to the sums: as one long run, with 0 for what drops out."""
+    sizes = sums.shape[2:]
+    if any(abs(by) >= n for by, n in zip(far, sizes)):
+        return
+    along = 0
+    for dim, (by, n) in enumerate(zip(far, sizes)):
+        along = along * n + by
+        if dim and by:                                      # what drops out of the first is not in the run
+            part[(slice(None),) * (2 + dim) + (slice(n - by, None) if by > 0 else slice(-by),)] = 0
+    part, sums = (a.reshape(*sums.shape[:2], -1) for a in (part, sums))
+    place = sums[..., max(along, 0):sums.shape[-1] + min(along, 0)]
+    np.add(place, part[..., max(-along, 0):part.shape[-1] - max(along, 0)], out=place)
+
+
+def _by_phases(window: Window, sizes: Sizes, outputs: Sizes) -> bool:
+    """Whether a step skips elements of which each is seen by positions beside it, as many as there are positions."""
+    return (max(window.stride) > 1 and max(window.kernel) > 1
+            and all(n == m * s for n, m, s in zip(sizes, outputs, window.stride)))
+
+
+def _phases(window: Window) -> list[tuple[Sizes, list[tuple[Sizes, int]]]]:
+    """By the places of elements within a step: how far from a position these are, and through which tap it sees them.
+
+    Those with the least distance come first.
+    """
+    found: dict[Sizes, list[tuple[Sizes, int]]] = {place: [] for place in places(*map(range, window.stride))}
+    for t, tap in enumerate(places(*map(range, window.kernel))):
+        steps = [divmod(i * d - p, s) for i, s, p, d in zip(tap, *window[1:])]
+        found[tuple([place for _, place in steps])].append((tuple([far for far, _ in steps]), t))
+    return [(place, sorted(taps, key=lambda tap: [abs(far) for far in tap[0]])) for place, taps in found.items()]
+
+
+def _add_by_phases(parts: Any, sums: Any, stride: Sizes, phases: list[tuple[Sizes, list[tuple[Sizes, int]]]]) -> None:
+    """Add up the parts (samples, channels, taps, ...) of each phase in long runs, and put it in its places once."""
+    for place, taps in phases:
+        if taps and not any(taps[0][0]):
+            total, taps = parts[:, :, taps[0][1]], taps[1:]
+        else:
+            total = np.zeros((*parts.shape[:2], *parts.shape[3:]), parts.dtype)
+        for far, t in taps:
+            _add_moved(parts[:, :, t], total, far)
+        sums[last(tuple([slice(a, None, s) for a, s in zip(place, stride)]))] = total
 
 
 def _spread_by_strips(g: Any, weight: Any, bias: Any, window: Window, result: Any, strips: list[tuple[int, int]],
