@@ -101,6 +101,11 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     if not (math.prod(shape) and weight.size and g.size):
         result = np.zeros(shape, g.dtype)
         return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+    turned = _turned_round(window)
+    if len(weight) == groups == channels and turned and turned.outputs(g.shape[2:]) == sizes:
+        # One channel to one: a product with columns is several times as fast as one that makes them.
+        kernel = weight[(..., *[slice(None, None, -1)] * len(sizes))]
+        return gathered(g, np.ascontiguousarray(kernel), bias, turned, groups)
     strips = _strips(window, g.shape[2:], channels * g.itemsize)
     if strips:
         return _spread_by_strips(g, weight, bias, window, np.zeros(shape, g.dtype), strips, groups)
@@ -131,6 +136,12 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
 
 
+def _turned_round(window: Window) -> Window | None:
+    """How the kernel turned round slides over what a convolution without steps gives; None where there are steps."""
+    around = tuple([d * (k - 1) - p for k, p, d in zip(window.kernel, window.padding, window.dilation)])
+    return window._replace(padding=around) if max(window.stride) == 1 and min(around) >= 0 else None
+
+
 def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any]:
     """Memory for products of this shape, (channels, taps, samples, ...), and a view of it with the samples first."""
     channels, taps, count, *outputs = shape
@@ -156,7 +167,7 @@ def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: boo
 
 
 def _add_moved(part: Any, sums: Any, far: Sizes) -> None:
-    """Add the part, moved so far in each dimension of space, to the sums: as one long run, with 0 for what drops out."""
+    """Add the part, moved so far in each dimension of space, to the sums: as one long run, with 0 where it drops out."""
     sizes = sums.shape[2:]
     if any(abs(by) >= n for by, n in zip(far, sizes)):
         return

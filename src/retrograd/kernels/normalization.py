@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
             rstd.reshape(stats).astype(kept, copy=False))
 
 
-def _affine(out: Any, weight: Any, bias: Any, shape: list[int]) -> Any:
+def _affine(out: Any, weight: Any, bias: Any, shape: Sequence[int]) -> Any:
     """`out` times weight plus bias, which `shape` makes fit; written over it."""
     if weight is not None:
         out *= widened(weight).reshape(shape)
