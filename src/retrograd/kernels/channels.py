@@ -41,10 +41,10 @@ def as_runs(factor: Any, x: Any, length: int) -> Any:
 
 def _lead(x: Any, length: int) -> int:
     """How many axes of x are before those of the runs."""
-    left, axis = length, x.ndim
-    while left > 1 or (axis and x.shape[axis - 1] == 1):
+    axis: int = x.ndim
+    while length > 1:
         axis -= 1
-        left //= x.shape[axis]
+        length //= x.shape[axis]
     return axis
 
 

@@ -167,7 +167,7 @@ def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: boo
 
 
 def _add_moved(part: Any, sums: Any, far: Sizes) -> None:
-    """Add the part, moved so far in each dimension of space, to the sums: as one long run, with 0 where it drops out."""
+    """Add the part, moved so far in each dimension of space, to the sums: as one long run, with 0 where it is out."""
     sizes = sums.shape[2:]
     if any(abs(by) >= n for by, n in zip(far, sizes)):
         return
