@@ -32,7 +32,7 @@ def _powers(difference: Any, distance: Any, p: Any) -> Any:
         return sign
     size = np.abs(difference)
     if p == math.inf:
-        return np.where(size == unsqueeze(distance, distance.ndim), sign, 0.0)
+        return sign * (size == unsqueeze(distance, distance.ndim))
     flat = difference == 0.0
     return np.where(flat, 0.0, sign * np.where(flat, 1.0, size) ** (p - 1))
 
