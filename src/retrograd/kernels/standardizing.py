@@ -19,6 +19,8 @@ from .threads import in_parts
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
 _BLOCK, _SUMMED, _SMALL = 1 << 19, 1 << 17, 1 << 12
+# Sums of so few elements are had soonest with a temporary.
+_FEW = 1 << 14
 
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
@@ -38,6 +40,8 @@ def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
 
 def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
     """The sums of x, or of the products of x and another, over axes that keep size 1; of many in double precision."""
+    if x.size < _FEW:
+        return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
     inner = x.ndim - 1 in axes
     subscripts = [*range(x.ndim)]
     kept = [axis for axis in subscripts if axis not in axes]
