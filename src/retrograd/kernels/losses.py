@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import refuse
-from .choosing import limited, where
+from .choosing import limited
 from .elementary import widened
 from .reductions import mean_all, sum_all
 
@@ -35,7 +35,11 @@ def smooth_l1_loss(x: Any, y: Any, reduction: str, beta: float) -> Any:
     """|x - y| - beta / 2, and (x - y)² / (2 beta) where that is less than beta apart."""
     refuse(x.dtype, "smooth_l1_cpu", "biuc")
     off = np.abs(np.subtract(x, y, out=...), out=...)
-    return reduced(np.asarray(where(off < beta, 0.5 * off * off / beta, off - 0.5 * beta)), reduction)
+    if beta:
+        near = limited(off, -math.inf, beta)               # either formula is near * (off - near / 2) / beta
+        np.subtract(off, 0.5 * near, out=off)
+        np.multiply(off, np.divide(near, beta, out=near), out=off)
+    return reduced(off, reduction)
 
 
 def huber_loss(x: Any, y: Any, reduction: str, delta: float) -> Any:

@@ -186,6 +186,6 @@ def log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
 def safe_softmax(x: Any, dim: int) -> Any:
     """softmax, but 0 along a `dim` that is nothing but -inf."""
     out = softmax(x, dim)
-    if x.size:
+    if np.isnan(out).any():                                # which softmax makes of nothing but -inf
         np.copyto(out, 0, where=_maximum(x, axis=dim, keepdims=True) == -np.inf)
     return out
