@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import line_products, normalization, softmax, standardizing
+from retrograd.kernels import channels as channels_kernels, line_products, normalization, softmax, standardizing
 
 SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
@@ -115,8 +115,10 @@ def test_gradients_do_not_depend_on_which_axes_are_last(rows: Array, cotangents:
 
 @pytest.mark.parametrize("shape", [(6, 4, 50, 30), (3, 8, 5, 7), (300, 4)])
 @pytest.mark.parametrize("shift", [0.0, 3e3])
-def test_norms_over_channels(shape: tuple[int, ...], shift: float) -> None:
+def test_norms_over_channels(shape: tuple[int, ...], shift: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of channels are summed each for itself, long and short, near 0 and far from it: as layer_norm does."""
+    monkeypatch.setattr(channels_kernels, "_BLOCK", 1 << 11)
+    monkeypatch.setattr(channels_kernels, "_PASS", 200.0)  # so dear that threads share it
     draws = np.random.default_rng(4)
     x = torch.from_numpy(draws.standard_normal(shape) + shift).requires_grad_()
     g = torch.from_numpy(draws.standard_normal(shape))
