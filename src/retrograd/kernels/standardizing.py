@@ -19,8 +19,8 @@ from .threads import in_parts
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
 _BLOCK, _SUMMED, _SMALL = 1 << 19, 1 << 17, 1 << 12
-# Sums of so few elements are had soonest with a temporary.
-_FEW = 1 << 14
+# Sums of so few elements are had soonest with a temporary; and of rows so wide products are summed as they are made.
+_FEW, _WIDE = 1 << 14, 64
 
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
@@ -181,8 +181,8 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     count, length = x.shape
     out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
     ones, lines = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype)
-    line = lines[0]
-    line[...] = 1.0 if weight is None else weight
+    if weight is not None:
+        lines[0] = weight
 
     def work(start: int, stop: int) -> None:
         height = min(step, stop - start)
@@ -190,16 +190,17 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
         for at in range(start, stop, step):
             end = min(at + step, stop)
             part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
-            product = np.multiply(share, rows, out=spare[: end - at])
-            total = by_row(share, line)
-            slope = (total * middle - by_row(product, line)) * (inverse * inverse * inverse / length)
-            level = -slope * middle - total * inverse / length
             if weight is None:
                 np.multiply(share, inverse[:, None], out=part)
             else:
                 factors = columns[:, : end - at]
                 factors[0] = inverse
                 np.multiply(thin(lines, factors, part), share, out=part)
+            product = spare[: end - at]
+            total = by_row(part, ones[0])
+            dots = np.vecdot(part, rows) if length >= _WIDE else by_row(np.multiply(part, rows, out=product), ones[0])
+            slope = (total * middle - dots) * (inverse * inverse / length)
+            level = -slope * middle - total / length
             part += np.multiply(rows, slope[:, None], out=product)
             add_thin(ones, level[None], part)
 
