@@ -8,6 +8,7 @@ straight to the result, and the bias is part of it: a row of ones in the columns
 The transposed convolution, which is the gradient by the input, is the reverse: a product gives columns, and they are
 added where they came from. Where all steps but the last are 1, only the last dimension is treated so. Along the others
 the kernel is turned round and moves over the cotangent, which copies long runs and leaves fewer parts to be added.
+Where steps skip elements, those at the same place within a step are added up apart, in long runs too.
 
 Samples are spread over threads, in which the BLAS uses none of its own (see `blas`). All that is done for a sample is
 done for the few at once: between calls of NumPy only one of the threads runs.
