@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import line_products, normalization, softmax, standardizing
+from retrograd.kernels import channels as channels_kernels, line_products, normalization, softmax, standardizing
 
 SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
@@ -64,6 +64,17 @@ def test_softmax(rows: Array, cotangents: Array) -> None:
           cotangents - (y + 1e-300) * cotangents.sum(-1, keepdims=True))
 
 
+def test_softmax_along_another_axis(rows: Array, cotangents: Array) -> None:
+    """In slabs it gives what rows give."""
+    x, g = (np.stack([a.T, a[::-1].T]) for a in (rows, cotangents))
+    with np.errstate(over="ignore"):
+        for forward, backward in ((softmax.softmax, softmax.softmax_backward),
+                                  (softmax.log_softmax, softmax.log_softmax_backward)):
+            expected = forward(x.swapaxes(1, 2), 2)
+            close(forward(x, 1), expected.swapaxes(1, 2))
+            close(backward(g, expected.swapaxes(1, 2), 1), backward(g.swapaxes(1, 2), expected, 2).swapaxes(1, 2))
+
+
 def test_softmax_of_what_is_not_finite() -> None:
     x = np.zeros((2000, 50))
     x[3, 1], x[4, 1], x[5], x[6, 1] = -np.inf, np.inf, -np.inf, np.nan
@@ -100,6 +111,41 @@ def test_gradients_do_not_depend_on_which_axes_are_last(rows: Array, cotangents:
     found = standardizing.standardized_sum(cotangents, rows, mean, rstd, (0,), (1,), 1e-5)
     close(found[0], (cotangents * standard(rows, 1e-5)).sum(0), 1e-6)
     close(standardizing.sum_over_rows(cotangents, 1), cotangents.sum(0))
+
+
+@pytest.mark.parametrize("shape", [(6, 4, 50, 30), (3, 8, 5, 7), (300, 4)])
+@pytest.mark.parametrize("shift", [0.0, 3e3])
+def test_norms_over_channels(shape: tuple[int, ...], shift: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of channels are summed each for itself, long and short, near 0 and far from it: as layer_norm does."""
+    monkeypatch.setattr(channels_kernels, "_BLOCK", 1 << 11)
+    monkeypatch.setattr(channels_kernels, "_PASS", 200.0)  # so dear that threads share it
+    draws = np.random.default_rng(4)
+    x = torch.from_numpy(draws.standard_normal(shape) + shift).requires_grad_()
+    g = torch.from_numpy(draws.standard_normal(shape))
+    count, channels = shape[:2]
+    weight, bias = (torch.from_numpy(draws.standard_normal(channels)).requires_grad_() for _ in range(2))
+    by_channel = (1, channels, *[1] * (len(shape) - 2))
+
+    def rows_of(groups: int) -> Any:
+        return torch.layer_norm(x.reshape(count * groups, -1), (x.numel() // count // groups,)).reshape(shape)
+
+    def columns() -> Any:
+        moved = x.transpose(0, 1)
+        return torch.layer_norm(moved.reshape(channels, -1), (x.numel() // channels,)).reshape(moved.shape).transpose(
+            0, 1)
+
+    pairs: list[tuple[Any, Any]] = [
+        (torch.group_norm(x, 2, weight, bias), rows_of(2) * weight.view(by_channel) + bias.view(by_channel)),
+        (torch.nn.functional.batch_norm(x, None, None, weight, bias, True),
+         columns() * weight.view(by_channel) + bias.view(by_channel))]
+    mean, variance = torch.from_numpy(draws.standard_normal(channels) + shift), torch.from_numpy(draws.random(channels))
+    standard = (x - mean.view(by_channel)) / (variance.view(by_channel) + 1e-5).sqrt()
+    pairs.append((torch.nn.functional.batch_norm(x, mean, variance, weight, bias),
+                  standard * weight.view(by_channel) + bias.view(by_channel)))
+    for found, expected in pairs:
+        close(found.detach().numpy(), expected.detach().numpy(), 1e-7)
+        for mine, other in zip(*[torch.autograd.grad(out, (x, weight, bias), g) for out in (found, expected)]):
+            close(mine.numpy(), other.numpy(), 1e-6)
 
 
 def test_a_mean_far_from_zero_costs_no_digits() -> None:

@@ -7,13 +7,14 @@ taken after the other, and images are (..., *space).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32
-from .pooling import along, avg_pool, avg_pool_backward, largest, max_pool
+from ..dtypes import F16, F32, F64
+from .pooling import avg_pool, avg_pool_backward, largest, max_pool
 
 Sizes = tuple[int, ...]
 
@@ -42,21 +43,22 @@ def adaptive_max_pool(x: Any, to: Sizes) -> Any:
         return max_pool(x, same, same, none, (1,) * len(to), False)
     values, indices = x, None
     for back, size, count in _dims(x.shape, to):
-        step = math.prod(x.shape[x.ndim - back + 1:])
         starts, stops = [np.asarray(places, np.int64) for places in ends(size, count)]
         width = max(1, int((stops - starts).max(initial=1)))
         # Windows are not all as wide: the last place of a narrow one comes once more.
         taps = [np.minimum(starts + i, stops - 1) for i in range(width)]
-        values, indices = largest(_seen(values, indices, back, taps, step))
+        axis = x.ndim - back
+        values, taken = largest(map(np.take, repeat(values), taps, repeat(axis)), width)
+        ahead = (-1, *[1] * (back - 1))
+        places = np.minimum(starts.reshape(ahead) + taken, (stops - 1).reshape(ahead))
+        indices = _placed(indices, places, axis, math.prod(x.shape[axis + 1:]))
     return np.ascontiguousarray(values), np.ascontiguousarray(indices)
 
 
-def _seen(x: Any, indices: Any, back: int, taps: list[Any], step: int) -> Iterator[tuple[Any, Any]]:
-    """For each place in the windows what all of them have there, and its index."""
-    axis = x.ndim - back
-    for tap in taps:
-        value, place = np.take(x, tap, axis), (tap * step).reshape(-1, *[1] * (back - 1))
-        yield value, np.broadcast_to(place, value.shape) if indices is None else np.take(indices, tap, axis) + place
+def _placed(indices: Any, places: Any, axis: int, step: int) -> Any:
+    """The indices in an image of elements that are at these places of an axis; of those after it in `indices`."""
+    far = places * step
+    return far if indices is None else np.add(np.take_along_axis(indices, places, axis), far, out=far)
 
 
 def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
@@ -67,12 +69,34 @@ def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
     if x.dtype == F16:
         return adaptive_avg_pool(x.astype(F32), to).astype(F16)
     for back, size, count in _dims(x.shape, to):
-        axis = x.ndim - back
-        result = np.empty((*x.shape[:axis], count, *x.shape[axis + 1:]), x.dtype)
-        for i, (start, stop) in enumerate(zip(*ends(size, count))):
-            np.mean(x[along(back, slice(start, stop))], axis, out=result[along(back, i)])
-        x = result
+        axis, members = x.ndim - back, _members(size, count)
+        means = _sums(x if x.dtype.kind in "fc" else x.astype(F64), members, axis)
+        means /= members.sum(0).astype(means.dtype).reshape(-1, *[1] * (back - 1))
+        x = means.astype(x.dtype, copy=False)
     return x
+
+
+@lru_cache(maxsize=32)
+def _members(size: int, count: int) -> Any:
+    """1 where a place is in a window, else 0: (size, count)."""
+    found = np.zeros((size, count))
+    for i, (start, stop) in enumerate(zip(*ends(size, count))):
+        found[start:stop, i] = 1
+    found.flags.writeable = False
+    return found
+
+
+def _sums(x: Any, members: Any, axis: int) -> Any:
+    """The sums over an axis of what is in each column of `members`, as a product of matrices."""
+    matrix, ahead, after = members.astype(x.dtype), x.shape[:axis], x.shape[axis + 1:]
+    if math.prod(after) == 1:
+        out = np.matmul(x.reshape(math.prod(ahead), len(matrix)), matrix)
+    else:
+        out = np.matmul(matrix.T, x.reshape(math.prod(ahead), len(matrix), math.prod(after)))
+    if not np.isfinite(out).all():                          # then what is outside counts: its product with 0 is nan
+        moved = np.moveaxis(x, axis, -1)
+        out = np.stack([moved[..., column > 0].sum(-1) for column in matrix.T], axis)
+    return out.reshape(*ahead, matrix.shape[1], *after)
 
 
 def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
@@ -84,10 +108,8 @@ def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
         return adaptive_avg_pool_backward(g.astype(F32), sizes, dims).astype(F16)
     for back in range(dims, 0, -1):
         axis = g.ndim - back
-        result = np.zeros((*g.shape[:axis], sizes[-back], *g.shape[axis + 1:]), g.dtype)
-        for i, (start, stop) in enumerate(zip(*ends(sizes[-back], g.shape[axis]))):
-            result[along(back, slice(start, stop))] += g[along(back, slice(i, i + 1))] / (stop - start)
-        g = result
+        members = _members(sizes[-back], g.shape[axis])
+        g = _sums(g / members.sum(0).astype(g.dtype).reshape(-1, *[1] * (back - 1)), members.T, axis)
     return g
 
 
@@ -103,15 +125,10 @@ def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
         starts = intervals(samples[..., back - 1 if dims == 2 else dims - back], x.shape[axis], kernel[-back], count)
         starts = starts.reshape(*starts.shape[:-1], *[1] * (dims - back), count, *[1] * (back - 1))
         places = np.broadcast_to(starts, (*values.shape[:axis], count, *values.shape[axis + 1:]))
-        values, indices = largest(_seen_at(values, indices, axis, [places + i for i in range(kernel[-back])], step))
+        taps = [places + i for i in range(kernel[-back])]
+        values, taken = largest(map(np.take_along_axis, repeat(values), taps, repeat(axis)), len(taps))
+        indices = _placed(indices, places + taken, axis, step)
     return np.ascontiguousarray(values), np.ascontiguousarray(indices)
-
-
-def _seen_at(x: Any, indices: Any, axis: int, taps: list[Any], step: int) -> Iterator[tuple[Any, Any]]:
-    """The same where each line has windows of its own."""
-    for tap in taps:
-        yield (np.take_along_axis(x, tap, axis),
-               tap * step if indices is None else np.take_along_axis(indices, tap, axis) + tap * step)
 
 
 def intervals(sample: Any, size: int, kernel: int, count: int) -> Any:

@@ -31,7 +31,7 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> 
         shaped = scores.reshape(*q.shape[:3], k.shape[2])
         np.add(shaped, mask, out=shaped, casting="same_kind")
     if causal:
-        scores[:, np.triu(np.ones(scores.shape[1:], bool), 1)] = -math.inf
+        np.copyto(scores, -math.inf, where=np.triu(np.ones(scores.shape[1:], bool), 1))
     weights = safe_softmax(scores, 2)
     out = np.matmul(weights, _stack(v, heads)).reshape(*q.shape[:3], v.shape[3])
     return out.astype(q.dtype, copy=False), weights

@@ -8,6 +8,7 @@ straight to the result, and the bias is part of it: a row of ones in the columns
 The transposed convolution, which is the gradient by the input, is the reverse: a product gives columns, and they are
 added where they came from. Where all steps but the last are 1, only the last dimension is treated so. Along the others
 the kernel is turned round and moves over the cotangent, which copies long runs and leaves fewer parts to be added.
+Where steps skip elements, those at the same place within a step are added up apart, in long runs too.
 
 Samples are spread over threads, in which the BLAS uses none of its own (see `blas`). All that is done for a sample is
 done for the few at once: between calls of NumPy only one of the threads runs.
@@ -21,6 +22,7 @@ Transposing by 9 sums of columns took 1 ms more than now.
 from __future__ import annotations
 
 import math
+from itertools import product as places
 from typing import Any
 
 import numpy as np
@@ -100,6 +102,11 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     if not (math.prod(shape) and weight.size and g.size):
         result = np.zeros(shape, g.dtype)
         return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+    turned = _turned_round(window)
+    if len(weight) == groups == channels and turned and turned.outputs(g.shape[2:]) == sizes:
+        # One channel to one: a product with columns is several times as fast as one that makes them.
+        kernel = weight[(..., *[slice(None, None, -1)] * len(sizes))]
+        return gathered(g, np.ascontiguousarray(kernel), bias, turned, groups)
     strips = _strips(window, g.shape[2:], channels * g.itemsize)
     if strips:
         return _spread_by_strips(g, weight, bias, window, np.zeros(shape, g.dtype), strips, groups)
@@ -111,6 +118,7 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     positions = math.prod(outputs)
     size, merged, cost = blocks(len(g), positions, weights.shape[1], weights.shape[2], groups, g.itemsize)
     flat = outputs == sizes and window.stride[-1] == 1 and len(taps) == window.kernel[-1]
+    phases = _phases(window) if _by_phases(window, sizes, outputs) else []
 
     def work(start: int, stop: int) -> None:
         given = None
@@ -120,10 +128,19 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
                 given = Columns(g, ahead, outputs, groups, count, merged)
                 products, parts = _room(groups, (channels, len(taps), count, *outputs), merged, g.dtype)
             np.matmul(weights, given(i), out=products)
-            _add_up(parts, result[i:i + count], taps, first, flat)
+            if phases:
+                _add_by_phases(parts, result[i:i + count], window.stride, phases)
+            else:
+                _add_up(parts, result[i:i + count], taps, first, flat)
 
     over_samples(work, len(g), cost)
     return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+
+
+def _turned_round(window: Window) -> Window | None:
+    """How the kernel turned round slides over what a convolution without steps gives; None where there are steps."""
+    around = tuple([d * (k - 1) - p for k, p, d in zip(window.kernel, window.padding, window.dilation)])
+    return window._replace(padding=around) if max(window.stride) == 1 and min(around) >= 0 else None
 
 
 def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any]:
@@ -144,21 +161,55 @@ def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: boo
         if t == first:
             continue
         if flat:
-            _add_shifted(parts[:, :, t], sums, source[-1], target[-1])
+            _add_moved(parts[:, :, t], sums, tuple([to.start - of.start for of, to in zip(source, target)]))
         else:
             place = sums[last(target)]
             np.add(place, parts[:, :, t][last(source)], out=place)
 
 
-def _add_shifted(part: Any, sums: Any, source: slice, target: slice) -> None:
-    """Add what the last dimension has at `source` to the sums at `target`: as one long run, where the rest is 0."""
-    part[..., :source.start] = 0
-    part[..., source.stop:] = 0
-    lines = sums.shape[:2]
-    part, sums = part.reshape(*lines, -1), sums.reshape(*lines, -1)
-    a, b = max(0, source.start - target.start), max(0, target.start - source.start)
-    place = sums[..., b:sums.shape[-1] - a]
-    np.add(place, part[..., a:part.shape[-1] - b], out=place)
+def _add_moved(part: Any, sums: Any, far: Sizes) -> None:
+    """Add the part, moved so far in each dimension of space, to the sums: as one long run, with 0 where it is out."""
+    sizes = sums.shape[2:]
+    if any(abs(by) >= n for by, n in zip(far, sizes)):
+        return
+    along = 0
+    for dim, (by, n) in enumerate(zip(far, sizes)):
+        along = along * n + by
+        if dim and by:                                      # what drops out of the first is not in the run
+            part[(slice(None),) * (2 + dim) + (slice(n - by, None) if by > 0 else slice(-by),)] = 0
+    part, sums = (a.reshape(*sums.shape[:2], -1) for a in (part, sums))
+    place = sums[..., max(along, 0):sums.shape[-1] + min(along, 0)]
+    np.add(place, part[..., max(-along, 0):part.shape[-1] - max(along, 0)], out=place)
+
+
+def _by_phases(window: Window, sizes: Sizes, outputs: Sizes) -> bool:
+    """Whether a step skips elements of which each is seen by positions beside it, as many as there are positions."""
+    return (max(window.stride) > 1 and max(window.kernel) > 1
+            and all(n == m * s for n, m, s in zip(sizes, outputs, window.stride)))
+
+
+def _phases(window: Window) -> list[tuple[Sizes, list[tuple[Sizes, int]]]]:
+    """By the places of elements within a step: how far from a position these are, and through which tap it sees them.
+
+    Those with the least distance come first.
+    """
+    found: dict[Sizes, list[tuple[Sizes, int]]] = {place: [] for place in places(*map(range, window.stride))}
+    for t, tap in enumerate(places(*map(range, window.kernel))):
+        steps = [divmod(i * d - p, s) for i, s, p, d in zip(tap, *window[1:])]
+        found[tuple([place for _, place in steps])].append((tuple([far for far, _ in steps]), t))
+    return [(place, sorted(taps, key=lambda tap: [abs(far) for far in tap[0]])) for place, taps in found.items()]
+
+
+def _add_by_phases(parts: Any, sums: Any, stride: Sizes, phases: list[tuple[Sizes, list[tuple[Sizes, int]]]]) -> None:
+    """Add up the parts (samples, channels, taps, ...) of each phase in long runs, and put it in its places once."""
+    for place, taps in phases:
+        if taps and not any(taps[0][0]):
+            total, taps = parts[:, :, taps[0][1]], taps[1:]
+        else:
+            total = np.zeros((*parts.shape[:2], *parts.shape[3:]), parts.dtype)
+        for far, t in taps:
+            _add_moved(parts[:, :, t], total, far)
+        sums[last(tuple([slice(a, None, s) for a, s in zip(place, stride)]))] = total
 
 
 def _spread_by_strips(g: Any, weight: Any, bias: Any, window: Window, result: Any, strips: list[tuple[int, int]],

@@ -11,6 +11,8 @@ from .elementary import delivered
 
 # How many differences of elements are held at a time: what a cache holds.
 _BLOCK = 1 << 17
+# How many rows have their distances from all later ones taken together.
+_TOGETHER = 64
 
 
 def cross(x: Any, y: Any, dim: int) -> Any:
@@ -26,22 +28,17 @@ def cross(x: Any, y: Any, dim: int) -> Any:
 
 
 def norms(difference: Any, p: float) -> Any:
-    """The p-norms along the last dimension."""
+    """The p-norms along the last dimension but two, where whole matrices are added; over the differences."""
     size = np.abs(difference, out=difference)
     if p == 0:
-        return np.count_nonzero(size, axis=-1).astype(size.dtype)
+        return np.count_nonzero(size, axis=-3).astype(size.dtype)
     if p == 1:
-        return _sums(size)
+        return np.add.reduce(size, axis=-3)
     if p == 2:
-        return np.sqrt(np.einsum("...m,...m->...", size, size))
+        return np.sqrt(np.add.reduce(np.multiply(size, size, out=size), axis=-3))
     if p == math.inf:
-        return np.maximum.reduce(size, axis=-1, initial=0.0)
-    return _sums(np.power(size, p, out=size)) ** (1.0 / p)
-
-
-def _sums(x: Any) -> Any:
-    """The sums along the last dimension, which the BLAS takes faster than NumPy where it is short."""
-    return x.dot(np.ones(x.shape[-1], x.dtype))
+        return np.maximum.reduce(size, axis=-3, initial=0.0)
+    return np.add.reduce(np.power(size, p, out=size), axis=-3) ** (1.0 / p)
 
 
 def cdist(x: Any, y: Any, p: float) -> Any:
@@ -50,9 +47,9 @@ def cdist(x: Any, y: Any, p: float) -> Any:
     rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
     result = np.empty((*stack, rows, columns), x.dtype)
     step = max(1, _BLOCK // max(1, math.prod(stack) * columns * inner))
+    first, second = x.swapaxes(-1, -2)[..., None], np.ascontiguousarray(y.swapaxes(-1, -2))[..., None, :]
     for i in range(0, rows, step):
-        difference = x[..., i : i + step, None, :] - y[..., None, :, :]
-        result[..., i : i + step, :] = norms(difference, p)
+        result[..., i : i + step, :] = norms(first[..., i : i + step, :] - second, p)
     return result
 
 
@@ -71,7 +68,10 @@ def pdist(x: Any, p: float) -> Any:
     rows = len(x)
     if rows < 2:
         return np.zeros(0, x.dtype)
-    parts = [norms(x[i] - x[i + 1 :], p) for i in range(rows - 1)]
+    parts = []
+    for i in range(0, rows, _TOGETHER):
+        matrix = cdist(x[i : i + _TOGETHER], x[i:], p)
+        parts += [line[k + 1 :] for k, line in enumerate(matrix)]
     return delivered(np.concatenate(parts), ...)
 
 

@@ -61,6 +61,9 @@ def embedding_bag(weight: Any, scales: Any, index: Any, starts: Any, mode: int, 
     rows are multiplied with.
     """
     count = len(starts)
+    found = _equal_bags(weight, index, starts, mode) if scales is None and (padding < 0 or mode != MAX) else None
+    if found and (padding < 0 or not (index == padding).any()):
+        return found
     bags = np.searchsorted(starts, np.arange(index.size), side="right") - 1
     used = index != padding
     rows, of = weight.take(index[used], 0, mode="clip"), bags[used]
@@ -74,6 +77,21 @@ def embedding_bag(weight: Any, scales: Any, index: Any, starts: Any, mode: int, 
         if mode == MEAN:
             out /= np.maximum(sizes, 1).astype(out.dtype)[:, None]
     return out, bags, sizes, chosen
+
+
+def _equal_bags(weight: Any, index: Any, starts: Any, mode: int) -> tuple[Any, Any, Any, Any] | None:
+    """The same where all bags have as many rows, and all of these count: an axis of an array. Else None."""
+    count, size = len(starts), index.size // max(len(starts), 1)
+    if not size or count * size != index.size or (starts != np.arange(0, index.size, size)).any():
+        return None
+    rows = weight.take(index, 0, mode="clip").reshape(count, size, -1)
+    bags, sizes, chosen = np.repeat(np.arange(count), size), np.full(count, size), np.zeros((0, 0), np.int64)
+    if mode == MAX:
+        place = rows.argmax(1)
+        chosen = np.take_along_axis(index.reshape(count, size), place, 1)
+        return np.take_along_axis(rows, place[:, None], 1)[:, 0], bags, sizes, chosen
+    out = np.add.reduce(rows, axis=1, out=...)
+    return out if mode == SUM else np.divide(out, out.dtype.type(size), out=out), bags, sizes, chosen
 
 
 def _largest(out: Any, chosen: Any, rows: Any, index: Any, of: Any) -> None:

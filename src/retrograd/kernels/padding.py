@@ -42,53 +42,83 @@ def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
 
 def reflect(x: Any, pad: Shape) -> Any:
     """`x` with its mirror image around it, which does not repeat the elements at the ends."""
+    out = _framed(x, pad)
     for axis, before, after in _by_axis(x.ndim, pad):
-        n = x.shape[axis]
-        place = np.abs(np.arange(-before, n + after))
-        x = x.take(np.where(place >= n, 2 * (n - 1) - place, place), axis)
-    return x
+        first, last = max(before, 0), max(before, 0) + x.shape[axis] - 1
+        for i in range(before):
+            out[_at(axis, first - 1 - i)] = out[_at(axis, first + 1 + i)]
+        for i in range(after):
+            out[_at(axis, last + 1 + i)] = out[_at(axis, last - 1 - i)]
+    return _without(out, pad)
 
 
 def replicate(x: Any, pad: Shape) -> Any:
     """`x` with the elements at its ends around it."""
+    out = _framed(x, pad)
     for axis, before, after in _by_axis(x.ndim, pad):
-        n = x.shape[axis]
-        x = x.take(np.clip(np.arange(-before, n + after), 0, n - 1), axis)
-    return x
+        first, last = max(before, 0), max(before, 0) + x.shape[axis] - 1
+        for i in range(before):
+            out[_at(axis, i)] = out[_at(axis, first)]
+        for i in range(after):
+            out[_at(axis, last + 1 + i)] = out[_at(axis, last)]
+    return _without(out, pad)
+
+
+def _at(axis: int, place: Any) -> Any:
+    """The index of this place, or range, of an axis."""
+    return (*[slice(None)] * axis, place)
+
+
+def _framed(x: Any, pad: Shape) -> Any:
+    """`x` in an array with room around it. Nothing is taken away."""
+    out = np.empty(padded_shape(x.shape, tuple([max(n, 0) for n in pad])), x.dtype)
+    inner = [slice(None)] * x.ndim
+    for axis, before, _ in _by_axis(x.ndim, pad):
+        inner[axis] = slice(max(before, 0), max(before, 0) + x.shape[axis])
+    out[tuple(inner)] = x
+    return out
+
+
+def _without(x: Any, pad: Shape) -> Any:
+    """`x` less what negative numbers take away at its ends."""
+    for axis, before, after in _by_axis(x.ndim, pad):
+        x = x[_at(axis, slice(max(-before, 0), x.shape[axis] - max(-after, 0)))]
+    return np.ascontiguousarray(x)
 
 
 def reflect_backward(g: Any, shape: Shape, pad: Shape) -> Any:
     """For each element the sum of `g` where `reflect` put it."""
     for axis, before, after in _by_axis(len(shape), pad):
-        n = shape[axis]
-        out, image = _middle(g, n, axis, before, after)
-        if before > 0:
-            out[1:1 + before] += image[:before][::-1]
-        if after > 0:
-            out[n - 1 - after:n - 1] += image[-after:][::-1]
-        g = np.moveaxis(out, 0, axis)
+        out, n, end = _middle(g, shape[axis], axis, before, after), shape[axis], g.shape[axis]
+        for i in range(before):
+            out[_at(axis, 1 + i)] += g[_at(axis, before - 1 - i)]
+        for i in range(after):
+            out[_at(axis, n - 2 - i)] += g[_at(axis, end - after + i)]
+        g = out
     return g
 
 
 def replicate_backward(g: Any, shape: Shape, pad: Shape) -> Any:
     """For each element the sum of `g` where `replicate` put it."""
     for axis, before, after in _by_axis(len(shape), pad):
-        out, image = _middle(g, shape[axis], axis, before, after)
-        if before > 0:
-            out[0] += image[:before].sum(0, dtype=g.dtype)
-        if after > 0:
-            out[-1] += image[-after:].sum(0, dtype=g.dtype)
-        g = np.moveaxis(out, 0, axis)
+        out, end = _middle(g, shape[axis], axis, before, after), g.shape[axis]
+        for i in range(before):
+            out[_at(axis, 0)] += g[_at(axis, i)]
+        for i in range(after):
+            out[_at(axis, -1)] += g[_at(axis, end - after + i)]
+        g = out
     return g
 
 
-def _middle(g: Any, n: int, axis: int, before: int, after: int) -> tuple[Any, Any]:
-    """The sums for `n` elements so far: those of what lies where it was; and `g`, both with the axis in front."""
-    image = np.moveaxis(g, axis, 0)
-    out = np.zeros((n, *image.shape[1:]), g.dtype)
+def _middle(g: Any, n: int, axis: int, before: int, after: int) -> Any:
+    """The sums for `n` elements so far: those of what lies where it was."""
     first, last = max(-before, 0), n - max(-after, 0)
-    out[first:last] = image[first + before:last + before]
-    return out, image
+    place = _at(axis, slice(first + before, last + before))
+    if first == 0 and last == n:
+        return g[place].copy()
+    out = np.zeros((*g.shape[:axis], n, *g.shape[axis + 1:]), g.dtype)
+    out[_at(axis, slice(first, last))] = g[place]
+    return out
 
 
 # Elements that change places between channels and the plane

@@ -131,14 +131,15 @@ def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool)
     return best, chosen
 
 
-def largest(candidates: Iterator[tuple[Any, Any]]) -> tuple[Any, Any]:
-    """Of several arrays of values, each with their indices, the maxima and the indices of these."""
-    best, index = next(candidates)
-    chosen = index.copy()
-    for value, index in candidates:
-        better = (value > best) | (value != value)
-        np.copyto(best, value, where=better)
-        np.copyto(chosen, index, where=better)
+def largest(candidates: Iterator[Any], count: int) -> tuple[Any, Any]:
+    """Of so many arrays of values the maxima, and the number of the array that each is from: the first, of several."""
+    best = next(candidates)
+    chosen = np.zeros(best.shape, np.min_scalar_type(count))
+    for number, value in enumerate(candidates, 1):
+        better = value > best
+        better |= value != value
+        np.maximum(best, value, out=best)
+        np.maximum(chosen, better.view(np.uint8) * chosen.dtype.type(number), out=chosen)
     return best, chosen
 
 

@@ -21,6 +21,8 @@ Array = np.ndarray[Any, Any]
 LARGE = 4096
 # How many elements are added in one go, so that little is lost to rounding.
 _BLOCK = 1024
+# Shorter rows are not summed before others.
+_LONG = 16
 # Rows shorter than this are compared column by column, longer ones each for itself.
 _SHORT = 128
 
@@ -33,7 +35,7 @@ def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
         return _sum_of_all(x.reshape(-1)).reshape((1,) * x.ndim if keepdim else ())
     first = axes[0] if axes else 0
     if not axes or axes != tuple(range(first, first + len(axes))):
-        return _plainly(x, axes, keepdim)
+        return _rows_first(x, axes, keepdim)
     before, after = x.shape[:first], x.shape[axes[-1] + 1:]
     outer, inner = math.prod(before), math.prod(after)
     n = x.size // (outer * inner)
@@ -44,6 +46,19 @@ def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     else:
         return _plainly(x, axes, keepdim)
     return found.reshape((*before, *(1,) * len(axes), *after) if keepdim else (*before, *after))
+
+
+def _rows_first(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """Sums over several groups of axes: where the last one makes long rows, these are summed at once."""
+    first = x.ndim
+    while first - 1 in axes:
+        first -= 1
+    n = math.prod(x.shape[first:])
+    if first == x.ndim or n < _LONG:
+        return _plainly(x, axes, keepdim)
+    found = _plainly(_sums_of_rows(x.reshape(-1, n)).reshape(x.shape[:first]), tuple([a for a in axes if a < first]),
+                     keepdim)
+    return found.reshape((*found.shape, *(1,) * (x.ndim - first))) if keepdim else found
 
 
 def _plainly(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:

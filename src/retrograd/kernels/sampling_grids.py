@@ -4,10 +4,16 @@ Each coordinate of a point has taps of its own (2 for linear, 1 for nearest, 4 f
 their products. A weight is a function of the coordinate, so that its derivatives are weights as well: `orders` says
 which derivative to take by each coordinate, in the grid's order of them. Modes and paddings are PyTorch's numbers:
 0 linear, 1 nearest, 2 cubic; 0 zeros, 1 border, 2 reflection. Must not know ops.
+
+The images lie as one row for each channel, with a border of zeros around each: so a tap is one place for all channels,
+and what is outside needs no question.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -23,11 +29,10 @@ _LINEAR = ((-1.0, 1.0), (1.0, 0.0))
 
 
 class _Coordinate(NamedTuple):
-    """For each tap of one coordinate where it is, its weight, and where it is inside."""
+    """For each tap of one coordinate where it is in the image with its border, and by order its weight."""
 
     at: list[Array]
-    weight: list[Array]
-    inside: list[Array | None]
+    weight: dict[int, list[Array]]
 
 
 def _reflected(x: Array, low: float, high: float) -> tuple[Array, Array]:
@@ -64,21 +69,28 @@ def _padded(x: Array, size: int, padding: int, align: bool) -> tuple[Array, Arra
     return x, slope * sign
 
 
-def _derived(polynomials: tuple[tuple[float, ...], ...], order: int, t: Array) -> list[Array]:
-    """The `order`-th derivatives of polynomials, at t."""
-    weights = []
+@cache
+def _polynomials(mode: int, order: int) -> tuple[tuple[float, ...], ...]:
+    """The `order`-th derivatives of the weights of the taps in t, the way from the first tap to the point."""
+    return tuple([tuple(np.polyder(np.array(polynomial), order).tolist()) for polynomial in
+                  (_LINEAR if mode == 0 else _CUBIC)])
+
+
+def _values(polynomials: tuple[tuple[float, ...], ...], t: Array) -> list[Array]:
+    """Polynomials at t."""
+    values = []
     for polynomial in polynomials:
-        coefficients = np.polyder(np.array(polynomial), order) if order else np.array(polynomial)
-        value = np.full_like(t, coefficients[0] if len(coefficients) else 0)
-        for c in coefficients[1:]:
-            value = value * t + t.dtype.type(c)
-        weights.append(value)
-    return weights
+        value = np.full_like(t, polynomial[0] if polynomial else 0)
+        for c in polynomial[1:]:
+            value *= t
+            value += t.dtype.type(c)
+        values.append(value)
+    return values
 
 
-def _coordinate(where: Array, size: int, order: int, mode: int, padding: int, align: bool) -> _Coordinate:
+def _coordinate(where: Array, size: int, orders: set[int], mode: int, padding: int, align: bool) -> _Coordinate:
     """The taps of one coordinate, given from -1 to 1."""
-    half = where.dtype.type((size - 1) / 2 if align else size / 2)
+    half, where = where.dtype.type((size - 1) / 2 if align else size / 2), np.ascontiguousarray(where)
     x = (where + 1) * half if align else ((where + 1) * size - 1) / 2
     x = x.astype(where.dtype, copy=False)
     slope: Any = half
@@ -87,81 +99,102 @@ def _coordinate(where: Array, size: int, order: int, mode: int, padding: int, al
         slope = half * pad
     if mode == 1:
         places = [np.rint(x)]
-        weights = [np.ones_like(x) if order == 0 else np.zeros_like(x)]
+        weights = {order: [np.ones_like(x) if order == 0 else np.zeros_like(x)] for order in orders}
     else:
         first = np.floor(x)
-        weights = _derived(_LINEAR if mode == 0 else _CUBIC, order, x - first)
+        off = x - first
+        weights = {order: _values(_polynomials(mode, order), off) for order in orders}
         places = [first + i for i in ((0, 1) if mode == 0 else (-1, 0, 1, 2))]
         if mode == 2 and padding:
             places = [_padded(place, size, padding, align)[0] for place in places]
-    if order:
-        factor = slope ** order
-        weights = [weight * factor for weight in weights]
-    at: list[Array] = []
-    inside: list[Array | None] = []
-    for place in places:
-        within = (place >= 0) & (place < size)             # which a nan is not
-        if within.all():
-            inside.append(None)
-        else:
-            inside.append(within)
-            place = np.where(within, place, 0)
-        at.append(place.astype(np.intp))
-    return _Coordinate(at, weights, inside)
+    weights = {order: [weight * slope ** order for weight in found] if order else found
+               for order, found in weights.items()}
+    # What is outside, and a nan, is taken to the border. (With numbers as bounds NumPy takes five times as long.)
+    low, high = np.full_like(x, -1), np.full_like(x, size)
+    at = [(np.minimum(np.fmax(place, low), high) + 1).astype(np.intp) for place in places]
+    return _Coordinate(at, weights)
 
 
-def _corners(grid: Array, sizes: tuple[int, ...], orders: Any, mode: int, padding: int, align: bool) -> Any:
-    """For each corner the flat places (N, points) in an image, the weights, and which points are inside; None for all.
-    """
-    flat = grid.reshape(grid.shape[0], -1, len(sizes))
-    coordinates = [_coordinate(flat[..., i], size, orders[i], mode, padding, align)
+def _corners(grid: Array, sizes: tuple[int, ...], several: list[Any], mode: int, padding: int,
+             align: bool) -> Iterator[tuple[Array, list[Array]]]:
+    """For each corner the places of all points in a row of images, and their weights for each of several orders."""
+    flat = grid.reshape(-1, len(sizes))
+    coordinates = [_coordinate(flat[:, i], size, {orders[i] for orders in several}, mode, padding, align)
                    for i, size in enumerate(sizes[::-1])]
+    count, whole = len(grid), math.prod([size + 2 for size in sizes])
+    start = np.repeat(np.arange(0, count * whole, whole), len(flat) // max(count, 1))
     for corner in product(*[range(len(c.at)) for c in coordinates]):
-        place, weight, within, stride = np.zeros((), np.intp), np.ones((), flat.dtype), None, 1
+        place, stride = start, 1
         for c, tap, size in zip(coordinates, corner, sizes[::-1]):
-            place = place + c.at[tap] * stride
-            weight = weight * c.weight[tap]
-            inside = c.inside[tap]
-            if inside is not None:
-                within = inside if within is None else within & inside
-            stride *= size
-        yield place, weight, within
+            place = place + (c.at[tap] * stride if stride > 1 else c.at[tap])
+            stride *= size + 2
+        weights = []
+        for orders in several:
+            weight, *others = [c.weight[order][tap] for c, order, tap in zip(coordinates, orders, corner)]
+            for other in others:
+                weight = weight * other
+            weights.append(weight)
+        yield place, weights
+
+
+def _inner(dims: int) -> Any:
+    """The index of what is inside the border."""
+    return (..., *[slice(1, -1)] * dims)
+
+
+def _rows(x: Array) -> Array:
+    """Images (N, C, sizes…) with their borders, as a row for each channel."""
+    count, channels, *sizes = x.shape
+    images = np.zeros((channels, count, *[size + 2 for size in sizes]), x.dtype)
+    images[_inner(len(sizes))] = x.swapaxes(0, 1)
+    return images.reshape(channels, -1)
+
+
+def _taken(rows: Array, place: Array) -> Array:
+    """The elements at these places of each row; they are all inside, and with this mode it is not asked."""
+    return rows.take(place, 1, mode="wrap") if rows.shape[1] else np.zeros((len(rows), len(place)), rows.dtype)
+
+
+def _by_channel(g: Array) -> Array:
+    """(N, C, points…) as (C, N * points)."""
+    return g.swapaxes(0, 1).reshape(g.shape[1], math.prod((g.shape[0], *g.shape[2:])))
 
 
 def grid_sample(x: Any, grid: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """x (N, C, sizes…) at the points of grid (N, sizes…, dims): (N, C, sizes…)."""
-    wide = widened(x)
-    rows = wide.reshape(*x.shape[:2], -1)
-    count = int(np.prod(grid.shape[1:-1]))
-    out = np.zeros((*x.shape[:2], count), wide.dtype)
-    for place, weight, within in _corners(widened(grid), x.shape[2:], orders, mode, padding, align):
-        for n in range(x.shape[0]):
-            part = rows[n].take(place[n], 1)
-            if within is not None:                         # what is outside is 0, not what lies at its place
-                part = np.where(within[n], part, 0)
-            out[n] += part * weight[n]
-    return out.reshape(*x.shape[:2], *grid.shape[1:-1]).astype(x.dtype, copy=False)
+    rows, (count, channels), points = _rows(widened(x)), x.shape[:2], grid.shape[1:-1]
+    out = np.zeros((channels, count * math.prod(points)), rows.dtype)
+    for place, (weight,) in _corners(widened(grid), x.shape[2:], [orders], mode, padding, align):
+        part = _taken(rows, place)
+        part *= weight
+        out += part
+    return np.ascontiguousarray(out.reshape(channels, count, *points).swapaxes(0, 1)).astype(x.dtype, copy=False)
 
 
 def grid_scatter(g: Any, grid: Any, shape: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """The adjoint of `grid_sample` as a function of x, of shape `shape`."""
-    wide, size = widened(g).reshape(*shape[:2], -1), int(np.prod(shape[2:]))
-    out = np.zeros((*shape[:2], size), wide.dtype)
-    for place, weight, within in _corners(widened(grid), shape[2:], orders, mode, padding, align):
-        if within is not None:
-            weight = np.where(within, weight, 0)
-        for n in range(shape[0]):
-            if weight[n].any():
-                for c in range(shape[1]):
-                    out[n, c] += np.bincount(place[n], wide[n, c] * weight[n], size).astype(wide.dtype, copy=False)
-    return out.reshape(shape).astype(g.dtype, copy=False)
+    wide, sizes = _by_channel(widened(g)), shape[2:]
+    out = np.zeros((shape[1], shape[0] * math.prod([size + 2 for size in sizes])), wide.dtype)
+    for place, (weight,) in _corners(widened(grid), sizes, [orders], mode, padding, align):
+        if weight.any():
+            part = wide * weight
+            for row, values in zip(out, part):
+                np.add.at(row, place, values)
+    images = out.reshape(shape[1], shape[0], *[size + 2 for size in sizes])[_inner(len(sizes))]
+    return np.ascontiguousarray(images.swapaxes(0, 1)).astype(g.dtype, copy=False)
 
 
 def grid_slopes(g: Any, x: Any, grid: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """The sums over channels of g times the derivative of `grid_sample` by each coordinate: the shape of grid."""
-    g = widened(g)
-    parts = []
-    for i in range(len(orders)):
-        higher = tuple([order + (axis == i) for axis, order in enumerate(orders)])
-        parts.append((g * widened(grid_sample(x, grid, higher, mode, padding, align))).sum(1))
-    return np.stack(parts, -1).astype(grid.dtype, copy=False)
+    if mode == 1:                                           # the nearest element stays the same
+        return np.zeros_like(grid)
+    wide, rows = _by_channel(widened(g)), _rows(widened(x))
+    higher = [tuple([order + (axis == i) for axis, order in enumerate(orders)]) for i in range(len(orders))]
+    out = np.zeros((len(orders), wide.shape[1]), np.result_type(wide, rows))
+    for place, weights in _corners(widened(grid), x.shape[2:], higher, mode, padding, align):
+        part = _taken(rows, place)
+        part *= wide
+        total = np.add.reduce(part, axis=0)
+        for sums, weight in zip(out, weights):
+            sums += total * weight
+    return np.ascontiguousarray(out.T).reshape(grid.shape).astype(grid.dtype, copy=False)

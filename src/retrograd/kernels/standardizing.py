@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64
+from .channels import length_of_runs, near, runs_backward, runs_sum
 from .elementary import widened
 from .line_products import add_thin, by_row, thin
 from .threads import in_parts
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
 _BLOCK, _SUMMED, _SMALL = 1 << 19, 1 << 17, 1 << 12
+# Sums of so few elements are had soonest with a temporary; and of rows so wide products are summed as they are made.
+_FEW, _WIDE = 1 << 14, 64
 
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
@@ -37,6 +40,8 @@ def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
 
 def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
     """The sums of x, or of the products of x and another, over axes that keep size 1; of many in double precision."""
+    if x.size < _FEW:
+        return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
     inner = x.ndim - 1 in axes
     subscripts = [*range(x.ndim)]
     kept = [axis for axis in subscripts if axis not in axes]
@@ -146,11 +151,13 @@ def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes
     """The gradient by x of standardize(x) * weight: rstd * (gw - mean(gw) - s * mean(gw * s)), gw = g * weight."""
     final, length = x.dtype, _length(x, axes)
     g, x, weight, mean, rstd = (None if a is None else widened(a) for a in (g, x, weight, mean, rstd))
-    row = None
+    row, run = None, length_of_runs(x, axes, weight if weight is not None and weight.ndim == x.ndim else None)
     if weight is not None:
         row = _row(weight, axes, length) if length else None
-        if row is None:
-            g = g * weight
+    if run and run != length and (weight is None or weight.ndim == x.ndim):
+        return runs_backward(g, x, weight, mean, rstd, axes, run).astype(final, copy=False)
+    if weight is not None and row is None:
+        g = g * weight
     if length:
         out = _rows_backward(g.reshape(-1, length), x.reshape(-1, length), row, mean.reshape(-1), rstd.reshape(-1))
         return out.reshape(x.shape).astype(final, copy=False)
@@ -169,11 +176,13 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     """The gradient as rstd * weight * g + slope * x + level, with a slope and a level for each row."""
     if x.size < _SMALL:
         return _few_rows_backward(g if weight is None else g * weight, x, mean, rstd)
+    x, mean = near(x, mean[:, None], rstd[:, None])
+    mean = mean[:, 0]
     count, length = x.shape
     out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
     ones, lines = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype)
-    line = lines[0]
-    line[...] = 1.0 if weight is None else weight
+    if weight is not None:
+        lines[0] = weight
 
     def work(start: int, stop: int) -> None:
         height = min(step, stop - start)
@@ -181,16 +190,17 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
         for at in range(start, stop, step):
             end = min(at + step, stop)
             part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
-            product = np.multiply(share, rows, out=spare[: end - at])
-            total = by_row(share, line)
-            slope = (total * middle - by_row(product, line)) * (inverse * inverse * inverse / length)
-            level = -slope * middle - total * inverse / length
             if weight is None:
                 np.multiply(share, inverse[:, None], out=part)
             else:
                 factors = columns[:, : end - at]
                 factors[0] = inverse
                 np.multiply(thin(lines, factors, part), share, out=part)
+            product = spare[: end - at]
+            total = by_row(part, ones[0])
+            dots = np.vecdot(part, rows) if length >= _WIDE else by_row(np.multiply(part, rows, out=product), ones[0])
+            slope = (total * middle - dots) * (inverse * inverse / length)
+            level = -slope * middle - total / length
             part += np.multiply(rows, slope[:, None], out=product)
             add_thin(ones, level[None], part)
 
@@ -215,9 +225,13 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
     final, length = mean.dtype, _length(x, axes)           # the mean is of the weight's type
     g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))
     if length and over == tuple(range(x.ndim - len(axes))):
+        x, mean = near(x, mean, rstd)
         total = _rows_sum(g.reshape(-1, length), x.reshape(-1, length), mean.reshape(-1) * rstd.reshape(-1),
                           rstd.reshape(-1))
         return total.astype(final).reshape([1 if axis in over else n for axis, n in enumerate(x.shape)])
+    run = length_of_runs(x, over, mean)
+    if run:
+        return runs_sum(g, x, mean, rstd, over, run).astype(final)
     scaled = np.subtract(x, mean, out=...)
     scaled *= rstd
     return sums(g, over, scaled).astype(final, copy=False)

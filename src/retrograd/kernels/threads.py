@@ -113,7 +113,10 @@ def in_parts(work: Work, length: int, cost: float, enough: int = ENOUGH) -> None
     the context of the caller, and with it what NumPy does with floating-point errors.
     """
     most = min(length, int(cost) // enough, _Crew.count) - 1
-    helpers = _Crew.idle(most) if most > 0 else ()
+    if most < 1:
+        work(0, length)
+        return
+    helpers = _Crew.idle(most)
     count = len(helpers) + 1
     ahead = int(length * min(DELAY / max(cost, 1.0), 0.1))  # so that all end together
     bounds = [0, *[ahead + (length - ahead) * i // count for i in range(1, count + 1)]]

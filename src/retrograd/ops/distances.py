@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import distances as kernels
+from .choosing import choose
 from .framework import Op, linear, operator
 from .reductions import sum_dim
 from .shape import squeeze_dim, transpose, unsqueeze
@@ -32,7 +33,7 @@ def _powers(difference: Any, distance: Any, p: Any) -> Any:
         return sign
     size = np.abs(difference)
     if p == math.inf:
-        return np.where(size == unsqueeze(distance, distance.ndim), sign, 0.0)
+        return choose(size == unsqueeze(distance, distance.ndim), sign, 0.0)
     flat = difference == 0.0
     return np.where(flat, 0.0, sign * np.where(flat, 1.0, size) ** (p - 1))
 

@@ -150,7 +150,12 @@ def _by_x(g: Any, weight: Any, running_var: Any, eps: Any) -> Any:
 
 
 def _by_weight(g: Any, x: Any, running_mean: Any, running_var: Any, eps: Any) -> Any:
-    return _channel_sum(g * (x - _for_channels(running_mean, x))) / np.sqrt(running_var + eps)
+    return centred_sum(g, x, running_mean) / np.sqrt(running_var + eps)
+
+
+centred_sum = operator("centred_sum", kernels.centred_sum, tensors=3,
+                       g=lambda v, x, mean: _for_channels(v, x) * (x - _for_channels(mean, x)),
+                       x=lambda v, g: _for_channels(v, g) * g)
 
 
 batch_norm_by = operator("batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0",

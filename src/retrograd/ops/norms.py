@@ -18,8 +18,8 @@ def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> 
     if p == 0:
         return np.zeros_like(x)
     if p == 2:
-        out = spread(out, x.shape, axes, keepdim)
-        return spread(g, x.shape, axes, keepdim) * np.where(out == 0.0, 0.0, x / out)
+        inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # a norm that is not 0 is too large for it to overflow
+        return spread(g, x.shape, axes, keepdim) * (x * spread(inverse, x.shape, axes, keepdim))
     size, sign = np.abs(x), np.sign(x)
     if p == 1:
         return sign * spread(g, x.shape, axes, keepdim)

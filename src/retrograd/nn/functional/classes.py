@@ -192,4 +192,6 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     elif classes.max() >= num_classes:
         raise RuntimeError(f"Class values must be smaller than num_classes. There is a {classes.max()}, and "
                            f"num_classes is {num_classes}.")
-    return plain((classes[..., None] == np.arange(num_classes)).astype(np.int64))
+    vectors = np.zeros((classes.size, num_classes), np.int64)
+    vectors.reshape(-1)[classes.reshape(-1) + np.arange(0, vectors.size, num_classes)] = 1
+    return plain(vectors.reshape(*classes.shape, num_classes))
