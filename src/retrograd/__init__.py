@@ -8,7 +8,26 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-from . import _C as _C, autograd, cuda, fft, linalg, nn, optim, overrides, special, utils, viz
+from . import (
+    _C as _C,
+    accelerator,
+    autograd,
+    backends,
+    cpu,
+    cuda,
+    fft,
+    linalg,
+    mps,
+    nn,
+    optim,
+    overrides,
+    special,
+    testing,
+    utils,
+    version,
+    viz,
+    xpu,
+)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
@@ -535,12 +554,29 @@ from .tensor.options import (
 )
 from .tensor.printing import get_printoptions, printoptions, set_printoptions
 from .tensor.resizing import resize_as_
+from .tensor.settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    is_autocast_enabled,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_default_device,
+    set_default_tensor_type,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    set_num_interop_threads,
+    use_deterministic_algorithms,
+)
 from .tensor.size import Size
 from .tensor.storage import TypedStorage, UntypedStorage, is_storage
 from .tensor.tensor import Tensor
 from .tensor.threading import get_num_threads, set_num_threads
+from .version import __version__ as __version__
 
-__version__ = "0.1.0"
+newaxis = None                                           # as an index, an axis of its own
 
 _keep_freed_memory()
 

@@ -21,6 +21,7 @@ class dtype:
     NumPy takes it wherever it takes a dtype, through the attribute `dtype`.
     """
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ("category", "dtype", "legacy", "name")
     of: ClassVar[dict[np.dtype[Any], dtype]] = {}
 
@@ -35,7 +36,12 @@ class dtype:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str:
-        return "bool_" if self.name == "bool" else self.name
+        return self.name
+
+    @property
+    def abbr(self) -> str:
+        """A short name: the letter of the category and the number of bits, as in `f32` and `b8`."""
+        return f"{self.dtype.kind}{8 * self.itemsize}"
 
     @property
     def itemsize(self) -> int:
@@ -221,6 +227,8 @@ def require(implemented: bool, kernel: str, d: np.dtype[Any]) -> None:
 class finfo:
     """Limits of a floating-point type: `bits, eps, max, min, tiny, smallest_normal, resolution, dtype`."""
 
+    __module__ = "retrograd"
+
     def __init__(self, type: dtype | None = None) -> None:
         d = get_default_dtype() if type is None else type
         if d.category < FLOATING:
@@ -240,11 +248,15 @@ class finfo:
 class iinfo:
     """Limits of an integer type: `bits, max, min, dtype`."""
 
+    __module__ = "retrograd"
+
     def __init__(self, type: dtype) -> None:
+        if type is bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
         if type.category != INTEGRAL:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
         info = np.iinfo(type.dtype)
         self.bits, self.max, self.min, self.dtype = int(info.bits), int(info.max), int(info.min), type.name
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

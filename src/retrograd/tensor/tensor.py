@@ -123,6 +123,7 @@ class Tensor(
     requires grad, `backward()` brings the gradients to the leaves.
     """
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ()
     __array_priority__ = 1000
 
