@@ -92,7 +92,7 @@ _OTHERS = {
     "quantile": ["f, 0.3", "f, 0.3, 1", "f, v / 4, 0, True"], "nanquantile": ["f, 0.3, 1"],
     "renorm": ["f, 2, 0, 0.5"], "histc": ["f", "f, 4, 0, 1"], "histogram": ["f, 4", "f, v"],
     "searchsorted": ["v, f", "v, 2", "v, f, out_int32=True"], "bucketize": ["f, v", "f, v, right=True"],
-    "aminmax": ["f", "f, dim=1"], "arange": ["5", "1., 4.", "1, 7, 2"], "linspace": ["0, 1, 5"],
+    "aminmax": ["f", "f, dim=1"], "arange": ["5", "1., 4.", "1, 7, 2"], "range": ["1., 4."], "linspace": ["0, 1, 5"],
     "logspace": ["0, 1, 5"], "eye": ["3", "2, 3"], "full": ["(2, 3), 1.5", "(2, 3), 2"],
     "randint": ["5, (2, 3)", "1, 5, (2, 3)"], "randperm": ["5"], "bernoulli": ["p / 2"], "multinomial": ["p, 2"],
     "normal": ["p, g", "p, 1.", "0., p", "0., 1., (2, 3)"],

@@ -1,4 +1,4 @@
-"""torch.version: of this package, and of the libraries for GPUs that PyTorch may be built with, of which there are none.
+"""torch.version: of this package, and of the libraries for GPUs that PyTorch may be built with; here there are none.
 
 `cuda`, `hip`, `rocm` and `xpu` are None, which programs ask for.
 """

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import checked
 from ..dtypes import bool_, default_floating, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
 from .data import new_array
 from .state import Results, State
@@ -57,6 +58,21 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
     tensor = object.__new__(cls)
     tensor._array, tensor._edge, tensor._meta = array, None, None
     return tensor
+
+
+def new(self: Any, *args: Any, device: Any = None) -> Any:
+    """A tensor of this one's dtype in the old way; `new_tensor` and `new_empty` are clearer."""
+    if device is not None:
+        checked(device)
+    return construct(Results.tensor, args, to=self._array.dtype)
+
+
+class LegacyMethods:
+    """Tensors of the type of another in the old way, as a method."""
+
+    __slots__ = ()
+
+    new = new
 
 
 class tensortype:

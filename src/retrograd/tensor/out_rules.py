@@ -215,7 +215,7 @@ _of("nonzero", exact="nonzero: Expected out tensor to have scalar type {result} 
 _of("zeros ones full eye randperm", gradient=CONSTANT, typed=True, repeated=True, notice="")
 _of("empty", gradient=RESIZED, typed=True, repeated=True, notice="")
 _of("linspace logspace", gradient=CONSTANT, typed=True, notice="")
-_of("arange", gradient=CONSTANT, typed=True, any_shape=True,
+_of("arange range", gradient=CONSTANT, typed=True, any_shape=True,
     notice="The number of elements in the out tensor of shape {had} is {had_count} which does not match the computed "
            "number of elements {count}. Note that this may occur as a result of rounding error. The out tensor will be "
            "resized to a tensor of shape ({count},).")

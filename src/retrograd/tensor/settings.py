@@ -58,8 +58,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     """Ask for the same numbers in every run. Kernels give them in any case."""
     for position, (argument, value) in enumerate((("mode", mode), ("warn_only", warn_only)), 1):
         if not isinstance(value, bool):
-            raise TypeError(f"_set_deterministic_algorithms(): argument '{argument}' (position {position}) must be bool, "
-                            f"not {type(value).__name__}")
+            raise TypeError(f"_set_deterministic_algorithms(): argument '{argument}' (position {position}) must be "
+                            f"bool, not {type(value).__name__}")
     _Chosen.deterministic, _Chosen.warn_only = mode, warn_only
 
 
@@ -92,15 +92,15 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """How exact products of float32 matrices have to be: "highest", "high" or "medium". They always are, as by the first.
+    """How exact products of float32 matrices have to be: "highest", "high" or "medium". They are as by the first.
 
     Warns of another word, which is not taken.
     """
     if precision in ("highest", "high", "medium"):
         _Chosen.precision = precision
     else:
-        warn(f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has "
-             "no effect.", UserWarning)
+        warn(f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call "
+             "has no effect.", UserWarning)
 
 
 def get_float32_matmul_precision() -> str:

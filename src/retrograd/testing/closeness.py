@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..dtypes import F16, F32, dtype as torch_dtype
+from ..dtypes import F32, dtype as torch_dtype
 from ..errors import warn
 from ..tensor.functions.comparison import isclose
 from ..tensor.memory import as_tensor
@@ -24,10 +24,14 @@ Message = str | Callable[[str], str] | None
 # For each type, the relative and the absolute difference that rounding explains; integers have to be equal.
 _TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex64": (1.3e-6, 1e-5),
                "complex128": (1e-7, 1e-7)}
+_OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5)}
 
 
 class _Mismatch(AssertionError):
-    """Why two values are not the same, before the user's own message is asked for."""
+    """Why two values are not the same, and which of several, before the user's own message is asked for."""
+
+    def __init__(self, message: str, item: str) -> None:
+        super().__init__(message + (item and f"\n\nThe failure occurred for item {item}"))
 
 
 @dataclass(frozen=True)
@@ -78,30 +82,25 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
         raise ValueError("Both 'rtol' and 'atol' must be either specified or omitted, but got no "
                          f"{'rtol' if rtol is None else 'atol'}.")
     options = _Options(allow_subclasses, rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride)
-    item = ""
     try:
-        pairs = [*_pairs(actual, expected, options, "")]
-        for first, second, item in pairs:
-            _compare(first, second, options)
+        for first, second, item in [*_pairs(actual, expected, options, "")]:
+            _compare(first, second, options, item)
     except _Mismatch as mismatch:
         text = str(mismatch)
-        if item and "The failure occurred" not in text:
-            text += f"\n\nThe failure occurred for item {item}"
         raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg) from None
 
 
 def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
                     equal_nan: bool = True, msg: str = "") -> None:
     """The old `assert_close`: dtypes need not agree, nan equals nan, and numbers may stand for tensors."""
-    warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
-         "`torch.testing.assert_close()` instead.", FutureWarning)
+    warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
+         "use `torch.testing.assert_close()` instead.", FutureWarning)
     if not isinstance(actual, State):
         actual = as_tensor(actual)
     if not isinstance(expected, State):
         expected = as_tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:
-        rtol, atol = max(((1e-3, 1e-3) if t.dtype.dtype == F16 else (1e-4, 1e-5) if t.dtype.dtype == F32 else (1e-5, 1e-8))
-                         for t in (actual, expected))
+        rtol, atol = max(_OLD_TOLERANCES.get(t.dtype.name, (1e-5, 1e-8)) for t in (actual, expected))
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
 
 
@@ -109,17 +108,16 @@ def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol:
 
 def _pairs(actual: Any, expected: Any, options: _Options, item: str) -> Iterator[tuple[Any, Any, str]]:
     """The values to compare, each with where it stands, as in `[1]['a']`."""
-    where = item and f"\n\nThe failure occurred for item {item}"
     if _are(Sequence, actual, expected) and not isinstance(actual, str) and not isinstance(expected, str):
         if len(actual) != len(expected):
-            raise _Mismatch(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}")
+            raise _Mismatch(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", item)
         for i in range(len(actual)):
             yield from _pairs(actual[i], expected[i], options, f"{item}[{i}]")
     elif _are(Mapping, actual, expected):
         if set(actual) != set(expected):
             raise _Mismatch("The keys of the mappings do not match:\nMissing keys in the actual mapping: "
                             f"{sorted(set(expected) - set(actual))}\nAdditional keys in the actual mapping: "
-                            f"{sorted(set(actual) - set(expected))}{where}")
+                            f"{sorted(set(actual) - set(expected))}", item)
         for key in expected:
             yield from _pairs(actual[key], expected[key], options, f"{item}[{key!r}]")
     else:
@@ -150,61 +148,58 @@ def _comparable(actual: Any, expected: Any, options: _Options) -> bool:
 
 # Comparing
 
-def _compare(actual: Any, expected: Any, options: _Options) -> None:
+def _compare(actual: Any, expected: Any, options: _Options, item: str) -> None:
     if actual is None or expected is None:
-        if actual is not expected:
-            raise _Mismatch(f"None mismatch: {actual} is not {expected}")
+        difference = "" if actual is expected else f"None mismatch: {actual} is not {expected}"
     elif isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
-        if bool(actual) is not bool(expected):
-            raise _Mismatch(f"Booleans mismatch: {actual} is not {expected}")
+        difference = "" if bool(actual) is bool(expected) else f"Booleans mismatch: {actual} is not {expected}"
     elif _are_numbers(actual, expected):
-        _compare_numbers(actual, expected, options)
+        difference = _of_numbers(actual, expected, options)
     else:
         with no_grad():
-            _compare_tensors(as_tensor(actual), as_tensor(expected), options)
+            difference = _of_tensors(as_tensor(actual), as_tensor(expected), options)
+    if difference:
+        raise _Mismatch(difference, item)
 
 
 def _python(value: Any) -> Any:
     return value.item() if isinstance(value, np.number) else value
 
 
-def _compare_numbers(actual: Any, expected: Any, options: _Options) -> None:
+def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
+    """What is said of two numbers that are not close; nothing of others."""
     actual, expected = _python(actual), _python(expected)
     if options.check_dtype and type(actual) is not type(expected):
-        raise _Mismatch(f"The (d)types do not match: {type(actual)} != {type(expected)}.")
+        return f"The (d)types do not match: {type(actual)} != {type(expected)}."
     names = ["float64" if isinstance(value, (float, complex)) else "int64" for value in (actual, expected)]
     rtol, atol = options.tolerances(*names)
     difference = abs(actual - expected)
     both_nan = actual != actual and expected != expected
-    close = actual == expected or (options.equal_nan and both_nan) or (
-        math.isfinite(difference) and difference <= atol + rtol * abs(expected))
-    if not close:
-        relative = difference / abs(expected) if expected != 0 else math.inf
-        raise _Mismatch(_of_scalars(actual, expected, difference, relative, rtol, atol))
+    if actual == expected or (options.equal_nan and both_nan) or (
+            math.isfinite(difference) and difference <= atol + rtol * abs(expected)):
+        return ""
+    relative = difference / abs(expected) if expected != 0 else math.inf
+    return _of_scalars(actual, expected, difference, relative, rtol, atol)
 
 
-def _compare_tensors(actual: Any, expected: Any, options: _Options) -> None:
-    _check("shape", actual.shape, expected.shape)
-    if options.check_layout:
-        _check("layout", actual.layout, expected.layout)
-    if options.check_device:
-        _check("device", actual.device, expected.device)
-    if options.check_dtype:
-        _check("dtype", actual.dtype, expected.dtype)
-    if options.check_stride:
-        _check("stride()", actual.stride(), expected.stride())
+def _of_tensors(actual: Any, expected: Any, options: _Options) -> str:
+    """What is said of two tensors that are not close; nothing of others."""
+    asked = (("shape", True), ("layout", options.check_layout), ("device", options.check_device),
+             ("dtype", options.check_dtype))
+    for attribute, wanted in asked:
+        first, second = getattr(actual, attribute), getattr(expected, attribute)
+        if wanted and first != second:
+            return f"The values for attribute '{attribute}' do not match: {first} != {second}."
+    if options.check_stride and actual.stride() != expected.stride():
+        return f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}."
     rtol, atol = options.tolerances(actual.dtype.name, expected.dtype.name)
-    common = np.promote_types(actual._array.dtype, expected._array.dtype)
-    first, second = (t.to(torch_dtype.of[common]) for t in (actual, expected))
-    matches = isclose(first, second, rtol=rtol, atol=atol, equal_nan=options.equal_nan)._array
-    if not matches.all():
-        with np.errstate(all="ignore"):
-            raise _Mismatch(_difference(first._array, second._array, matches, rtol, atol))
-
-
-def _check(attribute: str, first: Any, second: Any) -> None:
-    if first != second:
-        raise _Mismatch(f"The values for attribute '{attribute}' do not match: {first} != {second}.")
+    common = torch_dtype.of[np.promote_types(actual._array.dtype, expected._array.dtype)]
+    actual, expected = actual.to(common), expected.to(common)
+    matches = isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan)._array
+    if matches.all():
+        return ""
+    with np.errstate(all="ignore"):
+        return _difference(actual._array, expected._array, matches, rtol, atol)
 
 
 # Messages

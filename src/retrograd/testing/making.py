@@ -58,15 +58,19 @@ def _bounds(dtype: torch_dtype, low: Any, high: Any) -> tuple[Any, Any]:
              "and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning)
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
-    if inexact:
-        limits: Any = np.finfo(dtype.dtype)
-        bottom, top = float(limits.min), float(limits.max)
-    else:
-        bottom, top = (0, 2) if dtype.kind == "b" else (int(np.iinfo(dtype.dtype).min), int(np.iinfo(dtype.dtype).max) + 1)
+    bottom, top = _limits(dtype)
     if low > top or high < bottom:
         raise ValueError(f"The value interval [{low}, {high}] has no overlap with that of {dtype}, [{bottom}, {top}]")
     low, high = max(low, bottom), min(high, top)
     return (low, high) if inexact else (math.ceil(low), math.ceil(high))
+
+
+def _limits(dtype: torch_dtype) -> tuple[Any, Any]:
+    """The least number that the dtype holds, and the greatest; for integers the next after it."""
+    if dtype.kind == "b":
+        return 0, 2
+    limits: Any = np.iinfo(dtype.dtype) if dtype.kind in "iu" else np.finfo(dtype.dtype)
+    return (int(limits.min), int(limits.max) + 1) if dtype.kind in "iu" else (float(limits.min), float(limits.max))
 
 
 def _drawn(shape: tuple[int, ...], dtype: torch_dtype, device: Any, low: Any, high: Any) -> Any:
