@@ -17,6 +17,8 @@ x = torch.tensor([1., 2., 3.5])
 i = torch.tensor([1, 2, 3])
 m = torch.arange(4.).view(2, 2)
 g = torch.ones(2, requires_grad=True)
+z = torch.tensor([1 + 2j, 2 - 1j, 1j])
+w = torch.ones(2, dtype=torch.complex64, requires_grad=True) * (1 + 2j)
 nan = float("nan")
 """
 _EXPRESSIONS = """
@@ -72,6 +74,22 @@ torch.set_anomaly_enabled(False, True)
 torch.set_anomaly_enabled(1)
 torch.iinfo(torch.int64), torch.iinfo(torch.uint8), torch.iinfo(torch.int16)
 torch.iinfo(torch.bool)
+torch.finfo(3)
+torch.finfo(torch.float32) == torch.finfo(torch.float32), torch.finfo(torch.half) == torch.iinfo(torch.int16)
+torch.finfo(torch.float32) == 3
+torch.set_default_dtype("float32")
+torch.set_default_dtype(torch.int64)
+x.type(torch.LongTensor), x.type(torch.FloatTensor) is x
+torch.set_grad_enabled(True)
+setattr(z, "real", x), z
+setattr(z, "imag", 3), z, z._version
+setattr(z, "real", torch.ones(2))
+setattr(z, "real", "text")
+setattr(z, "real", 1j)
+setattr(x, "real", 5), x, x._version
+setattr(x, "imag", x)
+setattr(w, "real", 2 * g), w, torch.autograd.grad(w.abs().sum(), g)
+torch.layout.__module__ == torch.Tensor.__module__, torch.memory_format.__name__
 [d.abbr for d in (torch.float16, torch.float64, torch.complex64, torch.int8, torch.uint8, torch.bool)]
 torch.Size([1, 2]) * 2, 2 * torch.Size([1, 2]), (1,) + torch.Size([2])
 x.new(), x.new([1]), x.new((2, 3)), x.new(x), i.new([1.5]), x.new(torch.Size([2, 3])).shape

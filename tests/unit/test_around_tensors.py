@@ -16,7 +16,8 @@ from retrograd.testing import assert_close, make_tensor
 def test_classes_say_where_programs_know_them_from() -> None:
     names = [f"{kind.__module__}.{kind.__qualname__}" for kind in
              (torch.Tensor, torch.Size, torch.dtype, torch.device, torch.Generator, torch.finfo, torch.iinfo)]
-    assert names == [f"retrograd.{name}" for name in "Tensor Size dtype device Generator finfo iinfo".split()]
+    assert names == [f"retrograd.{name}" for name in ["Tensor", "Size", "dtype", "device", "Generator", "finfo",
+                                                       "iinfo"]]
     assert repr(type(torch.ones(2))) == "<class 'retrograd.Tensor'>"
     for kept in (torch.float32, torch.bool, torch.Size([1]), torch.device("cpu"), torch.Tensor):
         assert pickle.loads(pickle.dumps(kept)) == kept
@@ -54,9 +55,9 @@ def test_what_is_close() -> None:
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float64, torch.complex64, torch.int8, torch.uint8, torch.bool])
 def test_made_tensors(dtype: Any) -> None:
     made = make_tensor(3, 4, dtype=dtype, device="cpu", noncontiguous=True, exclude_zero=True)
-    assert made.shape == (3, 4) and made.dtype is dtype and not made.is_contiguous() and bool((made != 0).all())
-    low, high = made.abs().float().min().item(), made.abs().float().max().item()
-    assert 0 <= low <= high <= 9 * 2 ** 0.5
+    assert (made.shape, made.dtype) == ((3, 4), dtype)
+    assert not made.is_contiguous()
+    assert 0 < np.abs(made.numpy()).min() <= np.abs(made.numpy()).max() <= 9 * 2 ** 0.5
 
 
 def test_switches_change_no_number() -> None:
@@ -64,7 +65,8 @@ def test_switches_change_no_number() -> None:
     torch.use_deterministic_algorithms(True)
     torch.set_float32_matmul_precision("medium")
     torch.backends.cudnn.benchmark = torch.backends.cudnn.deterministic = True
-    assert torch.are_deterministic_algorithms_enabled() and torch.get_float32_matmul_precision() == "medium"
+    assert torch.are_deterministic_algorithms_enabled()
+    assert torch.get_float32_matmul_precision() == "medium"
     assert torch.equal(torch.ones(2, 2) @ torch.ones(2, 2), before)
     torch.use_deterministic_algorithms(False)
     torch.set_float32_matmul_precision("highest")
@@ -91,7 +93,8 @@ def test_segments() -> None:
     found = {kind: torch.segment_reduce(x, kind, lengths=lengths).tolist() for kind in ("sum", "max", "min", "prod")}
     assert found == {"sum": [3, 0, 2], "max": [3, float("-inf"), 2], "min": [0, float("inf"), 2], "prod": [0, 1, 2]}
     torch.segment_reduce(x, "min", lengths=lengths).sum().backward()
-    assert x.grad is not None and x.grad.tolist() == [0, 0.5, 0.5, 1]
+    assert x.grad is not None
+    assert x.grad.tolist() == [0, 0.5, 0.5, 1]
     product = torch.segment_reduce(x, "prod", lengths=lengths, initial=2)
     second = torch.autograd.functional.hessian(lambda y: torch.segment_reduce(y, "prod", lengths=lengths).sum(), x)
     assert second.tolist() == [[0, 0, 0, 0], [0, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 0]]

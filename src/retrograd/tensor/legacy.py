@@ -89,6 +89,11 @@ class tensortype:
     def __call__(self, *args: Any) -> Any:
         return construct(Results.tensor, args, to=self.dtype.dtype)
 
+    @property
+    def of_type(self) -> dtype:
+        """The type of its elements, which `t.type(LongTensor)` converts to."""
+        return self.dtype
+
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, State) and value._array.dtype == self.dtype.dtype
 
