@@ -359,7 +359,7 @@ from .tensor.functions.joining import (
     vsplit,
     vstack,
 )
-from .tensor.functions.low_rank import pca_lowrank, svd_lowrank
+from .tensor.functions.low_rank import lobpcg, pca_lowrank, svd_lowrank
 from .tensor.functions.masking import index_put, index_put_, masked_fill, masked_select
 from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensor.functions.normalization import (
@@ -627,8 +627,8 @@ __all__ = [
     "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "is_warn_always_enabled", "isclose",
     "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "kaiser_window", "kl_div",
     "kron", "kthvalue", "layer_norm", "layout", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
-    "less_equal", "lgamma", "linalg", "linspace", "load", "log", "log10", "log10_", "log1p", "log1p_", "log2",
-    "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and",
+    "less_equal", "lgamma", "linalg", "linspace", "load", "lobpcg", "log", "log10", "log10_", "log1p", "log1p_",
+    "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and",
     "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "LongTensor",
     "lstsq", "lt", "lu", "lu_solve", "lu_unpack", "manual_seed", "margin_ranking_loss", "masked_fill",
     "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "matrix_rank", "max", "max_pool1d",

@@ -12,7 +12,7 @@ import retrograd
 from tests.same_expression import Outcome, check
 
 _SETUP = """
-T = torch.testing
+T, I = torch.testing, torch.nn.init
 x = torch.tensor([1., 2., 3.5])
 i = torch.tensor([1, 2, 3])
 m = torch.arange(4.).view(2, 2)
@@ -22,7 +22,8 @@ w = torch.ones(2, dtype=torch.complex64, requires_grad=True) * (1 + 2j)
 nan = float("nan")
 """
 _EXPRESSIONS = """
-[getattr(x, "is_" + kind) for kind in "nested sparse_csr mkldnn vulkan ipu maia mtia xla xpu cpu cuda".split()]
+x.is_nested, x.is_sparse_csr, x.is_mkldnn, x.is_vulkan, x.is_ipu, x.is_maia, x.is_mtia, x.is_xla, x.is_xpu
+isinstance(torch.set_flush_denormal(False), bool)
 x.is_shared(), x.is_pinned(), x.is_distributed(), x.name, x.const_data_ptr() == x.data_ptr()
 x.share_memory_() is x
 x.pin_memory()
@@ -138,6 +139,13 @@ torch.pca_lowrank(m, niter=-1)
 torch.pca_lowrank(x)
 torch.svd_lowrank(i.view(3, 1))
 torch.svd_lowrank(m, q=-1)
+torch.lobpcg(m)
+torch.lobpcg(torch.ones(2, 3))
+torch.lobpcg(torch.eye(9), k=4)
+torch.lobpcg(torch.eye(9), k=2, n=4)
+torch.lobpcg(torch.eye(9), X=torch.ones(8, 2))
+torch.lobpcg(torch.eye(9).long())
+[part.shape for part in torch.lobpcg(torch.eye(9) + torch.diag(torch.arange(9)), k=1, X=torch.randn(9, 2))]
 torch.nn.LinearCrossEntropyLoss(3, 5, out_features=(2,), bias=True, weight=torch.ones(5))
 [*torch.nn.LinearCrossEntropyLoss(3, 5, bias=True, weight=torch.ones(5)).state_dict()]
 torch.nn.LinearCrossEntropyOptions()
@@ -148,6 +156,20 @@ torch.nn.functional.linear_cross_entropy(x, torch.ones(2, 2, 3), i)
 torch.nn.functional.linear_cross_entropy(m, m, i[:2] % 2, linear_bias=x)
 torch.nn.functional.linear_cross_entropy(m, m, m, ignore_index=1)
 torch.nn.functional.linear(m.bool(), m.bool())
+I.dirac_(torch.empty(4, 3, 3)), I.dirac_(torch.empty(4, 2, 3, 2), 2), I.dirac_(torch.empty(2, 3, 1, 2, 3))
+I.dirac_(torch.empty(4, 2, 3), 3)
+I.dirac_(torch.empty(4, 2))
+I.sparse_(torch.empty(4, 3), 0.5), I.sparse_(torch.empty(5, 2), 0.1, std=1.0)
+I.sparse_(torch.empty(4, 3), 0.1, 1.0, torch.Generator().manual_seed(1))
+I.sparse_(torch.empty(4), 0.1)
+[f(torch.empty(2, 2, 1)) for f in (I.uniform, I.normal, I.dirac, I.xavier_uniform, I.xavier_normal, I.kaiming_uniform)]
+I.kaiming_normal(torch.empty(2, 2)), I.constant(torch.empty(2), 3), I.eye(torch.empty(2, 2))
+I.sparse(torch.empty(2, 2), 0.5)
+I.uniform.__name__, I.sparse.__name__
+I.orthogonal(torch.empty(2))
+(setattr(g, "grad", x[:2]), torch.nn.utils.clip_grads_with_norm_([g], 1.0, torch.tensor(4.0)), g.grad)
+(setattr(g, "grad", x[:2]), torch.nn.utils.clip_grad_norm(g, 1.0), g.grad)
+torch.nn.utils.clip_grads_with_norm_(g, 1.0, torch.tensor(4.0))
 torch.segment_reduce(x, "sum")
 torch.segment_reduce(x, "none", lengths=i)
 torch.segment_reduce(x, "sum", indices=i, lengths=i)

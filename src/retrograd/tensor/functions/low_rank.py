@@ -1,17 +1,20 @@
-"""Singular values of large matrices, approximately: from what the matrix does to a few random vectors.
+"""The few largest singular values or eigenvalues of a matrix.
 
-The method is that of Halko, Martinsson and Tropp, "Finding structure with randomness" (SIAM Review 53, 2011),
-algorithms 4.4 and 5.1. It is composed of operators, so gradients flow through it.
+Singular values are approximate, from what the matrix does to a few random vectors. The method is that of Halko,
+Martinsson and Tropp, "Finding structure with randomness" (SIAM Review 53, 2011), algorithms 4.4 and 5.1. All is
+composed of operators, so gradients flow through it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .decompositions import linalg_qr, linalg_svd
+from ...dtypes import C_NAMES
+from .decompositions import linalg_cholesky, linalg_eigh, linalg_qr, linalg_svd
 from .matrix import matmul
 from .random import randn
 from .reductions import mean
+from .solving import linalg_solve_triangular as solve_triangular
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -74,3 +77,49 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True,
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
     return svd_lowrank(A - mean(A, (-2,), keepdim=True) if center else A, q, niter)
+
+
+def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: int | None = None,
+           iK: Tensor | None = None, niter: int | None = None, tol: float | None = None, largest: bool | None = None,
+           method: str | None = None, tracker: None = None, ortho_iparams: dict[str, int] | None = None,
+           ortho_fparams: dict[str, float] | None = None,
+           ortho_bparams: dict[str, bool] | None = None) -> tuple[Tensor, Tensor]:
+    """The `k` largest eigenvalues of symmetric A, or the smallest if not `largest`, and their vectors, in this order.
+
+    With a positive definite `B` they are those of A x = e B x, and the vectors are orthonormal by B. PyTorch finds them
+    by iteration, which spares it most of a large matrix. Here they are those of `linalg.eigh`, exact to rounding, so
+    the arguments about the iteration (`iK`, `niter`, `tol`, `method`, `tracker`, `ortho_*`, the values of `X`) change
+    nothing. `k` is 1 unless given, or the number of columns of `X`. A is (..., m, m), the results are (..., k) and
+    (..., m, k). Raises ValueError where m is below 3 k.
+
+    >>> import retrograd as torch
+    >>> torch.lobpcg(torch.diag(torch.tensor([1., 5., 3.])))[0]
+    tensor([5.])
+    """
+    m = A.shape[-1]
+    if A.shape[-2] != m:
+        raise AssertionError(f"A must be square, got shape {A.shape}")
+    k = (1 if X is None else X.shape[-1]) if k is None else k
+    n = (k if n is None else n) if X is None else X.shape[-1]
+    if m < 3 * n:
+        raise ValueError(f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the "
+                         f"number of requested eigenpairs (={n}). Take torch.linalg.eigh.")
+    if X is not None and X.shape != (*A.shape[:-1], n):
+        raise AssertionError(f"X shape mismatch: got {X.shape}, expected {(*A.shape[:-1], n)}")
+    for name, matrix, wanted in (("A", A, A.is_floating_point()), ("B", B, B is None or B.dtype is A.dtype)):
+        if matrix is not None and not wanted:
+            other = "float" if name == "A" else C_NAMES[A.dtype.name]
+            raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[matrix.dtype.name]} != "
+                               f"{other}. Convert {name} with .to(…).")
+    factor = None
+    if B is not None:                                        # of L^-1 A L^-T with B = L L^T, which is symmetric too
+        factor = linalg_cholesky(B)
+        A = solve_triangular(factor, solve_triangular(factor, A, upper=False).mT, upper=False)
+    values, vectors = linalg_eigh((A + A.mT) / 2)
+    if largest is None or largest:
+        values, vectors = values[..., m - k:].flip(-1), vectors[..., m - k:].flip(-1)
+    else:
+        values, vectors = values[..., :k], vectors[..., :k]
+    if factor is not None:
+        vectors = solve_triangular(factor.mT, vectors, upper=True)
+    return values, vectors
