@@ -117,6 +117,8 @@ _OTHERS = {
     "lu_unpack": ["square, pivots"], "linalg.ldl_factor": ["definite"], "linalg.ldl_factor_ex": ["definite"],
     "linalg.ldl_solve": ["square, pivots, square"], "linalg.householder_product": ["square, two"],
     "orgqr": ["square, two"], "geqrf": ["f"], "ormqr": ["square, two, square"], "linalg.matmul": ["f, h"],
+    "nn.functional.avg_pool2d": ["stack, 2", "stack, (2, 1), 1, padding=(1, 0)"],
+    "nn.functional.avg_pool3d": ["stack[None], (1, 2, 2)"],
     "nn.functional.gelu": ["f", "f, approximate='tanh'"], "nn.functional.softplus": ["f", "f, 2, 3"],
     "hardshrink": ["f", "f, 0.3"], "nn.functional.hardshrink": ["f"], "threshold": ["f, 0.2, 5"],
     "nn.functional.softshrink": ["f", "f, 0.3"],

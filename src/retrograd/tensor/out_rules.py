@@ -98,6 +98,7 @@ _of("floor_divide", gradient=UNDERIVED)
 _of("heaviside", exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED)
 _of("abs ceil clamp clamp_min clamp_max floor frac neg round sgn sign trunc lerp_tensor gelu softplus hardshrink "
     "softshrink", exact=_FOUND)
+_of("avg_pool2d avg_pool3d", exact=_EXACT, overlap=_FREE)
 _of("conj_physical", exact=_FOUND, gradient=UNDERIVED)
 _of("isposinf isneginf signbit", exact="{name} does not support non-boolean outputs.", gradient=UNASKED)
 _of("complex polar", exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'")
