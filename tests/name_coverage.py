@@ -35,13 +35,14 @@ _REASONS: dict[str, str] = {
         r"^sspaddmm|^saddmm|coalesce|^(indices|values)(_copy)?$|dense_dim|jagged|padded_tensor|to_dense|^is_nested|^is_coalesced",
     "other devices and their libraries": r"cudnn|miopen|mkldnn|cuda|xpu|ipu|xla|mtia|maia|vulkan|autocast|has_m(kl|ps)|"
         r"pin_memory|is_pinned|record_stream|get_device_module|float32_matmul_precision|has_(lapack|openmp|spectral)|"
-        r"tf32|_num_(interop_)?threads|init_num_threads|flush_denormal|deterministic|is_distributed|share(d|_memory_)$",
+        r"tf32|_num_(interop_)?threads|init_num_threads|flush_denormal|deterministic|is_distributed|share(d|_memory_)$|"
+        r"(grouped|scaled)_mm$",
     "compiling, tracing and symbols": r"^sym_|^parse_|^import_ir|^(fork|wait|compile|cond|while_loop|vmap)$|"
-        r"^merge_type|^unify_type|^get_file_path|^slice_inverse|BroadcastingList|boolean_dispatch|assert_int_or_pair",
-    "dtypes that are not here": r"^(b?float(4|8|16)_?.*|bfloat16|bits\w+|u?int\d+|complex32|chalf|bit)$",
+        r"^merge_type|^unify_type|^get_file_path|^compiled_with|^index$|^slice_inverse|BroadcastingList|boolean_dispatch|assert_int_or_pair",
+    "dtypes that are not here": r"^(b?float(4|8|16)_?.*|bfloat16|hash_tensor|bits\w+|u?int\d+|complex32|chalf|bit)$",
     "recurrent layers": r"(gru|lstm|rnn)(_|$)",
     "parts of other functions": r"^(native|batch_norm_|legacy|unsafe)|_backward_|^(AVG|SUM|PRIVATE_OPS|USE_)|_notes$|"
-        r"_args$|common|^prepare_multi|^thread_safe_gen|^Optional$|^profiler_|_MODES$|^classproperty|^typename",
+        r"_args$|common|^prepare_multi|^thread_safe_gen|^Optional$|^profiler_|_MODES$|^classproperty|torch_function",
     "obsolete in PyTorch": r"^(symeig|solve|lstsq|eig|matrix_rank|reinforce|volatile|new|range|resize|resize_as|"
         r"storage_type|chain_matmul|cholesky|nuclear_norm|frobenius_norm|set_default_tensor_type)$",
 }
@@ -136,12 +137,12 @@ def _calls_in_tests() -> set[str]:
 
 def state(name: str) -> str:
     """'', where the name is absent; or how it is checked: by the table, 'by programs', or 'not'."""
-    ours = _at(retrograd, name)
-    if ours is None:
+    ours, (space, _, plain) = _at(retrograd, name), name.rpartition(".")
+    if ours is None and not hasattr(_at(retrograd, space), plain):      # `newaxis` is there, and is None
         return ""
     found = checks().get(id(ours), set())
     if "values" not in found:
-        found = found | {"by programs" if name.rpartition(".")[2] in _calls_in_tests() else "not"}
+        found = found | {"by programs" if plain in _calls_in_tests() else "not"}
     return ", ".join(word for word in _ORDER if word in found)
 
 

@@ -135,6 +135,34 @@ SOLVING = [
         *t.linalg.ldl_factor(hermitian(t, x).detach(), hermitian=True), y, hermitian=True), SOLVED[:2], kinds="fc",
           refused=True, other_nodes="PyTorch's node leads to what requires grad alone"),
 ]
+def low_rank(name: str, **options: Any) -> Callable[..., Any]:
+    """What does not depend on signs of an approximation by a few vectors, of as many as make it exact."""
+
+    def call(t: Any, x: Any) -> Any:
+        t.manual_seed(0)
+        u, s, v = getattr(t, name)(distinct(t, x), q=min(x.shape[-2:]), **options)
+        return (*rebuilt((u, s, v.mH)), s)
+
+    return call
+
+
+def few_eigenvalues(*names: str, **options: Any) -> Callable[..., Any]:
+    """lobpcg, with other tensors by their names, and its vectors without their signs."""
+
+    def call(t: Any, x: Any, *others: Any) -> Any:
+        t.manual_seed(0)
+        diagonal = t.diag(5 * t.arange(x.shape[-1])).to(x.dtype)
+        e, v = t.lobpcg((x + x.mT) / 4 + diagonal, tol=1e-12, niter=300, **options,
+                        **{name: definite(t, other) for name, other in zip(names, others)})
+        return e, v * v
+
+    return call
+
+
+_LOBPCG: dict[str, Any] = {"other_nodes": "a custom Function in PyTorch"}
+_ITERATED = "PyTorch iterates in single precision, to four digits, and finds other vectors of equal eigenvalues"
+
+
 DECOMPOSITIONS = [
     *(Entry(f"linalg.cholesky upper={upper}", lambda t, x, upper=upper: t.linalg.cholesky(definite(t, x), upper=upper),
             SQUARE, kinds="fc") for upper in (False, True)),
@@ -151,6 +179,17 @@ DECOMPOSITIONS = [
     Entry("linalg.svd values", lambda t, x: t.linalg.svd(distinct(t, x))[1], ANY, kinds="fc"),
     Entry("linalg.svdvals", lambda t, x: t.linalg.svdvals(distinct(t, x)), ANY, kinds="fc"),
     Entry("svd", lambda t, x: [p.abs() for p in distinct(t, x).svd()], TALL, kinds="fc"),
+    Entry("svd_lowrank", low_rank("svd_lowrank"), ANY, kinds="fc"),
+    Entry("svd_lowrank M", lambda t, x, m: low_rank("svd_lowrank", M=m / 4)(t, x), (((4, 2), (1, 2)), ((2, 3), (2, 3))),
+          kinds="fc"),
+    Entry("pca_lowrank", low_rank("pca_lowrank"), (((4, 2),), ((2, 3, 2),)), kinds="fc"),
+    Entry("pca_lowrank of rows", low_rank("pca_lowrank", center=False), (((2, 3),),), kinds="f"),
+    Entry("lobpcg", few_eigenvalues(), (((3, 3),), ((2, 4, 4),)), **_LOBPCG,
+          apart={"h": "PyTorch raises a KeyError"}),
+    Entry("lobpcg smallest", few_eigenvalues(k=2, largest=False), (((7, 7),),), **_LOBPCG,
+          apart=dict.fromkeys("hib", _ITERATED), wrong_tangent="it is nan"),
+    Entry("lobpcg B", few_eigenvalues("B"), (((4, 4), (4, 4)),), **_LOBPCG,
+          apart={"f": "PyTorch has no derivative with B"}),
     Entry("svd values", lambda t, x: t.svd(distinct(t, x), compute_uv=False), TALL, kinds="fc"),
     Entry("linalg.eigh", _eigh("L"), SQUARE, kinds="fc"),
     Entry("linalg.eigh UPLO='U'", _eigh("U"), SQUARE, kinds="fc"),

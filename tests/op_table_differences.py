@@ -55,6 +55,11 @@ DIFFERENCES = [
     Entry("dist complex", lambda t, x, y: t.dist(x, y), _PAIR, kinds="fc"),
     *(Entry(f"renorm {p}", lambda t, x, p=p: t.renorm(x, p, 0, 2.0), MANY, low=0.2, apart=_ROUNDED if p > 3 else {})
       for p in _NORMS),
+    *(Entry(f"norm_except_dim {p} {dim}", lambda t, x, p=p, dim=dim: t.norm_except_dim(x, p, dim),
+            (((3, 4),), ((2, 3, 2),)), low=0.2,
+            other_nodes="torch.norm is linalg.vector_norm here, as it is in PyTorch's own torch.norm",
+            no_tangent="PyTorch has no forward mode of norm() without dimensions" if dim == -1 else "")
+      for p, dim in ((2, 0), (2, -1), (2, 1), (3, 0))),
     Entry("renorm complex", lambda t, x: t.renorm(x, 2, -1, 1.5), MANY, kinds="fc"),
     Entry("renorm_", lambda t, x: (x * 1).renorm_(2, 1, 1.5), MANY),
     Entry("sum_to_size", lambda t, x: x.sum_to_size(1, 4), (((3, 4),),), kinds="fcib"),

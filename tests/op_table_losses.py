@@ -65,4 +65,10 @@ LOSSES = [
     *_reduced("cross_entropy smoothed", lambda F, t, x, r: F.cross_entropy(
         x, _four_classes(t), _weights(t, x), label_smoothing=0.1, reduction=r), _CLASSES),
     *_reduced("cross_entropy chances", lambda F, t, x, y, r: F.cross_entropy(x, y, reduction=r), (((4, 3), (4, 3)),)),
+    *_reduced("linear_cross_entropy", lambda F, t, x, w, r: F.linear_cross_entropy(x, w, _four_classes(t), reduction=r),
+              (((4, 2), (3, 2)),)),
+    Entry("linear_cross_entropy several", lambda t, x, w, b: t.nn.functional.linear_cross_entropy(
+        x, w, t.tensor([[0, 2], [1, 0], [2, 2]]), linear_bias=b, label_smoothing=0.1), (((3, 2), (3, 2, 2), (3, 2)),)),
+    Entry("linear_cross_entropy one", lambda t, x, w: t.nn.functional.linear_cross_entropy(x, w, t.tensor(1)),
+          (((2,), (3, 2)),)),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from op_table_entry import MANY, MATRICES, Entry, Shapes, functional
+from op_table_entry import MANY, MATRICES, NO_SECOND, Entry, Shapes, functional
 
 _ROWS: tuple[Shapes, ...] = (((3, 4), (4, 4)),)
 _PLACES: tuple[Shapes, ...] = (((3, 4), (3, 3)),)
@@ -178,4 +178,29 @@ COMBINING = [
     Entry("vander increasing", lambda t, x: t.vander(x, 2, increasing=True), (((3,),),), kinds="fci", apart=_SAVED),
 ]
 
-PLACES = [*REDUCING, *EMBEDDINGS, *PADDING, *COPIES, *COMBINING]
+def _segments(reduce: str) -> list[Entry]:
+    """segment_reduce by lengths, by offsets that leave rows out, and with lengths for each row."""
+    options: dict[str, Any] = {"kinds": "fh", "first_only": NO_SECOND, "no_tangent": _NO_TANGENT, "low": 0.4,
+                               "distinct": reduce in ("max", "min")}
+
+    def by_lengths(t: Any, x: Any) -> Any:
+        return t.segment_reduce(x, reduce, lengths=t.tensor([1, 1, 3]))
+
+    def by_offsets(t: Any, x: Any) -> Any:
+        return t.segment_reduce(x, reduce, offsets=t.tensor([1, 1, 2, 4]), initial=1.25)
+
+    def in_rows(t: Any, x: Any) -> Any:
+        return t.segment_reduce(x, reduce, lengths=t.tensor([[1, 3], [4, 0]]), axis=1, initial=0.5)
+
+    def level(t: Any, x: Any) -> Any:
+        return t.segment_reduce(x * 0, reduce, lengths=t.tensor([2, 3]))
+
+    return [Entry(f"segment_reduce {reduce}", by_lengths, (((5,),), ((5, 2),)), **options,
+                  points=(0.0, float("inf"), float("nan"))),
+            Entry(f"segment_reduce {reduce} offsets", by_offsets, (((5,),), ((5, 2),)), **options),
+            Entry(f"segment_reduce {reduce} rows", in_rows, (((2, 4),), ((2, 4, 3),)), **options),
+            Entry(f"segment_reduce {reduce} level", level, (((5,),),), **options)]
+
+
+SEGMENTS = [entry for reduce in ("sum", "mean", "max", "min", "prod") for entry in _segments(reduce)]
+PLACES = [*REDUCING, *SEGMENTS, *EMBEDDINGS, *PADDING, *COPIES, *COMBINING]

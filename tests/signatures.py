@@ -98,6 +98,8 @@ ABSENT: dict[str, set[str]] = {
     "torch.result_type": {"other", "scalar", "scalar1", "scalar2", "tensor"},
     "torch.Tensor.to": {"other"},
     "torch.set_num_threads": {"num"},
+    "torch.set_num_interop_threads": {"num"},
+    "torch.Tensor.new": {"cls", "other", "size", "storage"},
     "torch.linalg.lstsq": {"B"},
     "torch.linalg.tensorsolve": {"B"},
 }

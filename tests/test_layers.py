@@ -28,7 +28,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensor",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "linalg", "fft", "special"),
-    ("compile", "viz", "cuda", "_C", "overrides", "command.imports"),
+    ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides",
+     "command.imports"),
     ("",),
     ("command", "__main__"),
 )

@@ -8,8 +8,27 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-from . import _C as _C, autograd, cuda, fft, linalg, nn, optim, overrides, special, utils, viz
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from . import (
+    _C as _C,
+    accelerator,
+    autograd,
+    backends,
+    cpu,
+    cuda,
+    fft,
+    linalg,
+    mps,
+    nn,
+    optim,
+    overrides,
+    special,
+    testing,
+    utils,
+    version,
+    viz,
+    xpu,
+)
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -340,6 +359,7 @@ from .tensor.functions.joining import (
     vsplit,
     vstack,
 )
+from .tensor.functions.low_rank import lobpcg, pca_lowrank, svd_lowrank
 from .tensor.functions.masking import index_put, index_put_, masked_fill, masked_select
 from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensor.functions.normalization import (
@@ -352,7 +372,7 @@ from .tensor.functions.normalization import (
     native_layer_norm,
     rms_norm,
 )
-from .tensor.functions.norms import dist, frobenius_norm, norm, nuclear_norm, renorm
+from .tensor.functions.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
 from .tensor.functions.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
 from .tensor.functions.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensor.functions.padding import (
@@ -378,7 +398,7 @@ from .tensor.functions.random import (
     randn_like,
     randperm,
 )
-from .tensor.functions.ranges import arange, linspace, logspace, tril_indices, triu_indices
+from .tensor.functions.ranges import arange, linspace, logspace, range, tril_indices, triu_indices
 from .tensor.functions.rearranging import (
     broadcast_shapes,
     diag,
@@ -429,6 +449,7 @@ from .tensor.functions.scattering import (
     scatter_reduce,
     unravel_index,
 )
+from .tensor.functions.segments import segment_reduce
 from .tensor.functions.shape import (
     adjoint,
     broadcast_tensors,
@@ -509,8 +530,9 @@ from .tensor.generator import (
     seed,
     set_rng_state,
 )
-from .tensor.geometry import as_strided, as_strided_, empty_strided
+from .tensor.geometry import as_strided, as_strided_, empty_permuted, empty_strided
 from .tensor.interop import detach, detach_
+from .tensor.kinds import get_device, is_distributed, is_inference, typename
 from .tensor.layout import is_same_size, numel
 from .tensor.legacy import (
     BoolTensor,
@@ -535,89 +557,112 @@ from .tensor.options import (
 )
 from .tensor.printing import get_printoptions, printoptions, set_printoptions
 from .tensor.resizing import resize_as_
+from .tensor.settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    is_autocast_enabled,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_default_device,
+    set_default_tensor_type,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    set_num_interop_threads,
+    use_deterministic_algorithms,
+)
 from .tensor.size import Size
 from .tensor.storage import TypedStorage, UntypedStorage, is_storage
 from .tensor.tensor import Tensor
 from .tensor.threading import get_num_threads, set_num_threads
+from .utils.dlpack import to_dlpack
 
-__version__ = "0.1.0"
+__version__ = version.__version__
 
 _keep_freed_memory()
 
 __all__ = [
-    "_C", "_sample_dirichlet", "_standard_gamma", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_",
-    "adaptive_avg_pool1d", "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_",
-    "addr", "adjoint", "affine_grid_generator", "alias_copy", "all", "allclose", "alpha_dropout", "alpha_dropout_",
-    "amax", "amin", "aminmax", "angle", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin",
-    "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin",
-    "argsort", "argwhere", "as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter", "as_tensor",
-    "as_torch", "asarray", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_",
-    "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "avg_pool1d", "baddbmm", "bartlett_window", "batch_norm",
-    "bernoulli", "bilinear", "binary_cross_entropy_with_logits", "bincount", "binomial", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window",
-    "block_diag", "bmm", "bool", "BoolTensor", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "bucketize",
-    "ByteTensor", "can_cast", "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_", "celu", "celu_",
-    "cfloat", "chain_matmul", "channel_shuffle", "channels_last", "channels_last_3d", "CharTensor", "cholesky",
-    "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
-    "clamp_min_", "clip", "clip_", "clone", "column_stack", "combinations", "complex", "complex128", "complex64",
-    "concat", "concatenate", "conj", "conj_physical", "conj_physical_", "constant_pad_nd", "contiguous_format",
-    "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "convolution", "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
-    "cosine_similarity", "count_nonzero", "cov", "cross", "ctc_loss", "cuda", "cummax", "cummin", "cumprod",
-    "cumsum", "cumulative_trapezoid", "default_generator", "deg2rad", "deg2rad_", "det", "detach", "detach_",
-    "detach_copy", "device", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter",
-    "diff", "digamma", "dist", "div", "divide", "dot", "double", "DoubleTensor", "dropout", "dropout_", "dsplit",
-    "dstack", "dtype", "e", "eig", "einsum", "embedding", "embedding_bag", "embedding_renorm_", "empty",
-    "empty_like", "empty_strided", "enable_grad", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp",
-    "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye", "feature_alpha_dropout",
-    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fft", "fill", "fill_", "finfo", "fix", "fix_",
-    "flatten", "flip", "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power", "FloatTensor",
-    "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "frexp", "frobenius_norm",
-    "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "gather", "gcd", "gcd_", "ge", "Generator",
-    "geqrf", "ger", "get_default_dtype", "get_num_threads", "get_printoptions", "get_rng_state", "gradient",
-    "greater", "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gt", "half",
-    "HalfTensor", "hamming_window", "hann_window", "hardshrink", "heaviside", "hinge_embedding_loss", "histc",
-    "histogram", "histogramdd", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag",
-    "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inf",
-    "inference_mode", "initial_seed", "inner", "instance_norm", "int", "int16", "int32", "int64", "int8",
-    "IntTensor", "inverse", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex", "is_conj",
-    "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_neg", "is_nonzero", "is_same_size",
-    "is_signed", "is_storage", "is_tensor", "is_warn_always_enabled", "isclose", "isfinite", "isin", "isinf",
-    "isnan", "isneginf", "isposinf", "isreal", "istft", "kaiser_window", "kl_div", "kron", "kthvalue", "layer_norm",
-    "layout", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linalg", "linspace",
-    "load", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp",
-    "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
-    "logit_", "logspace", "logsumexp", "long", "LongTensor", "lstsq", "lt", "lu", "lu_solve", "lu_unpack",
-    "manual_seed", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp",
-    "matrix_power", "matrix_rank", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d",
-    "maximum", "mean", "median", "memory_format", "meshgrid", "min", "minimum", "mm", "mode", "moveaxis", "movedim",
-    "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean",
-    "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "native_batch_norm", "native_channel_shuffle",
-    "native_dropout", "native_group_norm", "native_layer_norm", "ne", "neg", "neg_", "negative", "negative_",
-    "newaxis", "nextafter", "nn", "no_grad", "nonzero", "nonzero_static", "norm", "normal", "not_equal",
-    "nuclear_norm", "numel", "ones", "ones_like", "optim", "orgqr", "ormqr", "outer", "overrides",
-    "pairwise_distance", "pdist", "permute", "permute_copy", "pi", "pinverse", "pixel_shuffle", "pixel_unshuffle",
-    "poisson", "poisson_nll_loss", "polar", "polygamma", "positive", "pow", "prelu", "preserve_format",
-    "printoptions", "prod", "promote_types", "put", "qr", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like",
-    "randint", "randint_like", "randn", "randn_like", "random", "randperm", "ravel", "real", "reciprocal",
-    "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_",
-    "resolve_conj", "resolve_neg", "result_type", "return_types", "rms_norm", "roll", "rot90", "round", "round_",
-    "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add",
-    "scatter_reduce", "searchsorted", "seed", "select", "select_copy", "select_scatter", "selu", "selu_",
-    "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "sgn", "short", "ShortTensor", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_",
-    "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_copy", "slice_scatter", "slogdet", "softmax", "solve", "sort",
-    "special", "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "stft", "strided", "sub", "subtract", "sum",
-    "svd", "swapaxes", "swapdims", "symeig", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh",
-    "tanh_", "Tensor", "tensor", "tensor_split", "tensordot", "threshold", "threshold_", "tile", "topk", "trace",
-    "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "tril_indices",
-    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "uint8",
-    "unbind", "unbind_copy", "unflatten", "unfold_copy", "unique", "unique_consecutive", "unravel_index",
-    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "UntypedStorage",
-    "utils", "vander", "var", "var_mean", "vdot", "view_as_complex", "view_as_complex_copy", "view_as_real",
-    "view_as_real_copy", "view_copy", "viz", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
-    "zeros_like",
+    "_C", "_sample_dirichlet", "_standard_gamma", "abs", "abs_", "absolute", "accelerator", "acos", "acos_",
+    "acosh", "acosh_", "adaptive_avg_pool1d", "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm",
+    "addmv", "addmv_", "addr", "adjoint", "affine_grid_generator", "alias_copy", "all", "allclose", "alpha_dropout",
+    "alpha_dropout_", "amax", "amin", "aminmax", "angle", "any", "arange", "arccos", "arccos_", "arccosh",
+    "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_",
+    "are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
+    "as_strided_copy", "as_strided_scatter", "as_tensor", "as_torch", "asarray", "asin", "asin_", "asinh", "asinh_",
+    "atan", "atan2", "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "avg_pool1d",
+    "backends", "baddbmm", "bartlett_window", "batch_norm", "bernoulli", "bilinear",
+    "binary_cross_entropy_with_logits", "bincount", "binomial", "bitwise_and", "bitwise_left_shift", "bitwise_not",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window", "block_diag", "bmm", "bool",
+    "BoolTensor", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "bucketize", "ByteTensor", "can_cast",
+    "cartesian_prod", "cat", "cdist", "cdouble", "ceil", "ceil_", "celu", "celu_", "cfloat", "chain_matmul",
+    "channel_shuffle", "channels_last", "channels_last_3d", "CharTensor", "cholesky", "cholesky_inverse",
+    "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "clone", "column_stack", "combinations", "complex", "complex128", "complex64", "concat", "concatenate",
+    "conj", "conj_physical", "conj_physical_", "constant_pad_nd", "contiguous_format", "conv1d", "conv2d", "conv3d",
+    "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "corrcoef",
+    "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cov", "cpu",
+    "cross", "ctc_loss", "cuda", "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid",
+    "default_generator", "deg2rad", "deg2rad_", "det", "detach", "detach_", "detach_copy", "device", "diag",
+    "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist", "div",
+    "divide", "dot", "double", "DoubleTensor", "dropout", "dropout_", "dsplit", "dstack", "dtype", "e", "eig",
+    "einsum", "embedding", "embedding_bag", "embedding_renorm_", "empty", "empty_like", "empty_permuted",
+    "empty_strided", "enable_grad", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_",
+    "exp_", "expand_copy", "expm1", "expm1_", "eye", "feature_alpha_dropout", "feature_alpha_dropout_",
+    "feature_dropout", "feature_dropout_", "fft", "fill", "fill_", "finfo", "fix", "fix_", "flatten", "flip",
+    "fliplr", "flipud", "float", "float16", "float32", "float64", "float_power", "FloatTensor", "floor", "floor_",
+    "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "frexp", "frobenius_norm", "from_dlpack", "from_numpy",
+    "frombuffer", "full", "full_like", "gather", "gcd", "gcd_", "ge", "Generator", "geqrf", "ger",
+    "get_default_device", "get_default_dtype", "get_deterministic_debug_mode", "get_device",
+    "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads", "get_printoptions",
+    "get_rng_state", "gradient", "greater", "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
+    "group_norm", "gt", "half", "HalfTensor", "hamming_window", "hann_window", "hardshrink", "heaviside",
+    "hinge_embedding_loss", "histc", "histogram", "histogramdd", "hsplit", "hstack", "hypot", "i0", "i0_", "igamma",
+    "igammac", "iinfo", "imag", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce",
+    "index_select", "inf", "inference_mode", "initial_seed", "inner", "instance_norm", "int", "int16", "int32",
+    "int64", "int8", "IntTensor", "inverse", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_autocast_enabled", "is_complex", "is_conj", "is_deterministic_algorithms_warn_only_enabled",
+    "is_distributed", "is_floating_point", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_neg",
+    "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "is_warn_always_enabled", "isclose",
+    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "istft", "kaiser_window", "kl_div",
+    "kron", "kthvalue", "layer_norm", "layout", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
+    "less_equal", "lgamma", "linalg", "linspace", "load", "lobpcg", "log", "log10", "log10_", "log1p", "log1p_",
+    "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "long", "LongTensor",
+    "lstsq", "lt", "lu", "lu_solve", "lu_unpack", "manual_seed", "margin_ranking_loss", "masked_fill",
+    "masked_scatter", "masked_select", "matmul", "matrix_exp", "matrix_power", "matrix_rank", "max", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "maximum", "mean", "median", "memory_format", "meshgrid",
+    "min", "minimum", "mm", "mode", "moveaxis", "movedim", "mps", "msort", "mul", "multinomial", "multiply", "mv",
+    "mvlgamma", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow",
+    "narrow_copy", "native_batch_norm", "native_channel_shuffle", "native_dropout", "native_group_norm",
+    "native_layer_norm", "ne", "neg", "neg_", "negative", "negative_", "newaxis", "nextafter", "nn", "no_grad",
+    "nonzero", "nonzero_static", "norm", "norm_except_dim", "normal", "not_equal", "nuclear_norm", "numel", "ones",
+    "ones_like", "optim", "orgqr", "ormqr", "outer", "overrides", "pairwise_distance", "pca_lowrank", "pdist",
+    "permute", "permute_copy", "pi", "pinverse", "pixel_shuffle", "pixel_unshuffle", "poisson", "poisson_nll_loss",
+    "polar", "polygamma", "positive", "pow", "prelu", "preserve_format", "printoptions", "prod", "promote_types",
+    "put", "qr", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "random", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg",
+    "result_type", "return_types", "rms_norm", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_",
+    "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
+    "seed", "segment_reduce", "select", "select_copy", "select_scatter", "selu", "selu_", "set_anomaly_enabled",
+    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision", "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads",
+    "set_num_threads", "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "short", "ShortTensor",
+    "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "Size", "slice_copy",
+    "slice_scatter", "slogdet", "softmax", "solve", "sort", "special", "split", "split_copy", "split_with_sizes",
+    "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
+    "std_mean", "stft", "strided", "sub", "subtract", "sum", "svd", "svd_lowrank", "swapaxes", "swapdims", "symeig",
+    "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "Tensor", "tensor", "tensor_split",
+    "tensordot", "testing", "threshold", "threshold_", "tile", "to_dlpack", "topk", "trace", "transpose",
+    "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "tril_indices", "triplet_margin_loss",
+    "triu", "triu_indices", "true_divide", "trunc", "trunc_", "TypedStorage", "typename", "uint8", "unbind",
+    "unbind_copy", "unflatten", "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk",
+    "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "UntypedStorage",
+    "use_deterministic_algorithms", "utils", "vander", "var", "var_mean", "vdot", "version", "view_as_complex",
+    "view_as_complex_copy", "view_as_real", "view_as_real_copy", "view_copy", "viz", "vsplit", "vstack", "where",
+    "xlogy", "xlogy_", "xpu", "zero_", "zeros", "zeros_like",
 ]
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one

@@ -5,8 +5,10 @@ retrograd computes on the CPU, so the answers are those of a PyTorch without CUD
 
 from __future__ import annotations
 
-__all__ = ["current_device", "device_count", "empty_cache", "is_available", "is_initialized", "manual_seed",
-           "manual_seed_all", "memory_allocated", "synchronize"]
+__all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "get_device_properties",
+           "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
+           "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
+           "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]
 
 
 def is_available() -> bool:
@@ -38,6 +40,26 @@ def current_device() -> int:
     raise _refused()
 
 
+def set_device(device: object) -> None:
+    """Choose the GPU in use. Raises AssertionError, as there is none."""
+    raise _refused()
+
+
+def get_device_name(device: object = None) -> str:
+    """What a GPU is called. Raises AssertionError, as there is none."""
+    raise _refused()
+
+
+def get_device_properties(device: object = None) -> object:
+    """What a GPU can do. Raises AssertionError, as there is none."""
+    raise _refused()
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether GPUs here compute in bfloat16: there are none."""
+    return False
+
+
 def synchronize(device: object = None) -> None:
     """Wait for a GPU. Raises AssertionError, as there is none."""
     raise _refused()
@@ -45,6 +67,21 @@ def synchronize(device: object = None) -> None:
 
 def memory_allocated(device: object = None) -> int:
     """Bytes that tensors hold on a GPU."""
+    return 0
+
+
+def max_memory_allocated(device: object = None) -> int:
+    """The most bytes that tensors held on a GPU."""
+    return 0
+
+
+def memory_reserved(device: object = None) -> int:
+    """Bytes that were taken on a GPU."""
+    return 0
+
+
+def max_memory_reserved(device: object = None) -> int:
+    """The most bytes that were taken on a GPU."""
     return 0
 
 
@@ -58,3 +95,20 @@ def manual_seed(seed: int) -> None:
 
 def manual_seed_all(seed: int) -> None:
     """Seed the generators of all GPUs: does nothing without any."""
+
+
+def seed() -> None:
+    """Seed the generator of a GPU with a number of its own: does nothing without one."""
+
+
+def seed_all() -> None:
+    """Seed the generators of all GPUs so: does nothing without any."""
+
+
+def get_rng_state_all() -> list[object]:
+    """The states of the generators of all GPUs: there are none."""
+    return []
+
+
+def set_rng_state_all(new_states: object) -> None:
+    """Set the states of the generators of all GPUs: does nothing without any."""

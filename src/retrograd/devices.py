@@ -7,7 +7,9 @@ import re
 from functools import cache
 from typing import Any
 
-KINDS = ("cpu", "cuda", "meta")
+# PyTorch's, in its order: programs ask for more of them than there are here.
+KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+         "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
 _SPEC = re.compile(r"([a-z]+)(?::(\d+))?\Z")
 
 
@@ -20,6 +22,7 @@ class device:
     Raises RuntimeError for a text that names no device.
     """
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ("index", "type")
     type: str
     index: int | None
@@ -55,6 +58,14 @@ class device:
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)
 
+    def __enter__(self) -> device:
+        """`with device("cpu"):` makes new tensors there, as everywhere. Raises AssertionError for another device."""
+        checked(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Tensors are made on the CPU after it too."""
+
 
 CPU = device("cpu")
 
@@ -78,6 +89,11 @@ def checked(spec: str | device | int | None) -> device:
     if isinstance(spec, int):
         raise RuntimeError(f"Cannot access accelerator device when none is available. {spec} is the number of one.")
     place = device(spec)
+    if place.type not in ("cpu", "cuda", "meta"):
+        if place.type == "xpu":
+            raise AssertionError("Torch not compiled with XPU enabled: retrograd computes on the CPU.")
+        raise RuntimeError(f"PyTorch is not linked with support for {place.type} devices: retrograd computes on the "
+                           "CPU.")
     if place.type != "cpu":
         raise AssertionError(
             f"Torch not compiled with CUDA enabled: retrograd computes on the CPU; '{place}' is not available here. "

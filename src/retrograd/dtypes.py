@@ -21,6 +21,7 @@ class dtype:
     NumPy takes it wherever it takes a dtype, through the attribute `dtype`.
     """
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ("category", "dtype", "legacy", "name")
     of: ClassVar[dict[np.dtype[Any], dtype]] = {}
 
@@ -35,7 +36,12 @@ class dtype:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str:
-        return "bool_" if self.name == "bool" else self.name
+        return self.name
+
+    @property
+    def abbr(self) -> str:
+        """A short name: the letter of the category and the number of bits, as in `f32` and `b8`."""
+        return f"{self.dtype.kind}{8 * self.itemsize}"
 
     @property
     def itemsize(self) -> int:
@@ -112,7 +118,8 @@ def get_default_dtype() -> dtype:
 def set_default_dtype(d: dtype) -> None:
     """Set the type of tensors made from Python floats. Raises TypeError unless it is a floating-point type."""
     if not isinstance(d, dtype) or not d.is_floating_point:
-        raise TypeError("only floating-point types are supported as the default type")
+        kind = "" if isinstance(d, dtype) else "invalid dtype object: "
+        raise TypeError(f"{kind}only floating-point types are supported as the default type")
     _Default.floating = d
 
 
@@ -218,11 +225,27 @@ def require(implemented: bool, kernel: str, d: np.dtype[Any]) -> None:
         raise unimplemented(kernel, d)
 
 
-class finfo:
+class _Limits:
+    """The limits of an element type; those of equal types are equal."""
+
+    def __init__(self, of: Any) -> None:
+        if not isinstance(of, dtype):
+            raise TypeError(f"{type(self).__name__}(): argument 'type' (position 1) must be torch.dtype, not "
+                            f"{type(of).__name__}")
+        self.of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Limits) and self.of is other.of
+
+
+class finfo(_Limits):
     """Limits of a floating-point type: `bits, eps, max, min, tiny, smallest_normal, resolution, dtype`."""
+
+    __module__ = "retrograd"
 
     def __init__(self, type: dtype | None = None) -> None:
         d = get_default_dtype() if type is None else type
+        super().__init__(d)
         if d.category < FLOATING:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d!r}'")
         info: Any = np.finfo(d.dtype)
@@ -237,14 +260,19 @@ class finfo:
         return f"finfo({', '.join(f'{n}={getattr(self, n):g}' for n in names)}, dtype={self.dtype})"
 
 
-class iinfo:
+class iinfo(_Limits):
     """Limits of an integer type: `bits, max, min, dtype`."""
 
+    __module__ = "retrograd"
+
     def __init__(self, type: dtype) -> None:
+        super().__init__(type)
+        if type is bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
         if type.category != INTEGRAL:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
         info = np.iinfo(type.dtype)
         self.bits, self.max, self.min, self.dtype = int(info.bits), int(info.max), int(info.min), type.name
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -12,9 +12,7 @@ _SPARSE = "there are no sparse tensors"
 
 # What PyTorch has and retrograd has not, and why.
 METHODS = {
-    **dict.fromkeys(("apply_", "map_", "map2_"), "a Python function of each element, on the CPU alone"),
     **dict.fromkeys(("resize_as_sparse_", "sparse_resize_", "sparse_resize_and_clear_"), _SPARSE),
-    "share_memory_": "memory is of one process",
 }
 FUNCTIONS = {
     "resize_as_sparse_": _SPARSE,

@@ -57,6 +57,11 @@ def _arrange(here: Here) -> None:
         here.on_bad_numbers(None)
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode on or off, as `set_detect_anomaly` does where it is called."""
+    _set(mode, check_nan)
+
+
 class set_detect_anomaly:
     """Switch anomaly mode on or off: at once when called, until the end of the block as a context manager.
 

@@ -147,6 +147,9 @@ class set_grad_enabled(_Mode):
         self._before[-1] = self._called
         local.here.grad = self.mode
 
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
     def clone(self) -> _Mode:
         """A fresh context manager that sets the same mode."""
         return type(self)(self.mode)

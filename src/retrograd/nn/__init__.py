@@ -52,6 +52,7 @@ from .embedding import Embedding, EmbeddingBag
 from .flatten import Flatten, Unflatten
 from .gates import GLU, Hardshrink, Hardsigmoid, Hardswish, PReLU, RReLU, Softmax2d, Softshrink, Threshold
 from .linear import Bilinear, Identity, Linear
+from .linear_loss import LinearCrossEntropyLoss, LinearCrossEntropyOptions
 from .loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -161,6 +162,7 @@ __all__ = [
     "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss2d", "PoissonNLLLoss",
     "SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
     "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "NLLLoss",
+    "LinearCrossEntropyLoss", "LinearCrossEntropyOptions",
     "SmoothL1Loss",
     # modules
     "functional", "init", "modules", "utils",

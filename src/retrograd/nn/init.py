@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +11,33 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
 from ..names import missing
+from ..tensor.functions.random import randperm
 
 __all__ = [
     "calculate_gain",
+    "constant",
     "constant_",
+    "dirac",
+    "dirac_",
+    "eye",
     "eye_",
+    "kaiming_normal",
     "kaiming_normal_",
+    "kaiming_uniform",
     "kaiming_uniform_",
+    "normal",
     "normal_",
     "ones_",
+    "orthogonal",
     "orthogonal_",
+    "sparse",
+    "sparse_",
     "trunc_normal_",
+    "uniform",
     "uniform_",
+    "xavier_normal",
     "xavier_normal_",
+    "xavier_uniform",
     "xavier_uniform_",
     "zeros_",
 ]
@@ -192,6 +207,63 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
         tensor.view(rows, columns).copy_(tensor.new_tensor(q.T if rows < columns else q))
         return tensor.mul_(gain)
 
+
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """Weights of a convolution that hands its input channels on as they are, as far as there are channels for it.
+
+    Raises ValueError unless the tensor has 3, 4 or 5 dimensions, and the first is a multiple of `groups`.
+    """
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported. This one has {tensor.ndim}.")
+    out_channels, in_channels, *kernel = tensor.shape
+    if out_channels % groups:
+        raise ValueError(f"dim 0 must be divisible by groups. It is {out_channels}, and there are {groups} groups.")
+    each = out_channels // groups
+    middle = [size // 2 for size in kernel]
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(each, in_channels)):
+                tensor[(group * each + channel, channel, *middle)] = 1
+    return tensor
+
+
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Normal samples, and in each column zeros in a share `sparsity` of the rows (Martens, 2010).
+
+    Raises ValueError unless the tensor is a matrix.
+    """
+    if tensor.ndim != 2:
+        raise ValueError(f"Only tensors with 2 dimensions are supported. This one has {tensor.ndim}.")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            tensor[randperm(rows)[:zeros], column] = 0
+    return tensor
+
+
+# The old names, without the underscore
+
+def _old(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function under its old name, which warns."""
+    name = function.__name__[:-1]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
+        return function(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"The old name of `{name}_`, to which it leaves everything. Warns of that."
+    return call
+
+
+uniform, normal, constant = _old(uniform_), _old(normal_), _old(constant_)
+eye, dirac = _old(eye_), _old(dirac_)
+xavier_uniform, xavier_normal = _old(xavier_uniform_), _old(xavier_normal_)
+kaiming_uniform, kaiming_normal = _old(kaiming_uniform_), _old(kaiming_normal_)
+orthogonal, sparse = _old(orthogonal_), _old(sparse_)
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import warn
 from ..graph.versions import writing, written
 from ..names import missing
 from ..tensor.functions.joining import cat
@@ -15,8 +16,10 @@ from ..tensor.state import State, plain
 from ..tensor.tensor import Tensor
 
 __all__ = [
+    "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
+    "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
     "vector_to_parameters",
@@ -88,13 +91,30 @@ def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, er
     """
     grads = _gradients(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
+    _scale(grads, max_norm, total)
+    return total
+
+
+def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
+    """`clip_grad_norm_` with a norm that is known: scale gradients, in place, by `max_norm / total_norm` if below 1."""
+    _scale(_gradients(parameters), max_norm, total_norm)
+
+
+def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
     with np.errstate(all="ignore"):
         factor = np.minimum(float(max_norm) / (total._array + 1e-6), 1.0)
         for grad in grads:
             writing(grad._array)
             np.multiply(grad._array, factor.astype(grad._array.dtype), out=grad._array)
             written(grad._array, None)
-    return total
+
+
+def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+                   foreach: bool | None = None) -> Tensor:
+    """The old name of `clip_grad_norm_`. Warns of that."""
+    warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+         FutureWarning)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:

@@ -77,11 +77,11 @@ def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, in
     factors = _read(src, index.shape)
     if not any_zero(factors):
         return _placed(gather(g * out, index, dim) / factors, src.shape)
-    others = _products_of_others(factors, index, x.shape, dim)
+    others = products_of_others(factors, index, x.shape, dim)
     return _placed(gather(g * x if include_self else g, index, dim) * others, src.shape)
 
 
-def _products_of_others(factors: Any, index: Any, shape: Any, dim: Any) -> Any:
+def products_of_others(factors: Any, index: Any, shape: Any, dim: Any) -> Any:
     """For each factor the product of all others that lead where it does: of those before it and of those after it."""
     order, inverse, before, after = in_groups(index, shape, dim)
     line, back = take(np.reshape(factors, (-1,)), order), math.prod(index.shape) - 1 - np.arange(math.prod(index.shape))

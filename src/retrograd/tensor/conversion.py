@@ -95,7 +95,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, such as 'torch.FloatTensor'; or with `dtype` (or such a name), as `to`."""
     if dtype is None:
         return f"torch.{self.dtype.legacy}Tensor"
-    target = _BY_LEGACY_NAME.get(dtype, dtype) if isinstance(dtype, str) else dtype
+    target = _BY_LEGACY_NAME.get(dtype, dtype) if isinstance(dtype, str) else getattr(dtype, "of_type", dtype)
     if type(target) is not torch_dtype:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", type(dtype).__name__)
         raise ValueError(f"invalid type: '{name}'")

@@ -23,6 +23,7 @@ class Generator:
     7
     """
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ("twister",)
 
     def __init__(self, device: Any = "cpu") -> None:

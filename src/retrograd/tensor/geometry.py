@@ -83,6 +83,31 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = No
     return _new_strided("empty_strided", size, stride, element_type("empty_strided", dtype), device, requires_grad)
 
 
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                   requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """New memory of a shape, whose dimensions follow one another in memory as `physical_layout` lists them.
+
+    >>> import retrograd as torch
+    >>> torch.empty_permuted((2, 3, 5), (0, 2, 1)).stride()
+    (15, 1, 3)
+    """
+    sizes = sizes_of("empty_permuted", (size,))
+    order = sizes_of("empty_permuted", (physical_layout,), "physical_layout")
+    if len(sizes) != len(order):
+        raise RuntimeError("Number of dimensions in size does not match the length of the physical_layout; i.e. "
+                           f"len(size) = {len(sizes)} is not equal to len(physical_layout) = {len(order)}")
+    for place, dim in enumerate(order):
+        if not 0 <= dim < len(sizes):
+            raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} "
+                               f"at index {place}). Negative ones are not taken here.")
+        if dim in order[:place]:
+            raise RuntimeError(f"Duplicate dim not allowed. {dim} is there twice.")
+    strides, step = [0] * len(sizes), 1
+    for dim in reversed(order):
+        strides[dim], step = step, step * max(sizes[dim], 1)
+    return _new_strided("empty_permuted", sizes, strides, element_type("empty_permuted", dtype), device, requires_grad)
+
+
 def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
                       device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """New memory for this tensor's type, laid out by strides."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import checked
 from ..dtypes import bool_, default_floating, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
 from .data import new_array
 from .state import Results, State
@@ -59,6 +60,21 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
     return tensor
 
 
+def new(self: Any, *args: Any, device: Any = None) -> Any:
+    """A tensor of this one's dtype in the old way; `new_tensor` and `new_empty` are clearer."""
+    if device is not None:
+        checked(device)
+    return construct(Results.tensor, args, to=self._array.dtype)
+
+
+class LegacyMethods:
+    """Tensors of the type of another in the old way, as a method."""
+
+    __slots__ = ()
+
+    new = new
+
+
 class tensortype:
     """An old name for tensors of one dtype: calling it makes one, and `isinstance` asks for the dtype.
 
@@ -72,6 +88,11 @@ class tensortype:
 
     def __call__(self, *args: Any) -> Any:
         return construct(Results.tensor, args, to=self.dtype.dtype)
+
+    @property
+    def of_type(self) -> dtype:
+        """The type of its elements, which `t.type(LongTensor)` converts to."""
+        return self.dtype
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, State) and value._array.dtype == self.dtype.dtype

@@ -108,7 +108,24 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return made(np.frombuffer(buffer, target, count, offset), None, requires_grad)
 
 
+class _Capsule:
+    """An array of another library, of which the capsule is there already."""
+
+    def __init__(self, capsule: Any) -> None:
+        if type(capsule).__name__ != "PyCapsule":
+            raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+                               f"only once. This is a {type(capsule).__name__}.")
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0                                          # the CPU
+
+
 def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A tensor on the memory of another library's array, which hands it over by DLPack."""
-    result: Tensor = plain(checked_array(np.from_dlpack(ext_tensor)))
+    """A tensor on the memory of another library's array, which hands it over by DLPack, or of DLPack's capsule."""
+    source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
+    result: Tensor = plain(checked_array(np.from_dlpack(source)))
     return result

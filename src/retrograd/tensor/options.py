@@ -44,6 +44,7 @@ class _Named:
 class layout(_Named):
     """How a tensor lies in memory. There is one layout: `strided`."""
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ()
 
 
@@ -52,6 +53,7 @@ class memory_format(_Named):
     `channels_last` and `channels_last_3d`, where the second dimension is the fastest.
     """
 
+    __module__ = "retrograd"
     __slots__ = ()
 
 

@@ -98,6 +98,7 @@ _of("floor_divide", gradient=UNDERIVED)
 _of("heaviside", exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED)
 _of("abs ceil clamp clamp_min clamp_max floor frac neg round sgn sign trunc lerp_tensor gelu softplus hardshrink "
     "softshrink", exact=_FOUND)
+_of("avg_pool2d avg_pool3d", exact=_EXACT, overlap=_FREE)
 _of("conj_physical", exact=_FOUND, gradient=UNDERIVED)
 _of("isposinf isneginf signbit", exact="{name} does not support non-boolean outputs.", gradient=UNASKED)
 _of("complex polar", exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'")
@@ -215,7 +216,7 @@ _of("nonzero", exact="nonzero: Expected out tensor to have scalar type {result} 
 _of("zeros ones full eye randperm", gradient=CONSTANT, typed=True, repeated=True, notice="")
 _of("empty", gradient=RESIZED, typed=True, repeated=True, notice="")
 _of("linspace logspace", gradient=CONSTANT, typed=True, notice="")
-_of("arange", gradient=CONSTANT, typed=True, any_shape=True,
+_of("arange range", gradient=CONSTANT, typed=True, any_shape=True,
     notice="The number of elements in the out tensor of shape {had} is {had_count} which does not match the computed "
            "number of elements {count}. Note that this may occur as a result of rounding error. The out tensor will be "
            "resized to a tensor of shape ({count},).")

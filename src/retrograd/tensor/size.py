@@ -15,6 +15,7 @@ class Size(tuple[int, ...]):
     6
     """
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ()
 
     def __repr__(self) -> str:
@@ -34,3 +35,11 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: Any) -> Size:
         return Size(super().__add__(tuple(other)))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(tuple(other) + tuple(self))
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return Size(super().__mul__(times))
+
+    __rmul__ = __mul__

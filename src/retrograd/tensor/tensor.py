@@ -15,6 +15,7 @@ from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
+from .calling import CallingMethods
 from .conversion import ConversionMethods
 from .copying import CopyingMethods
 from .functions.accumulating import AccumulatingMethods
@@ -57,8 +58,9 @@ from .geometry import GeometryMethods
 from .gradients import accumulate, check_grad, run_backward, starting
 from .hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .interop import InteropMethods
+from .kinds import KindMethods
 from .layout import LayoutMethods
-from .legacy import construct
+from .legacy import LegacyMethods, construct
 from .numpy_protocol import NumpyProtocol
 from .resizing import ResizingMethods
 from .size import Size
@@ -114,6 +116,9 @@ class Tensor(
     CombiningMethods,
     ScatteringMethods,
     ViewCopyMethods,
+    CallingMethods,
+    KindMethods,
+    LegacyMethods,
     SubclassMethods,
     State,
 ):
@@ -123,6 +128,7 @@ class Tensor(
     requires grad, `backward()` brings the gradients to the leaves.
     """
 
+    __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ()
     __array_priority__ = 1000
 

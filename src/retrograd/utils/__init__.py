@@ -1,5 +1,5 @@
 """torch.utils: what programs use around a computation."""
 
-from . import checkpoint, hooks
+from . import checkpoint, dlpack, hooks
 
-__all__ = ["checkpoint", "hooks"]
+__all__ = ["checkpoint", "dlpack", "hooks"]

@@ -64,6 +64,7 @@ from .gates import (
     threshold_,
 )
 from .likelihood import gaussian_nll_loss, multilabel_soft_margin_loss, poisson_nll_loss
+from .linear_loss import linear_cross_entropy
 from .loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -138,6 +139,7 @@ __all__ = [
     "threshold", "threshold_",
     # losses
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss", "kl_div", "l1_loss",
+    "linear_cross_entropy",
     "mse_loss", "nll_loss", "smooth_l1_loss",
     "ctc_loss", "cosine_embedding_loss", "gaussian_nll_loss", "hinge_embedding_loss", "margin_ranking_loss",
     "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "poisson_nll_loss",

@@ -37,10 +37,10 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         return into(out, linear, input, weight, bias)
     x, w = input._array, weight._array
     if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
-        if bias is None:
+        if bias is None and x.dtype.kind != "b":
             return _mm(input, _t(weight))
-        b = bias._array
-        if b.dtype is x.dtype and b.shape == w.shape[:1]:
+        b = None if bias is None else bias._array
+        if b is not None and b.dtype is x.dtype and b.shape == w.shape[:1]:
             if local.here.observer is not None or x.dtype.kind in "cb":
                 return accumulating.addmm(bias, input, _t(weight))
             return _layer(input, weight, bias)

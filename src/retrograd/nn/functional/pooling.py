@@ -8,6 +8,7 @@ from typing import Any
 from ...tensor.functions import adaptive_pooling as adaptive, pooling
 from ...tensor.functions.adaptive_pooling import adaptive_avg_pool1d
 from ...tensor.functions.pooling import avg_pool1d
+from ...tensor.into import into
 from ...tensor.sliding import ints
 
 __all__ = [
@@ -57,7 +58,10 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     name = f"avg_pool{dims}d"
 
     def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
+                 count_include_pad: bool = True, divisor_override: int | None = None, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                        divisor_override)
         return pooling.means(name, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override,
                              dims)
 

@@ -19,6 +19,7 @@ from ..into import into
 from ..options import (
     check_real_parts,
     check_tensor,
+    contiguous_format,
     element_type,
     filled_type,
     filling,
@@ -27,6 +28,7 @@ from ..options import (
     memory_format as MemoryFormat,
     number,
     order_in,
+    preserve_format,
     shape_of,
     strided,
 )
@@ -101,7 +103,12 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
     if out is not None:
         return into(out, empty, *sizes, size=size, dtype=dtype, requires_grad=requires_grad,  # type: ignore[no-any-return]
                     memory_format=memory_format)
-    return made(np.empty(shape_of("empty", sizes, size), element_type("empty", dtype)), device, requires_grad)
+    array = np.empty(shape_of("empty", sizes, size), element_type("empty", dtype))
+    if memory_format is not None and memory_format is not contiguous_format:
+        if memory_format is preserve_format:
+            raise RuntimeError("unsupported memory format Preserve: there is nothing whose order could be kept")
+        array = empty_as(array, array.dtype, memory_format)
+    return made(array, device, requires_grad)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None,

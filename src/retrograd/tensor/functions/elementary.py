@@ -262,6 +262,23 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 }
 
 
+def set_real(self: Tensor, value: Any) -> None:
+    """Write over the real parts, as `t.real[...] = value` does. Gradients flow back to the value."""
+    _write(real(self), value)
+
+
+def set_imag(self: Tensor, value: Any) -> None:
+    """Write over the imaginary parts, as `t.imag[...] = value` does. Raises RuntimeError where there are none."""
+    _write(imag(self), value)
+
+
+def _write(part: Any, value: Any) -> None:
+    if isinstance(value, State):
+        part.copy_(value)
+    else:
+        part[...] = value
+
+
 class ElementaryMethods:
     """Elementary functions, as methods and in place."""
 
@@ -280,7 +297,8 @@ class ElementaryMethods:
     nan_to_num, angle = nan_to_num, angle
     conj, conj_physical, resolve_conj, is_conj = conj, conj_physical, resolve_conj, is_conj
     is_neg, resolve_neg = is_neg, resolve_neg
-    real, imag = property(real, doc=real.__doc__), property(imag, doc=imag.__doc__)
+    real = property(real, set_real, doc=real.__doc__)
+    imag = property(imag, set_imag, doc=imag.__doc__)
 
     exp_, exp2_, expm1_, log_, log2_, log10_, log1p_ = exp_, exp2_, expm1_, log_, log2_, log10_, log1p_
     sqrt_, rsqrt_, sigmoid_, relu_, logit_ = sqrt_, rsqrt_, sigmoid_, relu_, logit_

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import category, dtype as torch_dtype
+from ...dtypes import category, dtype as torch_dtype, legacy
 from ...kernels.shape import clash
 from ...ops import basic, norms as ops, shape as shape_ops
 from ..dims import Dims, array_of, as_int, axes_of, axis_of
@@ -207,6 +207,29 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
         dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, (int, np.integer)) else dim
         return matrix_norm(input, p, [*dims], keepdim, dtype=dtype, out=out)
     return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)
+
+
+def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
+    """The norm of each slice at an index of `dim`, with ones for the other sizes; for `dim` -1 the norm of all.
+
+    It is what weight normalisation divides by.
+
+    >>> import retrograd as torch
+    >>> torch.norm_except_dim(torch.tensor([[3., 4.], [6., 8.]]))
+    tensor([[ 5.],
+            [10.]])
+    """
+    array = array_of("norm_except_dim", v)
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{legacy(array)} instead.")
+    if dim == -1:
+        return norm(v, pow)
+    if dim == 0:
+        return norm(v.contiguous().view(array.shape[0], -1), pow, 1).view(-1, *(1,) * (array.ndim - 1))
+    if dim == array.ndim - 1:
+        return norm(v.contiguous().view(-1, array.shape[-1]), pow, 0).view(*(1,) * (array.ndim - 1), -1)
+    return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
 
 
 # Of differences, and of slices

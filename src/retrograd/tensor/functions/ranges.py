@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...dtypes import I64, default_complex, default_floating, dtype as torch_dtype, unimplemented
+from ...errors import warn
 from ...kernels import ranges as kernels
 from ..into import into
 from ..options import element_type, layout as Layout, made, number, strided
@@ -48,6 +49,28 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
         raise unimplemented("arange_cpu", target)
     first, last, stride = bounds
     count = kernels.arange_length(first, last, stride, target)
+    return made(kernels.arange(first, stride, count, target), device, requires_grad)
+
+
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
+          device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> Tensor:
+    """The old `arange`, whose last number may be `end` itself, and which makes floats. Warns that it is deprecated."""
+    if end is None:
+        raise TypeError('range() missing 1 required positional arguments: "end"')
+    warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).", UserWarning)
+    if out is not None:
+        return into(out, range, start, end, step, dtype=dtype, requires_grad=requires_grad)  # type: ignore[no-any-return]
+    first, last, stride = [number("range", *facts) for facts in zip(("start", "end", "step"), (1, 2, 3),
+                                                                    (start, end, step))]
+    target = element_type("range", dtype)
+    if target.kind in "bc":
+        raise unimplemented("range_cpu", target)
+    if not stride:
+        raise RuntimeError("step must be nonzero")
+    if (last - first) * stride < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    count = int((last - first) / stride) + 1
     return made(kernels.arange(first, stride, count, target), device, requires_grad)
 
 

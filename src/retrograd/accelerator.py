@@ -1,0 +1,51 @@
+"""torch.accelerator, for programs that ask for any GPU and can do without: there is none."""
+
+from __future__ import annotations
+
+from .devices import device
+
+__all__ = ["current_accelerator", "current_device_index", "device_count", "empty_cache", "is_available",
+           "memory_allocated", "synchronize"]
+
+
+def is_available() -> bool:
+    """Whether tensors can be on a device other than the CPU: not here.
+
+    >>> is_available()
+    False
+    """
+    return False
+
+
+def device_count() -> int:
+    """How many such devices there are."""
+    return 0
+
+
+def current_accelerator(check_available: bool = False) -> device | None:
+    """The device in use: None, so that programs fall back to the CPU."""
+    return None
+
+
+def _refused() -> RuntimeError:
+    return RuntimeError("Cannot access accelerator device when none is available. Guard the call with "
+                        "torch.accelerator.is_available().")
+
+
+def current_device_index() -> int:
+    """The number of the device in use. Raises RuntimeError, as there is none."""
+    raise _refused()
+
+
+def synchronize(device: object = None, /) -> None:
+    """Wait for a device. Raises RuntimeError, as there is none."""
+    raise _refused()
+
+
+def memory_allocated(device_index: object = None, /) -> int:
+    """Bytes that tensors hold on a device."""
+    return 0
+
+
+def empty_cache() -> None:
+    """Give unused memory of a device back: there is none."""

@@ -1,0 +1,11 @@
+"""torch.backends: the libraries that PyTorch computes with, for programs that ask for them or set their switches.
+
+retrograd computes with NumPy. So the answers are those of a PyTorch without these libraries, and a switch that is set
+is remembered and changes nothing.
+"""
+
+from __future__ import annotations
+
+from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
+
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

@@ -1,0 +1,10 @@
+"""torch.backends.mkl: Intel's library of matrix products, which is not used here."""
+
+from __future__ import annotations
+
+__all__ = ["is_available"]
+
+
+def is_available() -> bool:
+    """Whether kernels use it: no, they are NumPy's."""
+    return False

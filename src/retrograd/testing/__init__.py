@@ -1,0 +1,8 @@
+"""torch.testing: comparing tensors up to rounding, and tensors to compare with."""
+
+from __future__ import annotations
+
+from .closeness import assert_allclose, assert_close
+from .making import make_tensor
+
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]

@@ -1,0 +1,96 @@
+"""`make_tensor`: a tensor of random numbers of any dtype, to try functions on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..autograd.grad_mode import no_grad
+from ..dtypes import dtype as torch_dtype
+from ..errors import warn
+from ..tensor.functions.creation import empty, full
+from ..tensor.functions.random import randint
+from ..tensor.options import shape_of
+
+
+def make_tensor(*shape: Any, dtype: torch_dtype, device: Any, low: float | None = None, high: float | None = None,
+                requires_grad: bool = False, noncontiguous: bool = False, exclude_zero: bool = False,
+                memory_format: Any = None) -> Any:
+    """A tensor of random numbers from `low` up to `high`, below it where they are integers.
+
+    Without bounds, numbers are from -9 to 9, unsigned ones from 0 to 9. `noncontiguous` leaves gaps in memory;
+    `exclude_zero` puts the least positive number where a 0 was drawn. Raises ValueError for bounds that leave nothing.
+
+    >>> import retrograd as torch
+    >>> torch.testing.make_tensor(2, 3, dtype=torch.int64, device="cpu").shape
+    torch.Size([2, 3])
+    """
+    sizes = shape_of("make_tensor", shape) if shape else ()
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}")
+    if noncontiguous and memory_format is not None:
+        raise ValueError(f"The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+                         f"noncontiguous={noncontiguous!r} and memory_format={memory_format!r}")
+    gaps = noncontiguous and math.prod(sizes) > 1
+    drawn = (*sizes[:-1], 2 * sizes[-1]) if gaps else sizes
+    with no_grad():
+        result = _drawn(drawn, dtype, device, *_bounds(dtype, low, high))
+        if gaps:
+            result = result[..., 1::2]
+        elif memory_format is not None:
+            result = result.clone(memory_format=memory_format)
+        if exclude_zero:
+            result[result == 0] = _least(dtype)
+    return result.requires_grad_(requires_grad)
+
+
+def _bounds(dtype: torch_dtype, low: Any, high: Any) -> tuple[Any, Any]:
+    """The bounds to draw between, within what the dtype holds."""
+    least, most = {"b": (0, 2), "u": (0, 10), "i": (-9, 10)}.get(dtype.kind, (-9, 9))
+    low, high = least if low is None else low, most if high is None else high
+    if math.isnan(low) or math.isnan(high):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    inexact = dtype.is_floating_point or dtype.is_complex
+    if inexact and low == high:
+        warn("Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 "
+             "and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning)
+    elif low >= high:
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    bottom, top = _limits(dtype)
+    if low > top or high < bottom:
+        raise ValueError(f"The value interval [{low}, {high}] has no overlap with that of {dtype}, [{bottom}, {top}]")
+    low, high = max(low, bottom), min(high, top)
+    return (low, high) if inexact else (math.ceil(low), math.ceil(high))
+
+
+def _limits(dtype: torch_dtype) -> tuple[Any, Any]:
+    """The least number that the dtype holds, and the greatest; for integers the next after it."""
+    if dtype.kind == "b":
+        return 0, 2
+    limits: Any = np.iinfo(dtype.dtype) if dtype.kind in "iu" else np.finfo(dtype.dtype)
+    return (int(limits.min), int(limits.max) + 1) if dtype.kind in "iu" else (float(limits.min), float(limits.max))
+
+
+def _drawn(shape: tuple[int, ...], dtype: torch_dtype, device: Any, low: Any, high: Any) -> Any:
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return randint(low, min(high, 2**63 - 1), shape, dtype=dtype, device=device)
+    if low == high:
+        return full(shape, low, dtype=dtype, device=device)
+    result = empty(shape, dtype=dtype, device=device)
+    numbers = result.view(dtype.to_real()) if dtype.is_complex else result
+    if math.isfinite(high - low) and high - low <= float(np.finfo(numbers.dtype.dtype).max):
+        numbers.uniform_(low, high)
+    else:                                                    # the width is no number of this type, half of it is
+        numbers.uniform_(low / 2, high / 2).mul_(2)
+    return result
+
+
+def _least(dtype: torch_dtype) -> Any:
+    """What stands where a 0 is unwanted."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return 1
+    info: Any = np.finfo(dtype.dtype)
+    tiny = float(info.tiny)
+    return complex(tiny, tiny) if dtype.is_complex else tiny
