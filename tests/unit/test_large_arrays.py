@@ -117,6 +117,8 @@ def test_products_of_rows(shape: tuple[int, int]) -> None:
     np.testing.assert_allclose(rows.products(x, 1, False), np.prod(x, 1), rtol=1e-12)
     assert rows.products(x, 1, True).shape == (len(x), 1)
     np.testing.assert_allclose(rows.products(np.ravel(x), 0, False), np.prod(x), rtol=1e-9)
+    np.testing.assert_allclose(rows.product_of_all(x), np.prod(x), rtol=1e-9)
+    assert rows.product_of_all(np.full(5001, -1)) == -1
 
 
 @pytest.mark.parametrize(("shape", "dim"), [((5000,), 0), ((3, 2000), 1), ((2000, 3), 0), ((4, 300, 2), 1)])
