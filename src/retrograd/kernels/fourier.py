@@ -14,26 +14,46 @@ import numpy as np
 _FORWARD: Any = ("backward", "ortho", "forward")
 _INVERSE: Any = ("forward", "ortho", "backward")
 
+# So many elements are worth a look whether they are real.
+_LARGE = 1 << 10
+
 
 def c2c(x: Any, dims: tuple[int, ...], scale: int, forward: bool) -> Any:
     """The transform of complex numbers to complex ones; with `forward` its exponents are negative."""
     if not dims:
         return x.copy()
-    if forward:
-        return np.fft.fftn(x, axes=dims, norm=_FORWARD[scale])
-    return np.fft.ifftn(x, axes=dims, norm=_INVERSE[scale])
+    if forward and x.size >= _LARGE and not np.any(x.imag):     # real numbers in a complex type: half the work
+        return r2c(x.real, dims, scale, False)
+    return _over(x, dims, scale, forward)
+
+
+def _over(x: Any, dims: tuple[int, ...], scale: int, forward: bool, out: Any = None) -> Any:
+    """The transform of complex numbers, dim by dim from the last on, in new memory unless `out` is given."""
+    transform, norm = (np.fft.fft, _FORWARD[scale]) if forward else (np.fft.ifft, _INVERSE[scale])
+    for dim in reversed(dims):
+        x = out = transform(x, axis=dim, norm=norm, out=out)
+    return x
 
 
 def r2c(x: Any, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
     """The forward transform of real numbers; with `onesided` of the last of `dims` the first half."""
-    half = np.fft.rfftn(x, axes=dims, norm=_FORWARD[scale])
-    if onesided:
-        return half
-    (dim,), size = dims, x.shape[dims[0]]                       # PyTorch has both halves of one dim alone
-    result = np.empty((*x.shape,), half.dtype)
-    front, from_half, to = half.shape[dim], (slice(None),) * dim, slice((size - 1) // 2, 0, -1)
-    result[(*from_half, slice(front))] = half
-    np.conjugate(half[(*from_half, to)], out=result[(*from_half, slice(front, None))])
+    half = np.fft.rfft(x, axis=dims[-1], norm=_FORWARD[scale])
+    half = _over(half, dims[:-1], scale, True, half)
+    return half if onesided else _whole(half, dims, x.shape[dims[-1]])
+
+
+def _whole(half: Any, dims: tuple[int, ...], size: int) -> Any:
+    """Both halves of the transform of real numbers: at -k, counted from the end, stands the conjugate of that at k."""
+    dim = dims[-1]
+    front, before = half.shape[dim], (slice(None),) * dim
+    shape = [*half.shape]
+    shape[dim] = size
+    result = np.empty(shape, half.dtype)
+    result[(*before, slice(front))] = half
+    mirrored = half[(*before, slice((size - 1) // 2, 0, -1))]
+    for other in dims[:-1]:
+        mirrored = mirrored.take(-np.arange(shape[other]), other)
+    np.conjugate(mirrored, out=result[(*before, slice(front, None))])
     return result
 
 
@@ -42,8 +62,7 @@ def c2r(x: Any, dims: tuple[int, ...], scale: int, size: int) -> Any:
 
     Where the symmetry wants real numbers, imaginary parts do not count.
     """
-    sizes = [x.shape[dim] for dim in dims[:-1]]
-    return np.fft.irfftn(x, s=[*sizes, size], axes=dims, norm=_INVERSE[scale])
+    return np.fft.irfft(_over(x, dims[:-1], scale, False), size, dims[-1], _INVERSE[scale])
 
 
 def weighted(x: Any, dim: int, count: int, weight: float) -> Any:
