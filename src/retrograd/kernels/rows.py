@@ -172,11 +172,11 @@ def products(x: Array, dim: int, keepdim: bool) -> Array:
 def product_of_all(x: Array) -> Array:
     """The product of all elements, in many lanes at once: NumPy's own waits for each product before the next."""
     if x.size < LARGE or not x.flags.c_contiguous:
-        return np.multiply.reduce(x, axis=None, out=...)  # type: ignore[no-any-return]
+        return np.asarray(np.multiply.reduce(x, axis=None))
     flat, whole = x.reshape(-1), x.size - x.size % _BLOCK
     lanes = np.multiply.reduce(flat[:whole].reshape(-1, _BLOCK), axis=0)
     rest = np.multiply.reduce(flat[whole:])
-    return np.multiply(np.multiply.reduce(np.multiply.reduce(lanes.reshape(32, -1), axis=0)), rest, out=...)
+    return np.asarray(np.multiply.reduce(np.multiply.reduce(lanes.reshape(32, -1), axis=0)) * rest)
 
 
 def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
