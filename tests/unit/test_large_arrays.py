@@ -165,4 +165,21 @@ def test_running_step_by_step_is_accumulating(ufunc: np.ufunc, shape: tuple[int,
     single = scans.running(ufunc, x, dim, np.dtype("float32"))
     np.testing.assert_array_equal(single, ufunc.accumulate(x, dim, "float32"))
     if ufunc is np.add:
-        np.testing.assert_array_equal(scans.sums_from(x, dim), np.flip(np.cumsum(np.flip(x, dim), dim), dim))
+        np.testing.assert_allclose(scans.sums_from(x, dim), np.flip(np.cumsum(np.flip(x, dim), dim), dim), atol=1e-12)
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((60, 100), 1), ((100, 60), 0), ((3, 50, 30), 1), ((5003,), 0),
+                                            ((40, 1009), 1), ((2, 32, 40), 1)])
+@pytest.mark.parametrize("bad", [None, np.inf, np.nan])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_running_sums_by_products(shape: tuple[int, ...], dim: int, bad: float | None, dtype: str) -> None:
+    x = draws.standard_normal(shape).astype(dtype)
+    if bad is not None:
+        x.flat[1234] = bad
+    near: Any = {"rtol": 0, "atol": 1e-3 if dtype == "float32" else 1e-11}
+    for array in (x, np.asfortranarray(x)):
+        found = scans.cumsum(array, dim, None)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, np.cumsum(x, dim, "float64"), **near)
+        from_there = np.flip(np.cumsum(np.flip(x, dim), dim, "float64"), dim)
+        np.testing.assert_allclose(scans.sums_from(array, dim), from_there, **near)

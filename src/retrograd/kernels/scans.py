@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from ..dtypes import C128, F16, F32, F64, I64, refuse
 
 # How many elements beside an axis are enough work for one step along it.
 _ENOUGH = 256
+# So many sums are found sooner by products.
+_MANY = 2048
 
 
 def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
@@ -37,13 +40,62 @@ def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> A
 
 def cumsum(x: Any, dim: int, dtype: Any) -> Any:
     """The sums of the elements so far along `dim`."""
+    if (dtype is None or dtype == x.dtype) and _by_products(x, dim):
+        return _sums_by_products(x, dim, False)
     return _accumulated(np.add, x, dim, dtype)
+
+
+def _by_products(x: Any, dim: int) -> bool:
+    """Whether running sums are found sooner by products than one after another, or by `running` in rows."""
+    if x.size < _MANY or x.dtype not in (F32, F64):
+        return False
+    n = x.shape[dim]
+    return n >= 32 and (x.size < _ENOUGH * n or dim == x.ndim - 1)
+
+
+def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
+    """Running sums along `dim` from one end, in blocks.
+
+    A running sum waits for each addition before the next. So of short blocks all sums are made at once, as the product
+    with a triangle of ones; and each block begins with the sum of those before it, which are few. A product counts
+    every element, if only by 0 times it: where there are infinities or nans, the sums are made one by one.
+    """
+    last = dim == x.ndim - 1
+    lines = x if last else np.moveaxis(x, dim, -1)
+    n = lines.shape[-1]
+    length = next((k for k in range(16, 33) if not n % k), 16)
+    if n % length:
+        padded = np.zeros((*lines.shape[:-1], n + -n % length), x.dtype)
+        padded[..., :n] = lines
+    else:
+        padded = np.array(lines, order="C")
+    parts = padded.reshape(x.size // n, -1, length)
+    totals = parts @ np.ones(length, x.dtype)
+    if not np.isfinite(totals).all():
+        return np.flip(running(np.add, np.flip(x, dim), dim, x.dtype), dim) if backwards else (
+            running(np.add, x, dim, x.dtype))
+    if backwards:
+        parts[:, :-1, -1] += np.add.accumulate(totals[:, :0:-1], 1)[:, ::-1]
+    else:
+        parts[:, 1:, 0] += np.add.accumulate(totals[:, :-1], 1)
+    sums = (parts.reshape(-1, length) @ _triangle(length, x.dtype, backwards)).reshape(padded.shape)
+    if n % length:
+        sums = sums[..., :n]
+    return sums if last else np.moveaxis(sums, -1, dim)
+
+
+@cache
+def _triangle(n: int, dtype: Any, lower: bool) -> Any:
+    """Ones on one side of the diagonal of a square, zeros on the other."""
+    return np.tri(n, dtype=dtype) if lower else np.tri(n, dtype=dtype).T.copy()
 
 
 def sums_from(x: Any, dim: int) -> Any:
     """The sums of the elements from each on along `dim`: the transpose of `cumsum`."""
     if x.ndim == 0:
         return x.copy()
+    if _by_products(x, dim):
+        return _sums_by_products(x, dim, True)
     wide = F32 if x.dtype == F16 else x.dtype
     result = np.empty(x.shape, wide)
     running(np.add, np.flip(x, dim), dim, wide, np.flip(result, dim))
