@@ -168,6 +168,21 @@ def test_running_step_by_step_is_accumulating(ufunc: np.ufunc, shape: tuple[int,
         np.testing.assert_allclose(scans.sums_from(x, dim), np.flip(np.cumsum(np.flip(x, dim), dim), dim), atol=1e-12)
 
 
+@pytest.mark.parametrize(("shape", "dim"), [((60, 100), 1), ((100, 60), 0), ((3, 50, 30), 1), ((5003,), 0)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_extremes_so_far(shape: tuple[int, ...], dim: int, dtype: str) -> None:
+    rising = np.sort(np.arange(np.prod(shape)) // 7).reshape(shape).astype(dtype)
+    for x in (drawn(dtype, *shape), rising, np.flip(rising)):
+        for largest in (True, False):
+            values, index = scans.cumextreme(x, dim, largest)
+            expected = (np.maximum if largest else np.minimum).accumulate(x, dim)
+            np.testing.assert_array_equal(values, expected)
+            reached = (x == expected) | (x != x)
+            place = np.arange(shape[dim]).reshape(-1, *[1] * (x.ndim - 1 - dim))
+            np.testing.assert_array_equal(index, np.maximum.accumulate(np.where(reached, place, 0), dim))
+            assert index.dtype == "int64"
+
+
 @pytest.mark.parametrize(("shape", "dim"), [((60, 100), 1), ((100, 60), 0), ((3, 50, 30), 1), ((5003,), 0),
                                             ((40, 1009), 1), ((2, 32, 40), 1)])
 @pytest.mark.parametrize("bad", [None, np.inf, np.nan])
