@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .choosing import where, where_into
 from .indexing import Shape, put_into
 from .layout import row_by_row
 
-_BLOCK = 1 << 16
+_BLOCK, _FEW = 1 << 16, 1 << 12
 
 # Element by element along one dimension
 
@@ -31,11 +32,12 @@ def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
         yield slice(None), index
     if index.ndim == 1 or not index.size:
         return
-    steps = row_by_row(shape)
-    base: Any = np.zeros((1,) * index.ndim, np.int64)
-    for d, n in enumerate(index.shape):
-        if d != dim and n > 1:
-            base = base + (np.arange(n) * steps[d]).reshape(n, *(1,) * (index.ndim - 1 - d))
+    step = math.prod(shape[dim + 1:])
+    if index.size <= _FEW:
+        block = index if step == 1 else index * step
+        yield slice(None), block + _few_offsets(index.shape, shape, dim)
+        return
+    base = _offsets(index.shape, shape, dim)
     count = len(index)
     height = min(max(_BLOCK * count // index.size, 1), count)
     buffer = np.empty((height, *index.shape[1:]), np.int64)
@@ -43,16 +45,24 @@ def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
         rows = slice(start, min(start + height, count))
         offset = base if len(base) == 1 else base[rows]
         block = buffer[:rows.stop - start]
-        if steps[dim] == 1:
+        if step == 1:
             np.add(index[rows], offset, out=block)
         else:
-            np.add(np.multiply(index[rows], steps[dim], out=block), offset, out=block)
+            np.add(np.multiply(index[rows], step, out=block), offset, out=block)
         yield rows, block
 
 
-def within(index: Any, size: int) -> bool:
-    """Whether an index counts from the front and stays below `size`. Read unsigned, a negative is large."""
-    return not index.size or bool(np.maximum.reduce(index.view(np.uint64), axis=None) < size)
+def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
+    """Where in an array of `shape` those elements lie that are the first along `dim`, to be added to an index."""
+    steps = row_by_row(shape)
+    base: Any = np.zeros((1,) * len(sizes), np.int64)
+    for d, n in enumerate(sizes):
+        if d != dim and n > 1:
+            base = base + (np.arange(n) * steps[d]).reshape(n, *(1,) * (len(sizes) - 1 - d))
+    return base
+
+
+_few_offsets = lru_cache(maxsize=64)(_offsets)                  # which take longer than to use them
 
 
 def gather(x: Any, index: Any, dim: int) -> Any:
