@@ -26,8 +26,9 @@ def order(x: Array, dim: int, descending: bool = False) -> Any:
         return np.zeros((), I64)
     if x.size < _FEW or x.shape[dim] < 2:
         if not descending:
-            return np.argsort(x, dim, kind="stable")
-        return x.shape[dim] - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+            return x.argsort(dim, kind="stable")
+        backwards = (slice(None),) * dim + (slice(None, None, -1),)
+        return x.shape[dim] - 1 - x[backwards].argsort(dim, kind="stable")[backwards]
     rows = np.ascontiguousarray(np.moveaxis(x, dim, -1))
     found = np.empty(rows.shape, I64)
     flat, out = rows.reshape(-1, rows.shape[-1]), found.reshape(-1, rows.shape[-1])
@@ -103,8 +104,10 @@ def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
 def at_rank(x: Array, rank: int, dim: int) -> tuple[Array, Array]:
     """The elements of this rank along `dim`, which stays at size 1, and their indices in the stable order."""
     rest = (slice(None),) * dim
-    values = np.partition(x, rank, dim)[(*rest, slice(rank, rank + 1))]
-    equal, less = x == values, np.count_nonzero(x < values, axis=dim, keepdims=True)
+    parted = x.copy()
+    parted.partition(rank, dim)
+    values = parted[(*rest, slice(rank, rank + 1))]
+    equal, less = x == values, np.add.reduce(x < values, dim, np.intp, keepdims=True)
     if x.dtype.kind == "f" and (lost := np.isnan(values)).any():
         nans = np.isnan(x)
         equal |= lost & nans
@@ -112,4 +115,4 @@ def at_rank(x: Array, rank: int, dim: int) -> tuple[Array, Array]:
     behind = rank - less
     if behind.any():
         equal &= np.cumsum(equal, dim) > behind
-    return values, np.argmax(equal, dim, keepdims=True)
+    return values, equal.argmax(dim, keepdims=True)
