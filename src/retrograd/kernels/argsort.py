@@ -95,10 +95,30 @@ def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
     n = x.shape[dim]
     if x.size < _FEW or 4 * k > n or not k:
         return order(x, dim, largest)[(slice(None),) * dim + (slice(k),)]
-    rest = (slice(None),) * dim
-    near = np.argpartition(x, n - k if largest else k - 1, dim)[(*rest, slice(n - k, None) if largest else slice(k))]
-    near = np.sort(near, dim)
-    return np.take_along_axis(near, order(np.take_along_axis(x, near, dim), dim, largest), dim)
+    last = dim == x.ndim - 1
+    lines = np.ascontiguousarray(x if last else np.moveaxis(x, dim, -1))
+    starts, rank = np.arange(0, lines.size, n)[:, None], n - k if largest else k - 1
+    near = _up_to(np.partition(lines, rank)[..., rank:rank + 1], lines, starts, k, largest)
+    if near is None:
+        near = np.argpartition(lines, rank)[..., slice(n - k, None) if largest else slice(k)].reshape(-1, k)
+        near.sort()
+        near += starts
+    by_value = order(lines.reshape(-1)[near], 1, largest) + np.arange(0, near.size, k)[:, None]
+    found = (near.reshape(-1)[by_value] - starts).reshape(*lines.shape[:-1], k)
+    return found if last else np.moveaxis(found, -1, dim)
+
+
+def _up_to(bounds: Array, lines: Array, starts: Array, k: int, largest: bool) -> Array | None:
+    """The places of what is not beyond the bound of its line, counted through all; None unless they are k of each.
+
+    Of equals too many may be, and of nans none is. NumPy finds a bound several times faster than places.
+    """
+    near: Array = np.flatnonzero(lines >= bounds if largest else lines <= bounds)
+    if near.size != k * len(starts):
+        return None
+    near = near.reshape(-1, k)
+    own = (near[:, :1] >= starts) & (near[:, -1:] < starts + lines.shape[-1])
+    return near if own.all() else None
 
 
 def at_rank(x: Array, rank: int, dim: int) -> tuple[Array, Array]:
