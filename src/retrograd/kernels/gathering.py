@@ -17,7 +17,7 @@ from .choosing import where, where_into
 from .indexing import Shape, put_into
 from .layout import row_by_row
 
-_BLOCK, _FEW = 1 << 16, 1 << 12
+_BLOCK, _FEW = 1 << 16, 1 << 14
 
 # Element by element along one dimension
 
@@ -62,7 +62,7 @@ def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
     return base
 
 
-_few_offsets = lru_cache(maxsize=64)(_offsets)                  # which take longer than to use them
+_few_offsets = lru_cache(maxsize=32)(_offsets)                  # which take longer than to use them
 
 
 def gather(x: Any, index: Any, dim: int) -> Any:

@@ -76,9 +76,9 @@ def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
         return np.flip(running(np.add, np.flip(x, dim), dim, x.dtype), dim) if backwards else (
             running(np.add, x, dim, x.dtype))
     if backwards:
-        parts[:, :-1, -1] += np.add.accumulate(totals[:, :0:-1], 1)[:, ::-1]
+        parts[:, :-1, -1] += sums_from(totals, 1)[:, 1:]
     else:
-        parts[:, 1:, 0] += np.add.accumulate(totals[:, :-1], 1)
+        parts[:, 1:, 0] += cumsum(totals, 1, None)[:, :-1]
     sums = (parts.reshape(-1, length) @ _triangle(length, x.dtype, backwards)).reshape(padded.shape)
     if n % length:
         sums = sums[..., :n]
