@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import argsort, rows, scans, sorting, threads
+from retrograd.kernels import argsort, masks, rows, scans, sorting, threads
 
 Array = np.ndarray[Any, Any]
 draws = np.random.default_rng(3)
@@ -198,3 +198,28 @@ def test_running_sums_by_products(shape: tuple[int, ...], dim: int, bad: float |
         np.testing.assert_allclose(found, np.cumsum(x, dim, "float64"), **near)
         from_there = np.flip(np.cumsum(np.flip(x, dim), dim, "float64"), dim)
         np.testing.assert_allclose(scans.sums_from(array, dim), from_there, **near)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex64"])
+@pytest.mark.parametrize("shape", [(60, 70), (5, 6), (5000,)])
+def test_by_a_mask(dtype: str, shape: tuple[int, ...]) -> None:
+    x = drawn(dtype.replace("complex64", "float32"), *shape).astype(dtype)
+    for part in (0.0, 0.5, 1.0):
+        mask = draws.random(shape) < part
+        for array in (x, np.asfortranarray(x)):
+            np.testing.assert_array_equal(masks.taken(array, mask), x[mask])
+            values = draws.integers(0, 2, int(mask.sum())).astype(dtype)
+            for value in (values, values[:1].sum(keepdims=True).astype(dtype), np.ones((), dtype), 0):
+                found, expected = array.copy(order="K"), x.copy()
+                masks.write(found, mask, value)
+                expected[mask] = value
+                np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("shape", [(60, 70), (5, 6), (7, 20, 30), (0, 5), (3, 0, 2), (900,), ()])
+def test_places_that_are_not_zero(shape: tuple[int, ...]) -> None:
+    for dtype in ("float32", "bool", "int64"):
+        x = draws.integers(0, 2, shape).astype(dtype)
+        found = sorting.nonzero(np.asarray(x))
+        np.testing.assert_array_equal(found, np.argwhere(x))
+        assert found.dtype == "int64"

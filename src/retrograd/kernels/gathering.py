@@ -16,6 +16,7 @@ import numpy as np
 from .choosing import where, where_into
 from .indexing import Shape, put_into
 from .layout import row_by_row
+from .masks import taken, write
 
 _BLOCK, _FEW = 1 << 16, 1 << 14
 
@@ -191,38 +192,40 @@ def masked_select(x: Any, mask: Any) -> Any:
     """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
     if x.shape != mask.shape:
         x, mask = np.broadcast_arrays(x, mask)
-    return x[mask]
+    return taken(x, mask)
 
 
 def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
     """Zeros of `shape` with the elements of `g`, in order, where the mask is true."""
     out = np.zeros(shape, g.dtype)
-    out[np.broadcast_to(mask, shape)] = g
+    write(out, mask if mask.shape == shape else np.broadcast_to(mask, shape), g)
     return out
 
 
 def masked_scatter(x: Any, source: Any, mask: Any) -> Any:
     """`x` with the first elements of `source`, in order, where the mask is true; mask and `x` in their common shape."""
-    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
+    wide = x if x.shape == mask.shape else np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))
+    out = np.array(wide, order="C")
     return masked_scatter_into(out, source, mask)
 
 
 def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
     """Write the first elements of `source`, in order, where the mask is true."""
-    mask = np.broadcast_to(mask, out.shape)
+    if mask.shape != out.shape:
+        mask = np.broadcast_to(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask. There are "
                            f"{source.size} and {count}.")
-    out[mask] = source.reshape(-1)[:count]
+    write(out, mask, source.reshape(-1)[:count])
     return out
 
 
 def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
     """An array of `shape` that begins with the elements of `g` where the mask is true; then zeros."""
     out = np.zeros(math.prod(shape), g.dtype)
-    taken = g[np.broadcast_to(mask, g.shape)]
-    out[:taken.size] = taken
+    found = taken(g, mask if mask.shape == g.shape else np.broadcast_to(mask, g.shape))
+    out[:found.size] = found
     return out.reshape(shape)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import masks
 from .adding_rows import add_rows
 
 Shape = tuple[int, ...]
@@ -68,6 +69,8 @@ def index(x: Any, indices: Sequence[Any]) -> Any:
     try:
         if last.dtype.kind != "b" and all([i is None for i in indices[:-1]]):
             return x.take(last, len(indices) - 1)
+        if last.dtype.kind == "b" and last.shape == x.shape:
+            return masks.taken(x, last)
         return x[_key(indices)]
     except (IndexError, ValueError) as error:
         raise refused(x.shape, indices) or error from None
@@ -148,7 +151,7 @@ def expanded(indices: Sequence[Any]) -> list[Any]:
 
 def index_backward(g: Any, shape: Shape, indices: Sequence[Any]) -> Any:
     """Zeros of `shape` with `g` added where the indices say."""
-    return put_into(np.zeros(shape, g.dtype), g, indices, True)
+    return put_into(np.zeros(shape, g.dtype), g, indices, not by_mask(indices))
 
 
 def index_put(x: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
@@ -164,7 +167,9 @@ def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) ->
     if not indices[-1].size and (error := _ill_formed(out.shape, indices)) is not None:
         raise error
     try:
-        if accumulate and only_mask:
+        if only_mask and not accumulate and indices[-1].shape == out.shape and values.dtype == out.dtype:
+            masks.write(out, indices[-1], values)
+        elif accumulate and only_mask:
             out[_key(indices)] += values
         elif accumulate and values.size <= _FEW:
             np.add.at(out, _key(indices), values)
@@ -277,7 +282,10 @@ def counted(index: Any, size: int, dim: int) -> Any:
 def without(g: Any, indices: Sequence[Any]) -> Any:
     """`g` with zeros where the indices say."""
     out = np.array(g, order="C")
-    out[_key(indices)] = 0
+    if indices[-1].dtype.kind == "b" and indices[-1].shape == out.shape:
+        masks.write(out, indices[-1], 0)
+    else:
+        out[_key(indices)] = 0
     return out
 
 
