@@ -28,8 +28,12 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
 
 
 def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> Any:
-    """`ufunc.accumulate`. Where the axes beside `dim` are long enough, all of them go one step along it at a time."""
-    if x.size < _ENOUGH * x.shape[dim]:
+    """`ufunc.accumulate`. Where the axes beside `dim` are long enough, all of them go one step along it at a time.
+
+    Integers that lie side by side are added sooner than that: their sums do not wait for each other as long.
+    """
+    if x.size < _ENOUGH * x.shape[dim] or (
+            dim == x.ndim - 1 and np.dtype(dtype).kind in "iu" and ufunc in (np.add, np.multiply)):
         return ufunc.accumulate(x, dim, dtype, out=out)
     result = np.empty(x.shape, dtype) if out is None else out
     steps, sums = np.moveaxis(x, dim, 0), np.moveaxis(result, dim, 0)
