@@ -124,7 +124,7 @@ def prod_dim(x: Any, dim: int, keepdim: bool, dtype: Any) -> Any:
 
 def has_zero(x: Any) -> Any:
     """Whether an element is 0."""
-    return np.asarray(np.count_nonzero(x) != x.size)
+    return np.asarray(not x.all())
 
 
 def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
@@ -262,4 +262,7 @@ def all_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
 
 def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
     """How many elements over `axes` are not zero."""
-    return np.asarray(np.count_nonzero(x, axis=axes), I64)
+    nonzero = x if x.dtype.kind == "b" else x != 0
+    if len(axes) == x.ndim:
+        return np.asarray(np.count_nonzero(nonzero), I64)   # of bools it counts many at once
+    return np.add.reduce(nonzero, axes, I64)

@@ -138,8 +138,10 @@ def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> A
 
 
 def _extremes_of_rows(ufunc: np.ufunc, x: Array, largest: bool) -> Array:
-    found = np.empty(len(x), x.dtype)
     short = x.shape[1] < _SHORT
+    if x.size <= _FEW and not short:
+        return at_columns(x, x.argmax(1) if largest else x.argmin(1))
+    found = np.empty(len(x), x.dtype)
 
     def work(start: int, stop: int) -> None:
         part = x[start:stop]
@@ -194,7 +196,7 @@ def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
 
 def at_columns(x: Array, index: Array) -> Array:
     """Of each row the element at its index."""
-    found: Array = x.reshape(-1)[index + np.arange(0, x.size, x.shape[1])]
+    found: Array = x.reshape(-1).take(index + np.arange(0, x.size, x.shape[1]))
     return found
 
 
