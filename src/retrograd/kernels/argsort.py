@@ -16,7 +16,7 @@ from .threads import in_parts
 Array = np.ndarray[Any, Any]
 
 # Below this many elements an order of indices is as quick.
-_FEW = 512
+FEW = 512
 _LOW = (1 << 32) - 1
 
 
@@ -24,7 +24,7 @@ def order(x: Array, dim: int, descending: bool = False) -> Any:
     """The indices that sort `x` along `dim`, equal elements in the order they stand."""
     if x.ndim == 0:
         return np.zeros((), I64)
-    if x.size < _FEW or x.shape[dim] < 2:
+    if x.size < FEW or x.shape[dim] < 2:
         if not descending:
             return x.argsort(dim, kind="stable")
         backwards = (slice(None),) * dim + (slice(None, None, -1),)
@@ -93,7 +93,7 @@ def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
     Of elements that equal the last of them any may be among them.
     """
     n = x.shape[dim]
-    if x.size < _FEW or 4 * k > n or not k:
+    if x.size < FEW or 4 * k > n or not k:
         return order(x, dim, largest)[(slice(None),) * dim + (slice(k),)]
     last = dim == x.ndim - 1
     lines = np.ascontiguousarray(x if last else np.moveaxis(x, dim, -1))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, I64, refuse
-from .argsort import at_rank, first_few, order
+from .argsort import FEW, at_rank, first_few, order
 from .gathering import gather
 from .reductions import nonempty
 
@@ -79,7 +79,11 @@ def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     if x.size and isinstance(rank, int):
-        values, index = at_rank(x, rank, dim)
+        if x.size < FEW:
+            index = order(x, dim)[(*(slice(None),) * dim, slice(rank, rank + 1))]
+            values = picked(index, x, dim, True)
+        else:
+            values, index = at_rank(x, rank, dim)
     else:
         rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
         index = np.take_along_axis(order(x, dim), rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
