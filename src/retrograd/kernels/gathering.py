@@ -140,10 +140,10 @@ def _write(out: Any, index: Any, dim: int, values: Any) -> None:
 
 
 def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> None:
-    """Combine values with what lies where `index` leads along `dim`, one after another."""
-    flat = out.reshape(-1)
+    """Combine values, or one number, with what lies where `index` leads along `dim`, one after another."""
+    flat, many = out.reshape(-1), np.ndim(values) > 0
     for rows, block in places(index, out.shape, dim):
-        ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1))
+        ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1) if many else values)
     if not np.may_share_memory(flat, out):
         out[...] = flat.reshape(out.shape)
 
