@@ -11,6 +11,7 @@ import pytest
 
 import retrograd as torch
 from retrograd import fft
+from retrograd.kernels import fourier
 
 PAIRS = [("fft", "ifft"), ("rfft", "irfft"), ("ihfft", "hfft"), ("fft2", "ifft2"), ("rfft2", "irfft2"),
          ("ihfft2", "hfft2"), ("fftn", "ifftn"), ("rfftn", "irfftn"), ("ihfftn", "hfftn")]
@@ -31,6 +32,34 @@ def test_an_inverse_gives_back_what_was_transformed(forward: str, inverse: str, 
     options = {} if forward[:3] == "fft" else {"n" if isinstance(size, int) else "s": size}
     back = getattr(fft, inverse)(there, norm=norm, **options)
     assert torch.allclose(back.real if back.is_complex() else back, x)
+
+
+@pytest.mark.parametrize("shape", [(40, 36), (35, 41), (5, 12, 21)])
+@pytest.mark.parametrize("scale", [0, 1, 2])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("own_loops", [True, False])
+def test_the_kernels_give_what_numpy_gives(shape: tuple[int, ...], scale: int, precision: Any, own_loops: bool,
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    if not own_loops:
+        monkeypatch.setattr(fourier, "loops", None)
+    draws, far = np.random.default_rng(5), ["backward", "ortho", "forward"]
+    back: Any = far[::-1][scale]
+    real = draws.standard_normal(shape).astype(precision)
+    numbers = (real + 1j * draws.standard_normal(shape)).astype(np.result_type(precision, np.complex64))
+    near = 1e-6 if precision is np.float32 else 1e-14
+    for dims in [(1,), (0,), (0, 1), (1, 0), tuple(range(len(shape)))]:
+        forth: Any = {"axes": dims, "norm": far[scale]}
+        half = np.fft.rfftn(real, **forth)
+        for found, expected in (
+                (fourier.c2c(numbers, dims, scale, True), np.fft.fftn(numbers, **forth)),
+                (fourier.c2c(real + 0j, dims, scale, True), np.fft.fftn(real, **forth)),
+                (fourier.c2c(numbers, dims, scale, False), np.fft.ifftn(numbers, axes=dims, norm=back)),
+                (fourier.r2c(real, dims, scale, True), half),
+                (fourier.c2r(half, dims, scale, shape[dims[-1]]),
+                 np.fft.irfftn(half, [shape[dim] for dim in dims], dims, back))):
+            assert found.dtype == expected.dtype
+            assert found.flags.c_contiguous
+            np.testing.assert_allclose(found, expected, rtol=0, atol=near * np.abs(expected).max())
 
 
 def test_a_wave_is_one_frequency() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import argsort, rows, scans, sorting, threads
+from retrograd.kernels import argsort, masks, rows, scans, sorting, threads
 
 Array = np.ndarray[Any, Any]
 draws = np.random.default_rng(3)
@@ -117,6 +117,8 @@ def test_products_of_rows(shape: tuple[int, int]) -> None:
     np.testing.assert_allclose(rows.products(x, 1, False), np.prod(x, 1), rtol=1e-12)
     assert rows.products(x, 1, True).shape == (len(x), 1)
     np.testing.assert_allclose(rows.products(np.ravel(x), 0, False), np.prod(x), rtol=1e-9)
+    np.testing.assert_allclose(rows.product_of_all(x), np.prod(x), rtol=1e-9)
+    assert rows.product_of_all(np.full(5001, -1)) == -1
 
 
 @pytest.mark.parametrize(("shape", "dim"), [((5000,), 0), ((3, 2000), 1), ((2000, 3), 0), ((4, 300, 2), 1)])
@@ -163,4 +165,61 @@ def test_running_step_by_step_is_accumulating(ufunc: np.ufunc, shape: tuple[int,
     single = scans.running(ufunc, x, dim, np.dtype("float32"))
     np.testing.assert_array_equal(single, ufunc.accumulate(x, dim, "float32"))
     if ufunc is np.add:
-        np.testing.assert_array_equal(scans.sums_from(x, dim), np.flip(np.cumsum(np.flip(x, dim), dim), dim))
+        np.testing.assert_allclose(scans.sums_from(x, dim), np.flip(np.cumsum(np.flip(x, dim), dim), dim), atol=1e-12)
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((60, 100), 1), ((100, 60), 0), ((3, 50, 30), 1), ((5003,), 0)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_extremes_so_far(shape: tuple[int, ...], dim: int, dtype: str) -> None:
+    rising = np.sort(np.arange(np.prod(shape)) // 7).reshape(shape).astype(dtype)
+    for x in (drawn(dtype, *shape), rising, np.flip(rising)):
+        for largest in (True, False):
+            values, index = scans.cumextreme(x, dim, largest)
+            expected = (np.maximum if largest else np.minimum).accumulate(x, dim)
+            np.testing.assert_array_equal(values, expected)
+            reached = (x == expected) | (x != x)
+            place = np.arange(shape[dim]).reshape(-1, *[1] * (x.ndim - 1 - dim))
+            np.testing.assert_array_equal(index, np.maximum.accumulate(np.where(reached, place, 0), dim))
+            assert index.dtype == "int64"
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((60, 100), 1), ((100, 60), 0), ((3, 50, 30), 1), ((5003,), 0),
+                                            ((40, 1009), 1), ((2, 32, 40), 1)])
+@pytest.mark.parametrize("bad", [None, np.inf, np.nan])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_running_sums_by_products(shape: tuple[int, ...], dim: int, bad: float | None, dtype: str) -> None:
+    x = draws.standard_normal(shape).astype(dtype)
+    if bad is not None:
+        x.flat[1234] = bad
+    near: Any = {"rtol": 0, "atol": 1e-3 if dtype == "float32" else 1e-11}
+    for array in (x, np.asfortranarray(x)):
+        found = scans.cumsum(array, dim, None)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, np.cumsum(x, dim, "float64"), **near)
+        from_there = np.flip(np.cumsum(np.flip(x, dim), dim, "float64"), dim)
+        np.testing.assert_allclose(scans.sums_from(array, dim), from_there, **near)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex64"])
+@pytest.mark.parametrize("shape", [(60, 70), (5, 6), (5000,)])
+def test_by_a_mask(dtype: str, shape: tuple[int, ...]) -> None:
+    x = drawn(dtype.replace("complex64", "float32"), *shape).astype(dtype)
+    for part in (0.0, 0.5, 1.0):
+        mask = draws.random(shape) < part
+        for array in (x, np.asfortranarray(x)):
+            np.testing.assert_array_equal(masks.taken(array, mask), x[mask])
+            values = draws.integers(0, 2, int(mask.sum())).astype(dtype)
+            for value in (values, values[:1].sum(keepdims=True).astype(dtype), np.ones((), dtype), 0):
+                found, expected = array.copy(order="K"), x.copy()
+                masks.write(found, mask, value)
+                expected[mask] = value
+                np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("shape", [(60, 70), (5, 6), (7, 20, 30), (0, 5), (3, 0, 2), (900,), ()])
+def test_places_that_are_not_zero(shape: tuple[int, ...]) -> None:
+    for dtype in ("float32", "bool", "int64"):
+        x = draws.integers(0, 2, shape).astype(dtype)
+        found = sorting.nonzero(np.asarray(x))
+        np.testing.assert_array_equal(found, np.argwhere(x))
+        assert found.dtype == "int64"

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .indexing import Shape, add_rows
+from .adding_rows import add_rows
+from .indexing import Shape
 
 SUM, MEAN, MAX = range(3)
 

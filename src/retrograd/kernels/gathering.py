@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from .choosing import where, where_into
 from .indexing import Shape, put_into
 from .layout import row_by_row
+from .masks import taken, write
 
-_BLOCK = 1 << 16
+_BLOCK, _FEW = 1 << 16, 1 << 14
 
 # Element by element along one dimension
 
@@ -31,11 +33,12 @@ def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
         yield slice(None), index
     if index.ndim == 1 or not index.size:
         return
-    steps = row_by_row(shape)
-    base: Any = np.zeros((1,) * index.ndim, np.int64)
-    for d, n in enumerate(index.shape):
-        if d != dim and n > 1:
-            base = base + (np.arange(n) * steps[d]).reshape(n, *(1,) * (index.ndim - 1 - d))
+    step = math.prod(shape[dim + 1:])
+    if index.size <= _FEW:
+        block = index if step == 1 else index * step
+        yield slice(None), block + _few_offsets(index.shape, shape, dim)
+        return
+    base = _offsets(index.shape, shape, dim)
     count = len(index)
     height = min(max(_BLOCK * count // index.size, 1), count)
     buffer = np.empty((height, *index.shape[1:]), np.int64)
@@ -43,16 +46,24 @@ def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
         rows = slice(start, min(start + height, count))
         offset = base if len(base) == 1 else base[rows]
         block = buffer[:rows.stop - start]
-        if steps[dim] == 1:
+        if step == 1:
             np.add(index[rows], offset, out=block)
         else:
-            np.add(np.multiply(index[rows], steps[dim], out=block), offset, out=block)
+            np.add(np.multiply(index[rows], step, out=block), offset, out=block)
         yield rows, block
 
 
-def within(index: Any, size: int) -> bool:
-    """Whether an index counts from the front and stays below `size`. Read unsigned, a negative is large."""
-    return not index.size or bool(np.maximum.reduce(index.view(np.uint64), axis=None) < size)
+def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
+    """Where in an array of `shape` those elements lie that are the first along `dim`, to be added to an index."""
+    steps = row_by_row(shape)
+    base: Any = np.zeros((1,) * len(sizes), np.int64)
+    for d, n in enumerate(sizes):
+        if d != dim and n > 1:
+            base = base + (np.arange(n) * steps[d]).reshape(n, *(1,) * (len(sizes) - 1 - d))
+    return base
+
+
+_few_offsets = lru_cache(maxsize=32)(_offsets)                  # which take longer than to use them
 
 
 def gather(x: Any, index: Any, dim: int) -> Any:
@@ -129,10 +140,10 @@ def _write(out: Any, index: Any, dim: int, values: Any) -> None:
 
 
 def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> None:
-    """Combine values with what lies where `index` leads along `dim`, one after another."""
-    flat = out.reshape(-1)
+    """Combine values, or one number, with what lies where `index` leads along `dim`, one after another."""
+    flat, many = out.reshape(-1), np.ndim(values) > 0
     for rows, block in places(index, out.shape, dim):
-        ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1))
+        ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1) if many else values)
     if not np.may_share_memory(flat, out):
         out[...] = flat.reshape(out.shape)
 
@@ -181,38 +192,40 @@ def masked_select(x: Any, mask: Any) -> Any:
     """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
     if x.shape != mask.shape:
         x, mask = np.broadcast_arrays(x, mask)
-    return x[mask]
+    return taken(x, mask)
 
 
 def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
     """Zeros of `shape` with the elements of `g`, in order, where the mask is true."""
     out = np.zeros(shape, g.dtype)
-    out[np.broadcast_to(mask, shape)] = g
+    write(out, mask if mask.shape == shape else np.broadcast_to(mask, shape), g)
     return out
 
 
 def masked_scatter(x: Any, source: Any, mask: Any) -> Any:
     """`x` with the first elements of `source`, in order, where the mask is true; mask and `x` in their common shape."""
-    out = np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape)), order="C")
+    wide = x if x.shape == mask.shape else np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))
+    out = np.array(wide, order="C")
     return masked_scatter_into(out, source, mask)
 
 
 def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
     """Write the first elements of `source`, in order, where the mask is true."""
-    mask = np.broadcast_to(mask, out.shape)
+    if mask.shape != out.shape:
+        mask = np.broadcast_to(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask. There are "
                            f"{source.size} and {count}.")
-    out[mask] = source.reshape(-1)[:count]
+    write(out, mask, source.reshape(-1)[:count])
     return out
 
 
 def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
     """An array of `shape` that begins with the elements of `g` where the mask is true; then zeros."""
     out = np.zeros(math.prod(shape), g.dtype)
-    taken = g[np.broadcast_to(mask, g.shape)]
-    out[:taken.size] = taken
+    found = taken(g, mask if mask.shape == g.shape else np.broadcast_to(mask, g.shape))
+    out[:found.size] = found
     return out.reshape(shape)
 
 

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from . import masks
+from .adding_rows import add_rows
+
 Shape = tuple[int, ...]
 _BLOCK = 1 << 15
 _FEW = 1 << 10                          # so many elements `np.add.at` adds sooner than anything is prepared
@@ -66,6 +69,8 @@ def index(x: Any, indices: Sequence[Any]) -> Any:
     try:
         if last.dtype.kind != "b" and all([i is None for i in indices[:-1]]):
             return x.take(last, len(indices) - 1)
+        if last.dtype.kind == "b" and last.shape == x.shape:
+            return masks.taken(x, last)
         return x[_key(indices)]
     except (IndexError, ValueError) as error:
         raise refused(x.shape, indices) or error from None
@@ -146,7 +151,7 @@ def expanded(indices: Sequence[Any]) -> list[Any]:
 
 def index_backward(g: Any, shape: Shape, indices: Sequence[Any]) -> Any:
     """Zeros of `shape` with `g` added where the indices say."""
-    return put_into(np.zeros(shape, g.dtype), g, indices, True)
+    return put_into(np.zeros(shape, g.dtype), g, indices, not by_mask(indices))
 
 
 def index_put(x: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
@@ -162,7 +167,9 @@ def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) ->
     if not indices[-1].size and (error := _ill_formed(out.shape, indices)) is not None:
         raise error
     try:
-        if accumulate and only_mask:
+        if only_mask and not accumulate and indices[-1].shape == out.shape and values.dtype == out.dtype:
+            masks.write(out, indices[-1], values)
+        elif accumulate and only_mask:
             out[_key(indices)] += values
         elif accumulate and values.size <= _FEW:
             np.add.at(out, _key(indices), values)
@@ -215,6 +222,9 @@ def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
     """Add `values` where the indices say, one index array for each dimension that is not taken whole."""
     shape = out.shape
     axes = [d for d, i in enumerate(indices) if i is not None]
+    if len(axes) == 1 and out.flags.c_contiguous:
+        _add_along(out, indices[axes[0]], values, axes[0])
+        return
     rest = [d for d in range(out.ndim) if d not in axes]
     arrays = np.broadcast_arrays(*[indices[d] for d in axes])
     at = arrays[0].shape
@@ -235,67 +245,47 @@ def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
         turned[...] = table.reshape(turned.shape)
 
 
+def _add_along(out: Any, index: Any, values: Any, dim: int) -> None:
+    """As `add_at`, with one index array, in contiguous memory: what is named are rows of a table already."""
+    shape = out.shape
+    before, n, width = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1:])
+    values = np.broadcast_to(values, (*shape[:dim], *index.shape, *shape[dim + 1:]))
+    if not values.size:
+        return
+    rows = counted(index, n, dim).reshape(-1)
+    table, values = out.reshape(before, n, width), values.reshape(before, -1, width)
+    if before == 1:
+        add_rows(table[0], rows, values[0])
+        return
+    height = min(max(_BLOCK // values[0].size, 1), before)
+    rows = np.arange(height)[:, None] * n + rows
+    for start in range(0, before, height):
+        block = values[start:start + height]
+        add_rows(table[start:start + height].reshape(-1, width), rows[:len(block)].reshape(-1),
+                 block.reshape(-1, width))
+
+
+def within(index: Any, size: int) -> bool:
+    """Whether an index counts from the front and stays below `size`. Read unsigned, a negative is large."""
+    return not index.size or bool(np.maximum.reduce(index.view(np.uint64), axis=None) < size)
+
+
 def counted(index: Any, size: int, dim: int) -> Any:
     """An index with all elements counted from the front. Raises IndexError for one that is outside."""
+    if within(index, size):
+        return index
     if outside(index, size) is not None:
         raise IndexError(out_of_bounds(index, size, dim))
     return np.where(index < 0, index + size, index)
 
 
-_PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
-
-
-def add_rows(table: Any, rows: Any, values: Any) -> None:
-    """Add row i of `values` to row `rows[i]` of `table`, in order.
-
-    Wide rows that come about equally often are added in rounds. Of others, `np.add.at` adds the single elements, a
-    block at a time, since it is quick only in one dimension; two neighbours of a row are added as one complex number,
-    which is the same sum.
-    """
-    if not values.size:
-        return
-    values = np.ascontiguousarray(values, table.dtype)
-    if table.shape[1] >= 32 and values.size >= _BLOCK and 4 * len(table) <= len(rows):
-        counts = np.bincount(rows, minlength=len(table))
-        if int(counts.max()) <= values.size // 8000:         # a round costs some microseconds, however few rows it adds
-            _add_in_rounds(table, rows, values, counts)
-            return
-    if table.shape[1] % 2 == 0 and table.dtype in _PAIRED:
-        table, values = table.view(_PAIRED[table.dtype]), values.view(_PAIRED[table.dtype])
-    width = table.shape[1]
-    flat = table.reshape(-1)
-    if width == 1:
-        np.add.at(flat, rows, values.reshape(-1))
-        return
-    height = max(_BLOCK // width, 1)
-    columns, places = np.arange(width), np.empty((min(height, len(rows)), width), np.int64)
-    for start in range(0, len(rows), height):
-        block = values[start:start + height]
-        here = places[:len(block)]
-        np.add((rows[start:start + height] * width)[:, None], columns, out=here)
-        np.add.at(flat, here.reshape(-1), block.reshape(-1))
-
-
-def _add_in_rounds(table: Any, rows: Any, values: Any, counts: Any) -> None:
-    """As `add_rows`: first what comes first to each row of `table`, then what comes second, and so on.
-
-    The rows stand in the order of how often they come, so that those of a round are the first ones.
-    """
-    order = np.argsort(rows.astype(np.uint16) if len(table) <= 1 << 16 else rows, kind="stable")
-    by_count = np.argsort(-counts, kind="stable")
-    starts, falling = (np.cumsum(counts) - counts)[by_count], -counts[by_count]
-    sums = table.take(by_count, 0)
-    part = np.empty_like(sums)
-    for k, reached in enumerate(np.searchsorted(falling, -np.arange(-int(falling[0])), side="left").tolist()):
-        values.take(order.take(starts[:reached] + k), 0, out=part[:reached], mode="clip")
-        np.add(sums[:reached], part[:reached], out=sums[:reached])
-    table[by_count] = sums
-
-
 def without(g: Any, indices: Sequence[Any]) -> Any:
     """`g` with zeros where the indices say."""
     out = np.array(g, order="C")
-    out[_key(indices)] = 0
+    if indices[-1].dtype.kind == "b" and indices[-1].shape == out.shape:
+        masks.write(out, indices[-1], 0)
+    else:
+        out[_key(indices)] = 0
     return out
 
 

@@ -130,6 +130,14 @@ def copied(array: Array, dtype: np.dtype[Any]) -> Array:
     return out
 
 
+def row_major(array: Array) -> Array:
+    """A copy laid out row by row."""
+    if array.size >= 4096 and array.strides[-1] == 0 and array.shape[-1] <= 16:
+        # A few times each element: NumPy's copy would begin anew for each.
+        return np.repeat(array[..., 0], array.shape[-1]).reshape(array.shape)
+    return np.array(array, order="C", copy=True)
+
+
 def slowest_first(array: Array) -> list[int]:
     """The axes by falling strides. One that is repeated, with stride 0, keeps its place among the others."""
     order = [*range(array.ndim)][::-1]

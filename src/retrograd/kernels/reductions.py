@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype, refuse
 from .elementary import widened
-from .rows import LARGE, extremes, places_of_extremes, products, sums, sums_of_squares
+from .rows import LARGE, LARGE_SUM, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
 
@@ -50,7 +50,7 @@ def sum_all(x: Any, dtype: Any) -> Any:
     """The sum of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, None, False) if x.size >= LARGE else _add(x, axis=None, out=...)
+        return sums(x, None, False) if x.size >= LARGE_SUM else _add(x, axis=None, out=...)
     return total(_add, x, None, False, dtype)
 
 
@@ -58,7 +58,7 @@ def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     """The sums over `axes`; of bools and ints in int64, unless `dtype` says otherwise."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return sums(x, axes, keepdim) if x.size >= LARGE else _add(x, axis=axes, keepdims=keepdim, out=...)
+        return sums(x, axes, keepdim) if x.size >= LARGE_SUM else _add(x, axis=axes, keepdims=keepdim, out=...)
     return total(_add, x, axes, keepdim, dtype)
 
 
@@ -76,7 +76,7 @@ def mean_all(x: Any, dtype: Any) -> Any:
     """The mean of all elements."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
-        return np.asarray((sums(x, None, False) if x.size >= LARGE else _add(x, axis=None)) / x.size)
+        return np.asarray((sums(x, None, False) if x.size >= LARGE_SUM else _add(x, axis=None)) / x.size)
     return mean_dim(x, tuple(range(x.ndim)), False, dtype)
 
 
@@ -110,6 +110,8 @@ def nansum(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
 
 def prod_all(x: Any, dtype: Any) -> Any:
     """The product of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
+    if dtype is None and (x.dtype is F32 or x.dtype is F64 or x.dtype is I64):
+        return product_of_all(x)
     return total(_multiply, x, None, False, dtype)
 
 
@@ -122,7 +124,7 @@ def prod_dim(x: Any, dim: int, keepdim: bool, dtype: Any) -> Any:
 
 def has_zero(x: Any) -> Any:
     """Whether an element is 0."""
-    return np.asarray(np.count_nonzero(x) != x.size)
+    return np.asarray(not x.all())
 
 
 def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
@@ -260,4 +262,7 @@ def all_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
 
 def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
     """How many elements over `axes` are not zero."""
-    return np.asarray(np.count_nonzero(x, axis=axes), I64)
+    nonzero = x if x.dtype.kind == "b" else x != 0
+    if len(axes) == x.ndim:
+        return np.asarray(np.count_nonzero(nonzero), I64)   # of bools it counts many at once
+    return np.add.reduce(nonzero, axes, I64)

@@ -17,19 +17,21 @@ from .threads import ENOUGH_FOR_ONE_CALL, in_parts
 
 Array = np.ndarray[Any, Any]
 
-# Below this many elements NumPy's reductions are as fast.
-LARGE = 4096
+# Below this many elements NumPy's reductions are as fast, and below this many its sums.
+LARGE, LARGE_SUM = 4096, 1 << 14
 # How many elements are added in one go, so that little is lost to rounding.
 _BLOCK = 1024
 # Shorter rows are not summed before others.
 _LONG = 16
 # Rows shorter than this are compared column by column, longer ones each for itself.
-_SHORT = 128
+_SHORT = 64
+# So many elements, which the nearest cache holds, are turned round sooner than they are read column by column.
+_FEW = 1 << 15
 
 
 def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sums of floats over `axes`, or of all elements."""
-    if x.size < LARGE or (x.dtype is not F32 and x.dtype is not F64) or not x.flags.c_contiguous:
+    if x.size < LARGE_SUM or (x.dtype is not F32 and x.dtype is not F64) or not x.flags.c_contiguous:
         return _plainly(x, axes, keepdim)
     if axes is None or len(axes) == x.ndim:
         return _sum_of_all(x.reshape(-1)).reshape((1,) * x.ndim if keepdim else ())
@@ -151,8 +153,10 @@ def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> A
 
 
 def _extremes_of_rows(ufunc: np.ufunc, x: Array, largest: bool) -> Array:
-    found = np.empty(len(x), x.dtype)
     short = x.shape[1] < _SHORT
+    if x.size <= _FEW and not short:
+        return at_columns(x, x.argmax(1) if largest else x.argmin(1))
+    found = np.empty(len(x), x.dtype)
 
     def work(start: int, stop: int) -> None:
         part = x[start:stop]
@@ -172,21 +176,34 @@ def products(x: Array, dim: int, keepdim: bool) -> Array:
         return result
     rows = x.reshape(-1, x.shape[-1])
     found = np.empty(len(rows), x.dtype)
-    while rows.shape[1] >= _SHORT and not rows.shape[1] % 2:
-        half = rows.shape[1] // 2
-        rows = np.multiply(rows[:, :half], rows[:, half:])
-    if rows.shape[1] < _SHORT:
-        _column_by_column(np.multiply, rows, found)
-    else:
-        np.multiply.reduce(rows, axis=1, out=found)
+    while rows.shape[1] >= _SHORT:                          # the halves of all rows by each other
+        half, odd = divmod(rows.shape[1], 2)
+        halves = np.multiply(rows[:, :half], rows[:, half:2 * half])
+        if odd:
+            np.multiply(halves[:, 0], rows[:, -1], out=halves[:, 0])
+        rows = halves
+    _column_by_column(np.multiply, rows, found)
     return found.reshape((*x.shape[:-1], *(1,) * keepdim))
+
+
+def product_of_all(x: Array) -> Array:
+    """The product of all elements, in many lanes at once: NumPy's own waits for each product before the next."""
+    if x.size < LARGE or not x.flags.c_contiguous:
+        return np.asarray(np.multiply.reduce(x, axis=None))
+    flat, whole = x.reshape(-1), x.size - x.size % _BLOCK
+    lanes = np.multiply.reduce(flat[:whole].reshape(-1, _BLOCK), axis=0)
+    rest = np.multiply.reduce(flat[whole:])
+    return np.asarray(np.multiply.reduce(np.multiply.reduce(lanes.reshape(32, -1), axis=0)) * rest)
 
 
 def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
     """The reduction of short rows: of neighbours over all rows at once, then column by column of what is left."""
-    while x.shape[1] > 8 and not x.shape[1] % 2:
+    while x.size > _FEW and x.shape[1] > 8 and not x.shape[1] % 2:
         flat = x.reshape(-1)
         x = ufunc(flat[::2], flat[1::2]).reshape(len(x), -1)
+    if x.size <= _FEW:
+        ufunc.reduce(np.ascontiguousarray(x.T), axis=0, out=found)
+        return
     np.copyto(found, x[:, 0])
     for j in range(1, x.shape[1]):
         ufunc(found, x[:, j], out=found)
@@ -194,7 +211,7 @@ def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
 
 def at_columns(x: Array, index: Array) -> Array:
     """Of each row the element at its index."""
-    found: Array = x.reshape(-1)[index + np.arange(0, x.size, x.shape[1])]
+    found: Array = x.reshape(-1).take(index + np.arange(0, x.size, x.shape[1]))
     return found
 
 

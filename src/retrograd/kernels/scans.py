@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import C128, F16, F32, F64, I64, refuse
+from .rows import extremes
 
 # How many elements beside an axis are enough work for one step along it.
 _ENOUGH = 256
+# So many sums are found sooner by products.
+_MANY = 2048
 
 
 def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
@@ -24,8 +28,12 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
 
 
 def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> Any:
-    """`ufunc.accumulate`. Where the axes beside `dim` are long enough, all of them go one step along it at a time."""
-    if x.size < _ENOUGH * x.shape[dim]:
+    """`ufunc.accumulate`. Where the axes beside `dim` are long enough, all of them go one step along it at a time.
+
+    Integers that lie side by side are added sooner than that: their sums do not wait for each other as long.
+    """
+    if x.size < _ENOUGH * x.shape[dim] or (
+            dim == x.ndim - 1 and np.dtype(dtype).kind in "iu" and ufunc in (np.add, np.multiply)):
         return ufunc.accumulate(x, dim, dtype, out=out)
     result = np.empty(x.shape, dtype) if out is None else out
     steps, sums = np.moveaxis(x, dim, 0), np.moveaxis(result, dim, 0)
@@ -37,13 +45,67 @@ def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> A
 
 def cumsum(x: Any, dim: int, dtype: Any) -> Any:
     """The sums of the elements so far along `dim`."""
+    if (dtype is None or dtype == x.dtype) and _by_products(x, dim):
+        return _sums_by_products(x, dim, False)
     return _accumulated(np.add, x, dim, dtype)
+
+
+def _by_products(x: Any, dim: int) -> bool:
+    """Whether running sums are found sooner by products than one after another, or by `running` in rows."""
+    if x.size < _MANY or x.dtype not in (F32, F64):
+        return False
+    n = x.shape[dim]
+    return bool(n >= 32 and (x.size < _ENOUGH * n or dim == x.ndim - 1))
+
+
+def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
+    """Running sums along `dim` from one end, in blocks.
+
+    A running sum waits for each addition before the next. So of short blocks all sums are made at once, as the product
+    with a triangle of ones; and each block begins with the sum of those before it, which are few. A product counts
+    every element, if only by 0 times it: where there are infinities or nans, the sums are made one by one.
+    """
+    last = dim == x.ndim - 1
+    lines = x if last else np.moveaxis(x, dim, -1)
+    n = lines.shape[-1]
+    length = _length_of_blocks(n)
+    if n % length:
+        padded = np.zeros((*lines.shape[:-1], n + -n % length), x.dtype)
+        padded[..., :n] = lines
+    else:
+        padded = np.array(lines, order="C")
+    parts = padded.reshape(x.size // n, -1, length)
+    totals = parts @ np.ones(length, x.dtype)
+    if not np.isfinite(totals).all():
+        return np.flip(running(np.add, np.flip(x, dim), dim, x.dtype), dim) if backwards else (
+            running(np.add, x, dim, x.dtype))
+    if backwards:
+        parts[:, :-1, -1] += sums_from(totals, 1)[:, 1:]
+    else:
+        parts[:, 1:, 0] += cumsum(totals, 1, None)[:, :-1]
+    sums = (parts.reshape(-1, length) @ _triangle(length, x.dtype, backwards)).reshape(padded.shape)
+    if n % length:
+        sums = sums[..., :n]
+    return sums if last else np.moveaxis(sums, -1, dim)
+
+
+def _length_of_blocks(n: int) -> int:
+    """The length of short blocks of a line of n elements: one that divides it, or else 16."""
+    return next((k for k in range(16, 33) if not n % k), 16)
+
+
+@cache
+def _triangle(n: int, dtype: Any, lower: bool) -> Any:
+    """Ones on one side of the diagonal of a square, zeros on the other."""
+    return np.tri(n, dtype=dtype) if lower else np.tri(n, dtype=dtype).T.copy()
 
 
 def sums_from(x: Any, dim: int) -> Any:
     """The sums of the elements from each on along `dim`: the transpose of `cumsum`."""
     if x.ndim == 0:
         return x.copy()
+    if _by_products(x, dim):
+        return _sums_by_products(x, dim, True)
     wide = F32 if x.dtype == F16 else x.dtype
     result = np.empty(x.shape, wide)
     running(np.add, np.flip(x, dim), dim, wide, np.flip(result, dim))
@@ -65,13 +127,52 @@ def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
     refuse(x.dtype, "cummax_cpu" if largest else "cummin_cpu")
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
-    values = running(np.maximum if largest else np.minimum, x, dim, x.dtype)
-    place = np.arange(x.shape[dim], dtype=np.int32).reshape(-1, *[1] * (x.ndim - 1 - dim))
+    ufunc, n = np.maximum if largest else np.minimum, x.shape[dim]
+    if x.size < _MANY or (dim < x.ndim - 1 and x.size >= _ENOUGH * n):
+        return _extremes_step_by_step(ufunc, x, dim)
+    lines = np.ascontiguousarray(np.moveaxis(x, dim, -1))
+    values = _extremes_in_blocks(ufunc, lines.reshape(-1, n)).reshape(lines.shape)
+    at = np.flatnonzero(_reached(lines, values))            # the first of each line among them
+    stays = np.empty_like(at)
+    np.subtract(at[1:], at[:-1], out=stays[:-1])
+    stays[-1] = x.size - at[-1]
+    index = np.repeat(at % n, stays).reshape(lines.shape)
+    return np.moveaxis(values, -1, dim), np.moveaxis(index, -1, dim)
+
+
+def _reached(x: Any, values: Any) -> Any:
+    """Where an element is the extreme of those so far; every nan is."""
     reached = x == values
     if x.dtype.kind == "f":
         reached |= np.isnan(x)
-    found = np.where(reached, place, np.int32(0))
+    return reached
+
+
+def _extremes_step_by_step(ufunc: np.ufunc, x: Any, dim: int) -> tuple[Any, Any]:
+    values = running(ufunc, x, dim, x.dtype)
+    place = np.arange(x.shape[dim], dtype=np.int32).reshape(-1, *[1] * (x.ndim - 1 - dim))
+    found = np.where(_reached(x, values), place, np.int32(0))
     return values, running(np.maximum, found, dim, found.dtype, found).astype(I64)
+
+
+def _extremes_in_blocks(ufunc: np.ufunc, x: Any) -> Any:
+    """The extremes so far of rows. Only blocks that have a new one are gone through, which soon are few."""
+    n = x.shape[1]
+    length = _length_of_blocks(n)
+    if n % length:
+        return ufunc.accumulate(x, 1)
+    parts = x.reshape(-1, length)
+    ends = ufunc.accumulate(extremes(parts, (1,), False, ufunc is np.maximum).reshape(len(x), -1), 1)
+    before = np.concatenate((x[:, :1], ends[:, :-1]), 1)
+    new = ends != before
+    new[:, 0] = True
+    found = np.ascontiguousarray(parts[new.reshape(-1)].T)
+    ufunc(found[0], before[new], out=found[0])
+    for i in range(1, length):
+        ufunc(found[i - 1], found[i], out=found[i])
+    values = np.repeat(ends, length).reshape(-1, length)
+    values[new.reshape(-1)] = found.T
+    return values.reshape(x.shape)
 
 
 def logcumsumexp(x: Any, dim: int) -> Any:

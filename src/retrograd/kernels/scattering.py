@@ -66,7 +66,7 @@ def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dty
     """How many values come together at each place of an array of `shape`; 1 where none do."""
     number = np.full(shape, int(include_self), np.int64)
     line, places = (number, index) if shape and index.ndim else (number.reshape(-1), index.reshape(-1))
-    accumulate(np.add, line, places, dim, np.broadcast_to(np.int64(1), places.shape))
+    accumulate(np.add, line, places, dim, np.int64(1))
     return np.maximum(number, 1).astype(dtype)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .choosing import where
 from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
 Shape = tuple[int, ...]
@@ -181,11 +182,9 @@ def expand(x: Any, shape: Shape) -> Any:
 
 def diagonal(x: Any, offset: int, dim0: int, dim1: int) -> Any:
     """The diagonals of the planes of two axes, as a last axis, over the memory of `x`."""
-    row, column = (-offset, 0) if offset < 0 else (0, offset)
-    size = max(min(x.shape[dim0] - row, x.shape[dim1] - column), 0)
-    rest, by = [d for d in range(x.ndim) if d not in (dim0, dim1)], steps(x)
-    start = row * by[dim0] + column * by[dim1] if size else 0
-    return strided(x, (*(x.shape[d] for d in rest), size), (*(by[d] for d in rest), by[dim0] + by[dim1]), start)
+    view = x.diagonal(offset, dim0, dim1)
+    view.flags.writeable = x.flags.writeable                # which NumPy takes away
+    return view
 
 
 def diagonal_backward(g: Any, shape: Shape, offset: int, dim0: int, dim1: int) -> Any:
@@ -210,7 +209,11 @@ def unfold(x: Any, dim: int, size: int, step: int) -> Any:
     by = steps(x)
     shape, strides = [*x.shape, size], [*by, by[dim]]
     shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, by[dim] * step
-    return strided(x, tuple(shape), tuple(strides))
+    if not x.flags.c_contiguous or not x.size:
+        return strided(x, tuple(shape), tuple(strides))
+    view: Any = np.ndarray(shape, x.dtype, x, 0, [n * x.itemsize for n in strides])
+    view.flags.writeable = x.flags.writeable and step >= size       # else elements coincide
+    return view
 
 
 # By strides
@@ -292,7 +295,7 @@ def _kept_below(rows: int, columns: int, diagonal: int) -> Any:
 
 
 def _triangle(x: Any, mask: Any) -> Any:
-    return np.where(mask, x, np.zeros((), x.dtype))
+    return where(mask, x, 0 if x.dtype.kind == "f" else np.zeros((), x.dtype))
 
 
 def flip(x: Any, dims: Shape) -> Any:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, I64, refuse
-from .argsort import at_rank, first_few, order
+from .argsort import FEW, at_rank, first_few, order
+from .gathering import gather
 from .reductions import nonempty
 
 
@@ -19,9 +20,11 @@ def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
     """The elements of `x` at `indices` along `dim`. Without `keepdim` the indices and the result lack that axis."""
     if x.ndim == 0:
         return x.copy()
-    if keepdim:
-        return np.take_along_axis(x, indices, dim)
-    return np.take_along_axis(x, np.expand_dims(indices, dim), dim).squeeze(dim)
+    if not keepdim:
+        indices = np.expand_dims(indices, dim)
+    # `gather` reads faster, but of what does not lie row by row it would make a copy.
+    found = gather(x, indices, dim) if x.flags.c_contiguous else np.take_along_axis(x, indices, dim)
+    return found if keepdim else found.squeeze(dim)
 
 
 def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
@@ -76,7 +79,11 @@ def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     if x.size and isinstance(rank, int):
-        values, index = at_rank(x, rank, dim)
+        if x.size < FEW:
+            index = order(x, dim)[(*(slice(None),) * dim, slice(rank, rank + 1))]
+            values = picked(index, x, dim, True)
+        else:
+            values, index = at_rank(x, rank, dim)
     else:
         rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
         index = np.take_along_axis(order(x, dim), rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
@@ -97,9 +104,9 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
     n = x.shape[dim] if x.ndim else 1
     if x.dtype.kind != "f" or not x.ndim:
         return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
-    if not nans.any():
+    if not np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):   # which a nan would be
         return _at_rank(x, (n - 1) // 2, dim, keepdim)
+    nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
     if ignore_nan:
         return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
     return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
@@ -120,21 +127,30 @@ def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     indices = order(x, dim)
-    ordered = np.take_along_axis(x, indices, dim)
+    ordered = picked(indices, x, dim, True)
     place = np.arange(x.shape[dim]).reshape(-1, *[1] * (x.ndim - 1 - dim))
     first = np.concatenate([np.zeros_like(place[:1]), place[1:]])
     changed = np.ones(x.shape, bool)
     rest = (slice(None),) * dim
     changed[(*rest, slice(1, None))] = ordered[(*rest, slice(1, None))] != ordered[(*rest, slice(None, -1))]
     run = place - np.maximum.accumulate(np.where(changed, first, 0), dim)
-    index = np.take_along_axis(indices, np.argmax(run, axis=dim, keepdims=True), dim)
-    values = np.take_along_axis(x, index, dim)
+    index = picked(run.argmax(dim, keepdims=True), indices, dim, True)
+    values = picked(index, x, dim, True)
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
 
 def nonzero(x: Any) -> Any:
     """The indices of the elements that are not zero, one a row."""
-    return np.argwhere(x).astype(I64, copy=False)
+    if x.ndim < 2:
+        return np.argwhere(x).astype(I64, copy=False)
+    at = np.flatnonzero(x if x.dtype.kind == "b" else x != 0)   # of one dim, which NumPy finds much faster
+    found = np.empty((x.ndim, len(at)), I64)
+    for d in range(x.ndim - 1, 0, -1):
+        line = at // x.shape[d]
+        np.subtract(at, line * x.shape[d], out=found[d])
+        at = line
+    found[0] = at
+    return found.T
 
 
 def bincount(x: Any, weights: Any, minlength: int) -> Any:

@@ -41,14 +41,19 @@ def unique_dim(x: Any, dim: int) -> Found:
     return np.moveaxis(values, 0, dim), inverse, counts
 
 
-def unique_consecutive(x: Any, dim: int | None) -> Found:
-    """The elements, or the slices along `dim`, without those that equal the one before them."""
+def unique_consecutive(x: Any, dim: int | None, inverse: bool) -> Found:
+    """The elements, or the slices along `dim`, without those that equal the one before them.
+
+    Without `inverse` that is empty here too.
+    """
     refuse(x.dtype, "unique" if dim is None else "unique_dim")
     lined = x.reshape(-1) if dim is None else _lined(x, dim)
-    changes = np.any(lined[1:] != lined[:-1], axis=tuple(range(1, lined.ndim)))
-    values, inverse, counts = _without_repeats(lined, changes, np.arange(len(lined)),
-                                               x.shape if dim is None else (len(lined),))
-    return values if dim is None else np.moveaxis(values, 0, dim), inverse, counts
+    changes = lined[1:] != lined[:-1]
+    if lined.ndim > 1:
+        changes = np.any(changes, axis=tuple(range(1, lined.ndim)))
+    found, where, counts = _without_repeats(lined, changes, slice(None) if inverse else None,
+                                            x.shape if dim is None else (len(lined),))
+    return found if dim is None else np.moveaxis(found, 0, dim), where, counts
 
 
 def _lined(x: Array, dim: int) -> Array:
@@ -58,15 +63,18 @@ def _lined(x: Array, dim: int) -> Array:
     return np.moveaxis(x, dim, 0)
 
 
-def _without_repeats(ordered: Array, changes: Array, indices: Array | None, shape: tuple[int, ...]) -> Found:
+def _without_repeats(ordered: Array, changes: Array, indices: Array | slice | None, shape: tuple[int, ...]) -> Found:
     """Of what is ordered, with `changes` where one differs from the one before: the first of each run, and so on."""
     new = np.concatenate([np.ones(len(ordered[:1]), bool), changes])
-    counts = np.diff(np.flatnonzero(np.concatenate([new, [True]])))
-    inverse = np.empty(0 if indices is None else len(indices), np.int64)
+    starts = np.flatnonzero(new)
+    counts = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=counts[:-1])
+    counts[-1:] = len(new) - starts[-1:]
+    inverse = np.empty(0 if indices is None else len(ordered), np.int64)
     if indices is not None:
         inverse[indices] = np.cumsum(new) - 1
         inverse = inverse.reshape(shape)
-    return ordered[new], inverse, counts
+    return ordered.take(starts, 0), inverse, counts
 
 
 def isin(x: Any, tests: Any, invert: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import copied, empty_strided
+from ..kernels.layout import copied, empty_strided, row_major
 from .framework import Op, linear
 
 
@@ -34,7 +34,7 @@ def _clone(x: Any, order: Any) -> Any:
     if order == "K":
         return copied(x, x.dtype)
     if order == "C":
-        return np.array(x, order="C", copy=True)
+        return row_major(x)
     out = empty_strided(x.shape, order, x.dtype)
     out[...] = x
     return out

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dtypes import I64, dtype as torch_dtype
 from ...kernels import embedding as kernels
-from ...kernels.gathering import within
+from ...kernels.indexing import within
 from ...ops import embedding as ops
 from ..dims import array_of, as_int
 from ..inplace import write

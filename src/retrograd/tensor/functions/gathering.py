@@ -74,6 +74,15 @@ def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None)
     if src is not None and max(src.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor. "
                            f"It has {index.ndim}, not {src.ndim}.")
+    if array.shape != index.shape or (src is not None and src.shape != index.shape):
+        _check_sizes(name, array, index, dim, src)
+    size = array.shape[dim] if array.ndim else 1
+    if not kernels.within(index, size):
+        wrong = index[(index < 0) | (index >= size)].flat[0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+
+def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
     over = [d for d in range(min(index.ndim, array.ndim)) if d != dim and index.shape[d] > array.shape[d]]
     if name == "gather" and over:
         raise RuntimeError(f"Size does not match at dimension {over[0]} expected index {list(index.shape)} to be no "
@@ -83,10 +92,6 @@ def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None)
         also = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
         raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(array.shape)} apart "
                            f"from dimension {dim}{also}")
-    size = array.shape[dim] if array.ndim else 1
-    if not elements.within(index, size):
-        wrong = index[(index < 0) | (index >= size)].flat[0]
-        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
@@ -228,7 +233,7 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     index = _vector("index_select", index)
     numbers = index._array
     size = array.shape[axis] if array.ndim else 1
-    if not elements.within(numbers, size):
+    if not kernels.within(numbers, size):
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
                          f"dimension {axis} has size {size}")
     if not array.ndim and numbers.size != 1:
@@ -261,7 +266,7 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
                            f"shape: {list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at "
                            "dimension 0.")
     size = array.shape[axis] if array.ndim else 1
-    if not elements.within(numbers, size):
+    if not kernels.within(numbers, size):
         prefix = "" if name == "index_add" else f"{name}_(): "
         bad = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
         raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")

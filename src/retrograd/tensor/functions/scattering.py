@@ -125,7 +125,7 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
     numbers = index._array.astype(I64, copy=False)
     if values.size:
         _check_kind(array, reduce, include_self)
-    if not elements.within(numbers, array.shape[axis] if array.ndim else 1):
+    if not places.within(numbers, array.shape[axis] if array.ndim else 1):
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
     if array.ndim:
         numbers = np.broadcast_to(numbers.reshape(-1, *(1,) * (values.ndim - 1 - axis)), values.shape)

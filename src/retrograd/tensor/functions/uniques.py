@@ -45,7 +45,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
                        dim: int | None = None) -> Any:
     """The elements (or slices along `dim`) without those that equal the one before them; see `unique`."""
     array = array_of("unique_consecutive", input)
-    found = _unique_consecutive(input, None if dim is None else _axis(array, dim))
+    found = _unique_consecutive(input, None if dim is None else _axis(array, dim), bool(return_inverse))
     return _wanted(found, return_inverse, return_counts)
 
 
