@@ -96,7 +96,11 @@ class Pass:
                 if type(edge) is AccumulateGrad:
                     due[edge] = due.get(edge, 0) + 1
                 elif edge not in seen:
-                    self._meet(edge, seen, order)
+                    if type(edge) is Output:
+                        self._meet(edge, seen, order)
+                    else:                           # as `_meet` does: a call for each node of a long chain is dear
+                        seen.add(edge)
+                        order.append(edge)
         order.sort(key=_by_number, reverse=True)
         return order
 
@@ -194,7 +198,7 @@ class Pass:
                 self._delivered(node.edges)
                 continue
             saved = node.saved
-            if saved is not None:
+            if plan.arrays and saved is not None:
                 self._use(node, saved, plan.arrays)
             edges, to_leaf = node.edges, False
             for index, rule, count, i, j, positions in plan.steps:

@@ -16,7 +16,7 @@ from ..ops.reductions import sum_dim
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `g` over the axes that broadcasting from `shape` added or stretched."""
     if type(g) is np.ndarray and not shape:
-        return np.add.reduce(g, axis=None)               # the same sum, without np.sum's detour
+        return np.add.reduce(g, axis=None, out=...)      # the same sum, without np.sum's detour
     lead = g.ndim - len(shape)
     if lead < 0:
         return np.broadcast_to(g, shape)

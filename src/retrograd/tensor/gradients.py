@@ -74,8 +74,10 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
     """
     given: list[Any] = []
     for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
-        if cotangent is not None or not isinstance(root, State) or requires(root):
+        if not isinstance(root, State):
             cotangent = implicit(root_value(root, i), cotangent, i)
+        elif cotangent is not None or requires(root):
+            cotangent = implicit(root._array, cotangent, i)
         given.append(cotangent)
     if len(given) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
@@ -155,14 +157,14 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
     """The cotangent to start with, of the dtype of `value`, to whose shape it must fit; ones for None."""
     shape, dtype = value.shape, value.dtype
     if cotangent is None:
-        if prod(shape) != 1:
+        if shape and prod(shape) != 1:
             raise RuntimeError(
                 f"grad can be implicitly created only for scalar outputs. This one has shape {list(shape)}: reduce it "
                 "to a scalar, or pass a gradient of that shape.")
         if dtype.kind == "c":
             raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
                                f"{torch_dtype.of[dtype]}")
-        return plain(np.ones(shape, dtype))
+        return plain(np.ones(shape, dtype) if shape else np.array(1, dtype))    # the same; np.ones takes 0.6 us
     if not isinstance(cotangent, State):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
     array = cotangent._array
@@ -189,7 +191,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
                            f"is now differentiated was computed from it; its grad_fn is {leaf._edge.node.name()}.")
     if recorder is not None and not local.here.grad:    # a profiled pass: tensors, but nothing is recorded
         g, recorder = None if g is None else g._array, None
-    if g is not None and requires(leaf):
+    if g is not None and (meta.leaf or requires(leaf)):
         with _accumulation:
             held = meta.grad
             if recorder is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, FLOATING, I64, category, default_floating, of_scalar, result_dtype
+from ..dtypes import BOOL_, F32, F64, FLOATING, I64, category, default_floating, of_scalar, result_dtype
 from ..kernels.shape import clash
 from ..ops.domains import subtracted
 from ..ops.framework import Op
@@ -82,11 +82,14 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     """The operands' arrays in the type that the op computes in."""
     arrays = [None if x is None else x._array for x in operands]
     present = [a for a in arrays if a is not None]
-    first = present[0].dtype
-    if all(a.dtype is first for a in present):
-        dtype = first
+    dtype = present[0].dtype
+    for a in present:
+        if a.dtype is not dtype:
+            dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
+            break
     else:
-        dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
+        if (dtype is F32 or dtype is F64) and (op.domain == "promote" or op.domain == "float"):
+            return arrays                                    # the usual types, which promotion leaves
     if op.domain == "float":
         if category(dtype) < FLOATING:
             dtype = default_floating()

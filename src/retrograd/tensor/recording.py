@@ -9,7 +9,8 @@ What is written twice on purpose, and only here, is the making of results: a cal
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # the usual: types that promotion leaves
-    kept = [save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)]
+    chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
 
     def call(x: Any, *options: Any) -> Any:
         tensor = Results.tensor
@@ -210,15 +211,16 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
-        if edge is not None and out.dtype in DIFFERENTIABLE:
+        made = out.dtype
+        if edge is not None and (made is F32 or made is F64 or made in DIFFERENTIABLE):
             node = node_type()
             node.number = next_number()
             node.edges = (edge,)
             node.shape = out.shape
-            node.dtype = out.dtype
+            node.dtype = made
             node.hooks = None
             node.plan = plan
-            node.saved = _saved_of_one(kept, array, out, options) if kept else None
+            node.saved = None if chosen is None else chosen((None, array, array.shape, array.dtype, out, *options))
             result._edge = node
             if indexed:
                 look_after_indices(node)
@@ -233,19 +235,13 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     return call
 
 
-def _saved_of_one(kept: list[Save], array: Any, out: Any, options: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What the node of one tensor and options saves."""
-    saved: list[Any] = []
-    for kind, index in kept:
-        if kind == "static":
-            saved.append(options[index - 1])
-        elif kind == "input":
-            saved.append(array)
-        elif kind == "out":
-            saved.append(out)
-        else:                                                # its shape, its dtype, or nothing
-            saved.append(getattr(array, kind, None))
-    return tuple(saved)
+def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
+    """What takes the values to save out of (None, input, its shape, its dtype, result, *options)."""
+    order = ("nothing", "input", "shape", "dtype", "out")
+    at = [len(order) + index - 1 if kind == "static" else order.index(kind) for kind, index in kept]
+    if len(at) == 1:
+        return itemgetter(slice(at[0], at[0] + 1))           # of one place it would give the value itself, no tuple
+    return itemgetter(*at) if at else None
 
 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
@@ -285,9 +281,10 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     result = _new(Results.tensor)
     result._array = out = np.asarray(out, order="C" if op.layout == "rows" else None)
     result._meta = result._edge = None
-    if any(edges) and out.dtype in DIFFERENTIABLE:
+    dtype = out.dtype
+    if any(edges) and (dtype is F32 or dtype is F64 or dtype in DIFFERENTIABLE):
         result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
-        node.shape, node.dtype = out.shape, out.dtype
+        node.shape, node.dtype = out.shape, dtype
         if op.domain != "as given":
             look_after_converted(node, operands, arrays)
         if local.here.watchers:
@@ -330,18 +327,19 @@ def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -
 def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
     """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
     result._meta = meta = Meta()
+    meta.seen = next_number()
     origin = x._meta
     if origin is None or origin.base is None:
         meta.base, meta.replay = x, replay
     else:
         meta.base, meta.replay = origin.base, Chain(origin.replay, replay)
-    meta.seen = next_number()
     here = local.here
     if not here.grad:
         creation = INFERENCE if here.inference else NO_GRAD
     if origin is not None:
         creation, meta.inference = max(creation, origin.creation), origin.inference
-    meta.creation = creation
+    if creation != ORDINARY:                                 # which is what stands on the class
+        meta.creation = creation
 
 
 class Chain:
@@ -366,10 +364,7 @@ def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: t
     if not op.saves:
         node.saved = None
         return node
-    needed: set[int] = set()
-    for i, positions in op.uses.items():
-        if op.variadic or edges[i] is not None:
-            needed |= positions
+    needed = _needed(op, tuple([op.variadic or edge is not None for edge in edges[:op.arity]]))
     saved: list[Any] = []
     for i, (kind, index) in enumerate(op.saves):
         if i not in needed:
@@ -387,6 +382,12 @@ def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: t
     node.saved = tuple(saved)
     look_after_indices(node)
     return node
+
+
+@cache
+def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
+    """Which entries of `op.saves` the gradients use of the inputs that are marked."""
+    return frozenset().union(*(at for i, at in op.uses.items() if op.variadic or present[i]))
 
 
 def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
