@@ -133,6 +133,15 @@ def test_a_decorated_generator_has_the_mode_only_while_it_runs() -> None:
     assert seen[-1] == 7
 
 
+def test_what_was_made_in_inference_mode_is_not_written_to_under_no_grad() -> None:
+    with torch.inference_mode():
+        x = torch.ones(2)
+    for write in (lambda: x.add_(x), lambda: x.mul_(2), lambda: x.zero_(), lambda: x.clamp_(0, 1)):
+        with torch.no_grad(), pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+            write()
+    assert x.tolist() == [1, 1]
+
+
 def test_inference_mode() -> None:
     x = leaf()
     with torch.inference_mode():

@@ -273,6 +273,16 @@ def overwrite(x: Any, y: Any) -> Any:
     return x
 
 
+def fill_all(x: Any, value: Any) -> None:
+    """Write the number everywhere."""
+    x[...] = value
+
+
 def zeroed(x: Any) -> Any:
     """Zeros like x."""
     return np.zeros_like(x)
+
+
+def zero_all(x: Any) -> None:
+    """Write zeros everywhere."""
+    x[...] = 0

@@ -94,8 +94,10 @@ def _refused(x: Any, shape: Shape) -> Exception:
 
 def common_shape(*shapes: Shape) -> Shape:
     """The shape that all of these broadcast to. Raises RuntimeError where there is none."""
-    common: Shape = ()
+    common: Shape = shapes[0] if shapes else ()
     for shape in shapes:
+        if shape == common:
+            continue
         refusal = clash(common, shape)
         if refusal is not None:
             raise RuntimeError(f"{refusal}. The shapes are {', '.join(str([*s]) for s in shapes)}.")

@@ -25,7 +25,7 @@ from ..kernels.shape import common_shape
 from ..modes import local
 from ..ops.basic import clone
 from ..ops.framework import Op
-from .operands import common, explained, operand
+from .operands import NUMBERS, common, explained, operand, scalar
 from .recording import class_of, look_after_converted
 from .refusals import ORDINARY, refusal
 from .state import Results, State, StridedView, edge_of, requires, set_edge, stands_as_leaf
@@ -103,27 +103,13 @@ def inplace(op: Op) -> Callable[..., Any]:
     return method
 
 
-def _unrecorded(x: Any, y: Any) -> bool:
-    """Whether a write of x and y over x is plain arithmetic on equal floating dtypes that autograd need not follow."""
-    if type(x) is not Results.tensor or type(y) is not Results.tensor:
-        return False
-    dtype = x._array.dtype
-    if dtype is not y._array.dtype or (dtype is not F32 and dtype is not F64):
-        return False
-    return not local.here.grad or (x._edge is None and x._meta is None and y._edge is None and y._meta is None)
-
-
 def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
     """Compute `op(x, *args)`, write it over x's memory, and record it.
 
     Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
     """
-    if op.short and op.kind == "pointwise" and op.steps and into is None and len(args) == 1 and _unrecorded(x, args[0]):
-        try:
-            _write_unrecorded(op, x, args[0]._array)
-            return
-        except ValueError:                              # nothing was written; below are PyTorch's words for it
-            pass
+    if _write_unrecorded(op, x, args, into):
+        return
     operands = [x, *[value if isinstance(value, State) else operand(op, i, value, x, None, "_")
                      for i, value in enumerate(args[: op.arity - 1], 1)]]
     here = local.here
@@ -159,15 +145,54 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         rebase(x, node)
 
 
-def _write_unrecorded(op: Op, x: Any, other: np.ndarray[Any, Any]) -> None:
-    """Write straight into the memory."""
-    target = x._array
-    if target.base is not None or other.base is not None:
-        refuse_overlap(target, other)
-    if before_write:
-        versions.writing(target)
-    local.here.run(op.kernel, target, other, out=target)
+def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
+    """The usual write, of equal floating dtypes, that autograd need not follow. False, and nothing done, for others."""
+    if type(x) is not Results.tensor:
+        return False
+    target, meta, here = x._array, x._meta, local.here
+    dtype, run = target.dtype, here.run
+    if ((dtype is not F32 and dtype is not F64) or (here.grad and (x._edge is not None or (meta and requires(x))))
+            or (meta is not None and meta.inference) or not target.flags.writeable):
+        return False
+    try:
+        if op.arity == 2 and len(args) == 1:
+            other = _beside(op, target, args[0], into)
+            if other is None:
+                return False
+            args = (other,)
+        elif op.arity != 1:
+            return False
+        elif into is None:
+            out = run(op.kernel, target, *args)
+            if out.dtype is not dtype or out.shape != target.shape:
+                return False
+            into, args = np.copyto, (out,)
+        if before_write:
+            versions.writing(target)
+        if into is None:
+            run(op.kernel, target, *args, out=target)
+        else:
+            run(into, target, *args)
+    except (TypeError, ValueError):                     # nothing was written; `write` finds PyTorch's words for it
+        return False
     versions.written(target, user_site(3))
+    return True
+
+
+def _beside(op: Op, target: np.ndarray[Any, Any], other: Any, into: Callable[..., Any] | None) -> Any:
+    """The number or tensor that arithmetic is to be done with, as an array; None where it is no such simple case."""
+    if op.kind != "pointwise" or not op.steps or not (op.short or into is not None):
+        return None
+    if type(other) in NUMBERS:
+        other = scalar(other, target.dtype)
+    elif type(other) is not Results.tensor or (local.here.grad and requires(other)):
+        return None
+    array = other._array
+    if array.dtype is not target.dtype:
+        return None
+    if target.base is not None or array.base is not None:
+        refuse_overlap(target, array)
+    return array
 
 
 def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import warn
+from ..kernels.arithmetic import fill_all, overwrite, zero_all
 from ..ops import arithmetic as ops
 from .dims import not_a_tensor
 from .inplace import write, written
@@ -26,7 +27,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     tensor([3., 3.])
     """
     if not isinstance(value, State):
-        write(ops.fill, self, (filling(number("fill_", "value", 1, value), self._array.dtype),))
+        write(ops.fill, self, (filling(number("fill_", "value", 1, value), self._array.dtype),), fill_all)
         return self
     if value._array.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
@@ -37,7 +38,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 def zero_(self: Tensor) -> Tensor:
     """Write zeros everywhere."""
-    write(ops.zero, self, ())
+    write(ops.zero, self, (), zero_all)
     return self
 
 
@@ -59,7 +60,7 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         return self
     if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
         warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
-    write(ops.copy, self, (other,))
+    write(ops.copy, self, (other,), overwrite if other._array.shape == self._array.shape else None)
     return self
 
 
