@@ -24,8 +24,10 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
         return x.copy(), np.zeros(stats, kept), np.full(stats, eps ** -0.5 if eps > 0 else math.inf, kept)
     scale, shift = (None if a is None else widened(a).reshape(length) for a in (weight, bias))
     out, mean, rstd = standardized_rows(widened(x).reshape(-1, length), scale, shift, eps)
-    return (out.reshape(x.shape).astype(x.dtype, copy=False), mean.reshape(stats).astype(kept, copy=False),
-            rstd.reshape(stats).astype(kept, copy=False))
+    out, mean, rstd = out.reshape(x.shape), mean.reshape(stats), rstd.reshape(stats)
+    if out.dtype is x.dtype and mean.dtype is kept:
+        return out, mean, rstd
+    return out.astype(x.dtype, copy=False), mean.astype(kept, copy=False), rstd.astype(kept, copy=False)
 
 
 def _affine(out: Any, weight: Any, bias: Any, shape: Sequence[int]) -> Any:

@@ -25,6 +25,8 @@ _FEW, _WIDE = 1 << 14, 64
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
     """The size of a row where the axes are the last ones, else 0."""
+    if len(axes) == 1:
+        return x.shape[-1] if x.size and axes[0] == x.ndim - 1 else 0
     if not x.size or axes != tuple(range(x.ndim - len(axes), x.ndim)):
         return 0
     return math.prod([x.shape[axis] for axis in axes])
@@ -32,6 +34,8 @@ def _length(x: Any, axes: tuple[int, ...]) -> int:
 
 def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
     """What is the same for all rows, as one row; None where it differs from row to row."""
+    if array.shape == (length,) and len(axes) == 1:
+        return array
     if array.size != length or (array.shape[-len(axes):].count(1) and length != 1 and math.prod(
             array.shape[-len(axes):]) != length):
         return None
@@ -228,7 +232,7 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
         x, mean = near(x, mean, rstd)
         total = _rows_sum(g.reshape(-1, length), x.reshape(-1, length), mean.reshape(-1) * rstd.reshape(-1),
                           rstd.reshape(-1))
-        return total.astype(final).reshape([1 if axis in over else n for axis, n in enumerate(x.shape)])
+        return total.astype(final, copy=False).reshape([1 if axis in over else n for axis, n in enumerate(x.shape)])
     run = length_of_runs(x, over, mean)
     if run:
         return runs_sum(g, x, mean, rstd, over, run).astype(final)
@@ -240,6 +244,8 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
 def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
     """The sum over rows of g * (x * rstd - shift), in double precision from block to block."""
     count, length = x.shape
+    if x.size < _SMALL:
+        return rstd.dot(g * x) - shift.dot(g)
     step, found = max(1, _SUMMED // length), []
 
     def work(start: int, stop: int) -> None:
@@ -257,6 +263,9 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
 def sum_over_rows(x: Any, rank: int) -> Any:
     """The sum over all but the last `rank` axes, in double precision from block to block."""
     shape, exact = x.shape[x.ndim - rank:], widened(x)
+    if 0 < x.size < _SMALL:
+        rows = exact.reshape(-1, math.prod(shape))
+        return np.ones(len(rows), rows.dtype).dot(rows).astype(x.dtype, copy=False).reshape(shape)
     rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
     step, total = max(1, _SUMMED // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
     for at in range(0, len(rows), step):
