@@ -96,11 +96,12 @@ def normal(
         return parts.view(dtype)[..., 0]
     count = math.prod(shape)
     require(dtype.kind == "f" or not count, "normal_kernel_cpu", dtype)
-    samples: Array
-    if count >= BLOCK and contiguous:
-        samples = multiply_add(_blocks_of_normals(generator, count, dtype), std, mean)
+    draw_blocks = count >= BLOCK and contiguous
+    samples: Array = _blocks_of_normals(generator, count, dtype) if draw_blocks else _pairs_of_normals(generator, count)
+    if std == 1 and mean == 0:
+        samples += 0.0                                      # as `multiply_add`, which turns -0 into 0
     else:
-        samples = multiply_add(_pairs_of_normals(generator, count), std, mean)
+        samples = multiply_add(samples, std, mean)
     return rounded(samples, dtype).reshape(shape)
 
 
@@ -218,10 +219,27 @@ def _blocks_of_normals(generator: Twister, count: int, dtype: np.dtype[Any]) -> 
     return np.concatenate((samples[: count - BLOCK], samples[-BLOCK:]))
 
 
+def _few_normals(generator: Twister, count: int) -> Doubles:
+    """As `_pairs_of_normals`, with Python's numbers: of a handful NumPy's calls take longer than the work."""
+    with generator.lock:
+        kept = generator.next_double_normal
+        samples = [] if kept is None else [kept]
+        missing = count - len(samples)
+        words = generator.random32(2 * (missing + missing % 2)).tolist()
+        for at in range(0, len(words), 4):
+            first, second = ((words[i] << 32 | words[i + 1]) % 2**53 * 2.0**-53 for i in (at, at + 2))
+            radius, angle = math.sqrt(-2 * math.log1p(-second)), 2 * _PI * first
+            samples += (radius * math.cos(angle), radius * math.sin(angle))
+        generator.next_double_normal = samples.pop() if missing % 2 else None
+    return np.array(samples)
+
+
 def _pairs_of_normals(generator: Twister, count: int) -> Doubles:
     """Standard normals, the one left over from last time first."""
     if not count:
         return np.empty(0)
+    if count < BLOCK:
+        return _few_normals(generator, count)
     with generator.lock:
         kept = generator.next_double_normal
         missing = count if kept is None else count - 1

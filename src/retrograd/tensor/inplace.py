@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DIFFERENTIABLE, F32, F64, category, dtype as torch_dtype, result_dtype
+from ..dtypes import DIFFERENTIABLE, F32, F64, I64, category, dtype as torch_dtype, result_dtype
 from ..errors import at, user_site
 from ..graph import versions
 from ..graph.faults import second_pass
@@ -146,12 +146,12 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
 
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
-    """The usual write, of equal floating dtypes, that autograd need not follow. False, and nothing done, for others."""
+    """The usual write, of equal dtypes, that autograd need not follow. False, and nothing done, for others."""
     if type(x) is not Results.tensor:
         return False
     target, meta, here = x._array, x._meta, local.here
     dtype, run = target.dtype, here.run
-    if ((dtype is not F32 and dtype is not F64) or (here.grad and (x._edge is not None or (meta and requires(x))))
+    if ((dtype is not F32 and dtype is not F64 and dtype is not I64) or (here.grad and (x._edge is not None or (meta and requires(x))))
             or (meta is not None and meta.inference) or not target.flags.writeable):
         return False
     try:

@@ -95,8 +95,11 @@ def edge_of(tensor: Any) -> Any:
     if meta is None:
         return tensor._edge
     base = meta.base
-    if base is not None and written_since(tensor._array, meta.seen):
-        renew(tensor)
+    if base is not None:
+        if tensor._edge is None and not meta.leaf and not requires(base):
+            return None                                  # written or not
+        if written_since(tensor._array, meta.seen):
+            renew(tensor)
     if tensor._edge is not None:
         return tensor._edge
     if meta.leaf:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...dtypes import BOOL_, C_NAMES, legacy
 from ...kernels.shape import common_shape
+from ...modes import local
 from ...ops import basic, matrix as ops, shape
 from ..dims import array_of
 from ..into import into
@@ -125,6 +126,10 @@ def _folded_right(input: Any, stack: Any) -> Any:
 
 def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
     """The product of two stacks of matrices, broadcast to each other."""
+    here = local.here
+    if (a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and here.observer is None
+            and not (here.grad and (requires(input) or requires(other)))):
+        return bmm(input, other)                            # nobody sees the views that stand between
     x = input if a.ndim > 1 else input.unsqueeze(0)
     y = other if b.ndim > 1 else other.unsqueeze(1)
     (*left, n, inner), (*right, rows, k) = x._array.shape, y._array.shape
