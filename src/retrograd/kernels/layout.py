@@ -69,7 +69,8 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
         if 0 in shape or not owner.flags.forc:
             view = _by_stride_tricks(x, owner, shape, bytes_, start * size)
         else:
-            view = window(owner, shape, x.dtype, address(x) - address(owner) + start * size, bytes_)
+            before = 0 if owner is x else address(x) - address(owner)
+            view = window(owner, shape, x.dtype, before + start * size, bytes_)
     except ValueError:
         raise RuntimeError(f"setStorage: sizes {[*shape]}, strides {[*strides]}, from element {start} on, are out of "
                            "bounds for the memory") from None

@@ -41,7 +41,9 @@ def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array
         return numbers
     if dtype == np.float16:
         start, step = float(np.float32(start)), float(np.float32(step))
-    values = multiply_add(np.arange(count, dtype=np.float64), step, start)
+    values = np.arange(count, dtype=np.float64)
+    if step != 1 or start != 0:
+        values = multiply_add(values, step, start)
     width = _VECTOR_BYTES // dtype.itemsize
     body = count - count % (2 * width)
     if body and not (float(start).is_integer() and float(step).is_integer()):

@@ -147,14 +147,17 @@ def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float)
     """Variance and mean, and the type they are to have. Computed in two passes, half precision in single."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    wide = widened(x)
-    means = np.divide(sums(wide, axes, True), count(x.shape, axes), out=...)
+    wide, n = widened(x), count(x.shape, axes)
+    few = wide.size < LARGE and wide.dtype.kind == "f"      # in fewer calls
+    means = np.divide(_add(wide, axis=axes, keepdims=True) if few else sums(wide, axes, True), n, out=...)
     off = np.subtract(wide, means, out=...)
-    if off.dtype.kind == "f":
+    if few:
+        variance = _add(np.multiply(off, off, out=off), axis=axes, keepdims=keepdim, out=...)
+    elif off.dtype.kind == "f":
         variance = sums_of_squares(off, axes, keepdim)
     else:
         variance = sums(np.square(off.real) + np.square(off.imag), axes, keepdim)
-    np.divide(variance, max(count(x.shape, axes) - correction, 0), out=variance)
+    np.divide(variance, max(n - correction, 0), out=variance)
     return variance, means, x.dtype
 
 

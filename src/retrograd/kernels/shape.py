@@ -26,8 +26,8 @@ class StrideError(RuntimeError):
 
 def view(x: Any, shape: Shape) -> Any:
     """`x` in another shape, over the same memory. Raises StrideError where the strides do not allow it."""
-    try:
-        out = x.reshape(shape, copy=False)
+    try:                                                # what lies row by row needs no copy, and asking takes time
+        out = x.reshape(shape) if x.flags.c_contiguous else x.reshape(shape, copy=False)
     except ValueError:
         raise _refused(x, shape) from None
     new, old = out.shape, x.shape

@@ -85,7 +85,7 @@ def _taken(steps: list[Step], base: Any) -> Any:
     return base
 
 
-def _place(index: int, shape: tuple[int, ...], dim: int, place: int) -> int:
+def _place(index: int, shape: Sequence[int], dim: int, place: int) -> int:
     """An int of a key, counted from the front. A message speaks of its `place` in the key, as in PyTorch."""
     if not shape and not index:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -96,7 +96,7 @@ def _place(index: int, shape: tuple[int, ...], dim: int, place: int) -> int:
     return index if index >= 0 else index + size
 
 
-def _range(key: slice, shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
+def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
     """The start, stop and step of a slice, within the dimension."""
     start, stop, step = key.indices(shape[dim] if shape else 0)
     if step < 0:
@@ -122,8 +122,15 @@ def _keys(key: Any) -> tuple[Any, ...]:
 def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
     """The chain of views that a key asks for, and the index arrays of the last of them (None where there is none)."""
     shape = input._array.shape
-    items = [k if k is None or k is Ellipsis or type(k) is int or type(k) is slice else _item(k) for k in keys]
-    used = sum([0 if k is None or k is Ellipsis or k is True or k is False else _width(k) for k in items])
+    items: list[Any] = []
+    used = 0
+    for k in keys:
+        if type(k) is int or type(k) is slice:
+            used += 1
+        elif k is not None and k is not Ellipsis:
+            k = _item(k)
+            used += 0 if k is True or k is False else _width(k)
+        items.append(k)
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     _refuse_stale(input)
@@ -131,14 +138,13 @@ def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ..
     arrays: list[Any] = []
     sizes = [*shape]
     dim = 0                                         # in the view so far
-    k: Any
     for place, k in enumerate(items):
         kind = type(k)
         if kind is int:
-            steps.append((_select, ops.select, (dim, _place(k, tuple(sizes), dim, place))))
+            steps.append((_select, ops.select, (dim, _place(k, sizes, dim, place))))
             del sizes[dim]
         elif kind is slice:
-            bounds = _range(k, tuple(sizes), dim)
+            bounds = _range(k, sizes, dim)
             if bounds != (0, sizes[dim], 1) or k.start:
                 steps.append((_slice, ops.slice_, (dim, *bounds)))
             dim += 1

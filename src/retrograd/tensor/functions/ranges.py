@@ -30,6 +30,8 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     if out is not None:
         return into(out, arange, start, end, step, dtype=dtype,  # type: ignore[no-any-return]
                     requires_grad=requires_grad)
+    if type(start) is int and end is None and type(step) is int and step == 1 and dtype is None and start >= 0:
+        return made(np.arange(start, dtype=I64), device, requires_grad)     # the usual call
     positions = 1, 2, 3
     if end is None:
         if start is None:
