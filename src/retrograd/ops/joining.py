@@ -12,6 +12,8 @@ from .framework import Op, linear
 
 def _parts(g: Any, xs_shape: Any, dim: Any) -> list[Any]:
     """For each operand its part of the cotangent; nothing for one of shape [0], which is passed over."""
+    if (0,) not in xs_shape:
+        return split(g, tuple([shape[dim] for shape in xs_shape]), dim)  # type: ignore[no-any-return]
     sizes = [0 if shape == (0,) and g.ndim != 1 else shape[dim] for shape in xs_shape]
     parts = split(g, tuple(sizes), dim)
     return [np.reshape(part, (0,)) if shape == (0,) else part for part, shape in zip(parts, xs_shape)]
