@@ -90,9 +90,7 @@ class Pass:
             else:
                 self._meet(edge, seen, order)
         for node in order:
-            for edge in node.edges:
-                if edge is None:
-                    continue
+            for edge in filter(None, node.edges):
                 if type(edge) is AccumulateGrad:
                     due[edge] = due.get(edge, 0) + 1
                 elif edge not in seen:
@@ -154,10 +152,9 @@ class Pass:
         if self.recorder is None and observer is None:
             self._run_plainly()
             return self.captured
-        pop = self.buffers.pop
         step = self._full_step if observer is None else partial(observer.step, self._full_step)
         for node in self._nodes():
-            step(node, pop(node, None))
+            step(node, self.buffers.pop(node, None))
             self._delivered(node.edges)
         return self.captured
 
@@ -197,10 +194,9 @@ class Pass:
                 self._full_step(node, cotangent)
                 self._delivered(node.edges)
                 continue
-            saved = node.saved
+            saved, edges, to_leaf = node.saved, node.edges, False
             if plan.arrays and saved is not None:
                 self._use(node, saved, plan.arrays)
-            edges, to_leaf = node.edges, False
             for index, rule, count, i, j, positions in plan.steps:
                 edge = edges[index]
                 if edge is None or (wanted is not None and edge not in wanted):

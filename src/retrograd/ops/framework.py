@@ -106,9 +106,11 @@ class Op:
     def __call__(self, *args: Any) -> Any:
         operands = args[0] if self.variadic else args[: self.arity]
         for operand in operands:
-            hook = getattr(type(operand), "__op__", None)
-            if hook is not None:
-                return hook(self, args)
+            kind = type(operand)
+            if kind is not np.ndarray:                      # which has none, and is the usual one
+                hook = getattr(kind, "__op__", None)
+                if hook is not None:
+                    return hook(self, args)
         return self.kernel(*args)
 
 

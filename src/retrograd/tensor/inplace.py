@@ -151,9 +151,10 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
         return False
     target, meta, here = x._array, x._meta, local.here
     dtype, run = target.dtype, here.run
-    if ((dtype is not F32 and dtype is not F64 and dtype is not I64) or (here.grad and (x._edge is not None or (meta and requires(x))))
-            or (meta is not None and meta.inference) or not target.flags.writeable):
+    if ((dtype is not F32 and dtype is not F64 and dtype is not I64) or (meta is not None and meta.inference)
+            or (here.grad and (x._edge is not None or (meta and requires(x)))) or not target.flags.writeable):
         return False
+    out = None
     try:
         if op.arity == 2 and len(args) == 1:
             other = _beside(op, target, args[0], into)
@@ -166,10 +167,11 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
             out = run(op.kernel, target, *args)
             if out.dtype is not dtype or out.shape != target.shape:
                 return False
-            into, args = np.copyto, (out,)
         if before_write:
             versions.writing(target)
-        if into is None:
+        if out is not None:
+            np.copyto(target, out)
+        elif into is None:
             run(op.kernel, target, *args, out=target)
         else:
             run(into, target, *args)

@@ -29,7 +29,6 @@ from .state import MULTI_OUTPUT, NO_GRAD, ORDINARY, Meta, Results, edge_of, meta
 
 _new = object.__new__
 _calls: dict[tuple[Op, bool], Callable[..., Any]] = {}
-_node_classes: dict[Op, type[OpNode]] = {}
 
 
 def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
@@ -48,11 +47,10 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
     return call
 
 
+@cache
 def class_of(op: Op) -> type[OpNode]:
     """The node class of an op."""
-    if op not in _node_classes:
-        _node_classes[op] = node_class(op)
-    return _node_classes[op]
+    return node_class(op)
 
 
 def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
@@ -280,8 +278,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     """The tensor over the one output of a general op."""
     result = _new(Results.tensor)
     result._array = out = np.asarray(out, order="C" if op.layout == "rows" else None)
-    result._meta = result._edge = None
-    dtype = out.dtype
+    result._meta, result._edge, dtype = None, None, out.dtype
     if any(edges) and (dtype is F32 or dtype is F64 or dtype in DIFFERENTIABLE):
         result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
         node.shape, node.dtype = out.shape, dtype
@@ -364,7 +361,7 @@ def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: t
     if not op.saves:
         node.saved = None
         return node
-    needed = _needed(op, tuple([op.variadic or edge is not None for edge in edges[:op.arity]]))
+    needed = _needed(op, () if op.variadic else tuple([edge is not None for edge in edges]))
     saved: list[Any] = []
     for i, (kind, index) in enumerate(op.saves):
         if i not in needed:
@@ -392,6 +389,8 @@ def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
 
 def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
     """Where a saved operand, from the `first` on, is a copy in another dtype, see that a write to it is noticed."""
+    if not node.op.saved_arrays:
+        return
     saved = node.saved and [*node.saved]
     for i in node.op.saved_arrays:
         kind, index = node.saves[i]

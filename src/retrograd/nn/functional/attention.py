@@ -23,17 +23,18 @@ def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> Non
     check_optional("scaled_dot_product_attention", 4, attn_mask=mask)
     for i, (argument, x) in enumerate((("query", query), ("key", key), ("value", value)), 1):
         check_tensor("scaled_dot_product_attention", x, argument, i)
-    names = [C_NAMES[x._array.dtype.name] for x in (query, key, value)]
-    if not query.dtype == key.dtype == value.dtype:
+    q, k, v = query._array, key._array, value._array
+    if not q.dtype == k.dtype == v.dtype:
+        names = [C_NAMES[array.dtype.name] for array in (q, k, v)]
         raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "
                            f"{names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead.")
-    if min(query.dim(), key.dim(), value.dim()) < 2:
+    if min(q.ndim, k.ndim, v.ndim) < 2:
         raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
                            f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead.")
     if mask is not None and str(mask.dtype) not in ("torch.bool", "torch.float32", str(query.dtype)):
         raise RuntimeError("Expected attn_mask dtype to be bool or float or to match query dtype, but got "
                            f"attn_mask.dtype: {C_NAMES[mask._array.dtype.name]} "
-                           f"and  query.dtype: {names[0]} instead.")
+                           f"and  query.dtype: {C_NAMES[q.dtype.name]} instead.")
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
 

@@ -6,7 +6,7 @@ all index arrays together make one `index` or `index_put`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
