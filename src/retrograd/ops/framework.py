@@ -40,9 +40,9 @@ class Op:
     """
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
-    __slots__ = ("arguments", "arity", "differentiable", "domain", "holomorphic", "indices_at", "kernel", "kind",
-                 "layout", "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several", "short",
-                 "steps", "unfilled", "uses", "variadic", "view")
+    __slots__ = ("arguments", "arity", "derived", "differentiable", "domain", "holomorphic", "indices_at", "kernel",
+                 "kind", "layout", "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several",
+                 "short", "steps", "unfilled", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
@@ -70,6 +70,7 @@ class Op:
             uses[index] = frozenset(positions)
         self.steps: tuple[Step, ...] = tuple(steps)
         self.uses: dict[int, frozenset[int]] = uses
+        self.derived = kind == "pointwise" and bool(steps)   # element by element, with a derivative
         self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)

@@ -156,11 +156,18 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
         return False
     out = None
     try:
-        if op.arity == 2 and len(args) == 1:
-            other = _beside(op, target, args[0], into)
-            if other is None:
+        if op.arity == 2:
+            other = args[0] if len(args) == 1 and op.derived and (op.short or into is not None) else None
+            if type(other) in NUMBERS:
+                other = scalar(other, dtype)
+            elif type(other) is not Results.tensor or (here.grad and requires(other)):
                 return False
-            args = (other,)
+            array = other._array
+            if array.dtype is not dtype:
+                return False
+            if target.base is not None or array.base is not None:
+                refuse_overlap(target, array)
+            args = (array,)
         elif op.arity != 1:
             return False
         elif into is None:
@@ -179,22 +186,6 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
         return False
     versions.written(target, user_site(3))
     return True
-
-
-def _beside(op: Op, target: np.ndarray[Any, Any], other: Any, into: Callable[..., Any] | None) -> Any:
-    """The number or tensor that arithmetic is to be done with, as an array; None where it is no such simple case."""
-    if op.kind != "pointwise" or not op.steps or not (op.short or into is not None):
-        return None
-    if type(other) in NUMBERS:
-        other = scalar(other, target.dtype)
-    elif type(other) is not Results.tensor or (local.here.grad and requires(other)):
-        return None
-    array = other._array
-    if array.dtype is not target.dtype:
-        return None
-    if target.base is not None or array.base is not None:
-        refuse_overlap(target, array)
-    return array
 
 
 def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
