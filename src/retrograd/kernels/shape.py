@@ -26,12 +26,13 @@ class StrideError(RuntimeError):
 
 def view(x: Any, shape: Shape) -> Any:
     """`x` in another shape, over the same memory. Raises StrideError where the strides do not allow it."""
-    try:                                                # what lies row by row needs no copy, and asking takes time
-        out = x.reshape(shape) if x.flags.c_contiguous else x.reshape(shape, copy=False)
+    by_rows = x.flags.c_contiguous                      # needs no copy, and to say so takes time
+    try:
+        out = x.reshape(shape) if by_rows else x.reshape(shape, copy=False)
     except ValueError:
         raise _refused(x, shape) from None
     new, old = out.shape, x.shape
-    if 1 in new or 0 in new or 1 in old:                # where a size is 1, NumPy chooses a stride as it likes
+    if 1 in old or 0 in new or (1 in new and not by_rows):              # where a size is 1, NumPy chooses a stride as it likes
         by = tuple([n * x.itemsize for n in _view_strides(old, steps(x), new)])
         if by != out.strides:
             return _by_steps(x, new, by)
