@@ -31,6 +31,8 @@ from .refusals import ORDINARY, refusal
 from .state import Results, State, StridedView, edge_of, requires, set_edge, stands_as_leaf
 from .writable import refuse_inference, refuse_overlap, unlock, unlocked
 
+# The domains of operators that compute with integers as they are.
+_TYPE_KEPT = ("promote", "as given")
 # Writes of one number, which may go to one place several times.
 _COINCIDING = ("fill", "zero")
 
@@ -151,8 +153,8 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
         return False
     target, meta, here = x._array, x._meta, local.here
     dtype, run = target.dtype, here.run
-    if ((dtype is not F32 and dtype is not F64 and dtype is not I64) or (meta is not None and meta.inference)
-            or (here.grad and (x._edge is not None or (meta and requires(x)))) or not target.flags.writeable):
+    unusual = dtype is not F32 and dtype is not F64 and not (dtype is I64 and op.domain in _TYPE_KEPT)
+    if unusual or not target.flags.writeable or (here.grad and requires(x)) or (meta is not None and meta.inference):
         return False
     out = None
     try:
