@@ -32,7 +32,7 @@ def view(x: Any, shape: Shape) -> Any:
     except ValueError:
         raise _refused(x, shape) from None
     new, old = out.shape, x.shape
-    if 1 in old or 0 in new or (1 in new and not by_rows):              # where a size is 1, NumPy chooses a stride as it likes
+    if 1 in old or 0 in new or (1 in new and not by_rows):      # there NumPy chooses a stride as it likes
         by = tuple([n * x.itemsize for n in _view_strides(old, steps(x), new)])
         if by != out.strides:
             return _by_steps(x, new, by)

@@ -159,7 +159,7 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     out = None
     try:
         if op.arity == 2:
-            other = args[0] if len(args) == 1 and op.derived and (op.short or into is not None) else None
+            other: Any = args[0] if len(args) == 1 and op.derived and (op.short or into is not None) else None
             if type(other) in NUMBERS:
                 other = scalar(other, dtype)
             elif type(other) is not Results.tensor or (here.grad and requires(other)):
