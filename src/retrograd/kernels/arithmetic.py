@@ -157,8 +157,10 @@ _QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.squ
 
 def power_number(x: Any, exponent: Any) -> Any:
     """x ** exponent for a Python number. Small powers are products: `np.power` is some 20 times slower."""
-    x = promoted(x, exponent)
     kind = x.dtype.kind
+    if kind != "f" or type(exponent) is complex:
+        x = promoted(x, exponent)
+        kind = x.dtype.kind
     if kind == "b":
         return np.logical_or(x, not exponent, out=...)
     if kind in "iu":
@@ -169,7 +171,8 @@ def power_number(x: Any, exponent: Any) -> Any:
     if quick is not None:
         return quick(x, out=...)
     if exponent == 3:
-        return np.multiply(np.square(x, out=...), x, out=...)
+        squared = np.square(x, out=...)
+        return np.multiply(squared, x, out=squared)
     if exponent == -2 or exponent == -0.5:
         t = (np.square if exponent == -2 else np.sqrt)(x, out=...)
         return reciprocal(t, out=t)
