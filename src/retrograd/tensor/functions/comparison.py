@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dtypes import result_dtype
+from ...dtypes import F32, F64, result_dtype
 from ...errors import warn_once
 from ...ops import comparison as ops
 from ...ops.basic import cast
 from ...ops.framework import Op
 from ..inplace import augmented, inplace, write
 from ..into import into
-from ..operands import scalar
+from ..operands import NUMBERS, scalar
 from ..options import check_tensor, number
 from ..recording import recorded
 from ..state import State, plain
@@ -264,6 +264,9 @@ def _as_mask(condition: Any) -> Any:
 
 def _same_type(*values: Any) -> list[Any]:
     """Tensors of the common type; numbers become 0-d constants."""
+    first, second = values
+    if type(second) in NUMBERS and isinstance(first, State) and first._array.dtype in (F32, F64):
+        return [first, scalar(second, first._array.dtype)]  # the usual case
     tensors = [(v._array.dtype, v._array.ndim > 0) for v in values if isinstance(v, State)]
     dtype = result_dtype(tensors, [v for v in values if not isinstance(v, State)])
     return [scalar(v.item() if isinstance(v, np.generic) else v, dtype) if not isinstance(v, State) else
