@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..devices import checked
-from ..dtypes import BOOL_, C128, DIFFERENTIABLE, default_floating, dtype as torch_dtype, float64, int64, of_scalar
+from ..dtypes import (
+    BOOL_,
+    C128,
+    DIFFERENTIABLE,
+    F16,
+    F32,
+    F64,
+    default_floating,
+    dtype as torch_dtype,
+    float64,
+    int64,
+    of_scalar,
+)
 from ..kernels.layout import row_by_row, steps
 from ..modes import local
 from .dims import not_a_tensor
@@ -185,6 +197,9 @@ _C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "
             "bool": "bool", "float16": "c10::Half", "float32": "float", "float64": "double"}
 
 
+_LARGEST = {dtype: float(np.finfo(dtype).max) for dtype in (F16, F32, F64)}
+
+
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
     """Whether a Python number can stand in a tensor of `dtype`; an unsigned one takes -1 for its largest value."""
     kind = dtype.kind
@@ -193,7 +208,7 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
     if isinstance(value, complex):
         return value.imag == 0 and fits(value.real, dtype)
     if kind == "f":
-        return not isinstance(value, float) or not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
+        return not isinstance(value, float) or not math.isfinite(value) or abs(value) <= _LARGEST[dtype]
     if isinstance(value, float) and not math.isfinite(value):
         return False
     limits = np.iinfo(dtype)

@@ -176,7 +176,7 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
     result, mean, rstd, variance = _batch_norm(input, weight, bias, eps)
     count = math.prod(x.shape) // max(x.shape[1], 1)
     _blend(running_mean, mean._array, momentum)
-    freedom = np.divide(count, count - 1, dtype=np.float64) if count > 1 else math.nan
+    freedom = count / (count - 1) if count > 1 else math.nan
     _blend(running_var, variance._array * variance._array.dtype.type(freedom), momentum)
     return result, mean, rstd
 
