@@ -83,14 +83,14 @@ class Pass:
         """Every node that can be reached, newest first, leaves left out."""
         due = self.due
         order: list[Any] = []
-        seen: set[Any] = set()
+        seen: set[Any] = {None}                     # of an edge that does not exist there is nothing to note
         for edge in self.buffers:
             if type(edge) is AccumulateGrad:
                 due[edge] = 0
             else:
                 self._meet(edge, seen, order)
         for node in order:
-            for edge in filter(None, node.edges):
+            for edge in node.edges:
                 if type(edge) is AccumulateGrad:
                     due[edge] = due.get(edge, 0) + 1
                 elif edge not in seen:
