@@ -52,7 +52,7 @@ def _of_product(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, in
     return _read(g if initial is None else g * initial, index, dim) * others
 
 
-segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=1, x=_of_sum)
-segment_mean: Op = operator("segment_reduce", kernels.segment_reduce, tensors=1, x=_of_mean)
-segment_extreme: Op = operator("segment_reduce", kernels.segment_reduce, tensors=1, x=_of_extreme)
-segment_prod: Op = operator("segment_reduce", kernels.segment_reduce, tensors=1, x=_of_product)
+segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_sum)
+segment_mean: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_mean)
+segment_extreme: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_extreme)
+segment_prod: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_product)

@@ -12,6 +12,7 @@ from ...ops import segments as ops
 from ..dims import axis_of
 from ..options import check_tensor, number
 from ..recording import recorded
+from ..state import plain
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -58,7 +59,7 @@ def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, 
     require(array.dtype.kind == "f", "_segment_reduce_cpu", array.dtype)
     index = segments_of(bounds, array.shape[dim], dim, array.shape)
     counts = np.diff(bounds, axis=-1).reshape(*bounds.shape[:-1], -1, *(1,) * (array.ndim - dim - 1))
-    result: Tensor = _OPS[kind](data, index, counts, dim, kind, initial)
+    result: Tensor = _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)
     return result
 
 
