@@ -573,6 +573,7 @@ from .tensor.settings import (
     set_num_interop_threads,
     use_deterministic_algorithms,
 )
+from .tensor.signatures.guarding import guard as _guard
 from .tensor.size import Size
 from .tensor.storage import TypedStorage, UntypedStorage, is_storage
 from .tensor.tensor import Tensor
@@ -664,6 +665,10 @@ __all__ = [
     "view_as_complex_copy", "view_as_real", "view_as_real_copy", "view_copy", "viz", "vsplit", "vstack", "where",
     "xlogy", "xlogy_", "xpu", "zero_", "zeros", "zeros_like",
 ]
+
+for _space, _members in {"": globals(), "linalg": vars(linalg), "fft": vars(fft), "special": vars(special),
+                         "nn.functional": vars(nn.functional)}.items():
+    _guard(_space, _members)
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one
     __getattr__ = missing(__name__, __all__)

@@ -42,7 +42,7 @@ def test_several_results_go_to_a_tuple() -> None:
     with pytest.raises(TypeError, match="expected tuple of 2 elements but got 1"):
         torch.max(x, 1, out=(values,))
     with pytest.raises(TypeError, match="must be tuple of Tensors, not Tensor"):
-        torch.sort(x, out=values)
+        torch.topk(x, 1, out=values)
 
 
 def test_a_result_is_cast_where_its_kind_allows() -> None:

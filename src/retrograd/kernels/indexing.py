@@ -126,11 +126,10 @@ def _beyond(shape: Shape, indices: Sequence[Any]) -> Exception | None:
 
 
 def outside(index: Any, size: int) -> int | None:
-    """An index that is not among `size` elements, counted from either end; None where all are."""
-    if not index.size:
+    """The first index that is not among `size` elements, counted from either end; None where all are."""
+    if not index.size or -size <= int(index.min()) <= int(index.max()) < size:
         return None
-    low, high = int(index.min()), int(index.max())
-    return low if low < -size else high if high >= size else None
+    return int(index[(index < -size) | (index >= size)].flat[0])
 
 
 def out_of_bounds(index: Any, size: int, dim: int) -> str:

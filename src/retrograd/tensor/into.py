@@ -22,7 +22,7 @@ from . import return_types
 from .options import element_type
 from .out_rules import REFUSED, RESIZED, RULES, UNASKED, UNDERIVED, Rule
 from .resizing import reshape_memory
-from .state import State, edge_of, plain, requires, set_edge
+from .state import State, edge_of, plain, requires, set_edge, stands_as_leaf
 from .writable import refuse_inference, refuse_overlap, unlock, unlocked
 
 
@@ -203,6 +203,8 @@ def receive(name: str, out: Any, result: Any) -> None:
     """Check and resize an `out` that the result is then copied to, as an operation that is recorded."""
     target, = _tensors(name, out)
     _check_dtype(name, RULES[name], 0, result._array.dtype, target._array.dtype)
+    if local.here.grad and requires(target) and stands_as_leaf(target):
+        return                                           # the copy will be refused, and until then nothing may change
     _fit(target, result._array, RULES[name].notice)
 
 

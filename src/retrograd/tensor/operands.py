@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BOOL_, F32, F64, FLOATING, I64, category, default_floating, of_scalar, result_dtype
+from ..dtypes import BOOL_, C_NAMES, F32, F64, FLOATING, I64, category, default_floating, of_scalar, result_dtype
 from ..kernels.shape import clash
 from ..ops.domains import subtracted
 from ..ops.framework import Op
 from .dims import not_a_tensor
+from .signatures.checking import refusal
+from .signatures.reading import names
 from .state import State, plain
 
 # Python numbers as 0-d constants, by type (1, 1.0 and True are one key), dtype and value: converting one costs NumPy
@@ -67,6 +69,11 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         return plain(value)
     if otherwise is NotImplemented:
         return NotImplemented
+    if not suffix and op.name in names(""):
+        given = (value,) if op.arity == 1 else (other, value) if index else (value, other)
+        refused = refusal("", op.name, given, {})
+        if refused is not None:
+            raise refused
     raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)
 
 
@@ -105,14 +112,18 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
             common(op, operands)
         except RuntimeError as refusal:
             return refusal
+    if isinstance(error, TypeError) and "Cannot cast ufunc" in str(error):          # as of beta=1j beside real tensors
+        wide = next(x._array.dtype for x in operands if x is not None)
+        return RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow. A complex "
+                            "number has no place beside real tensors.")
     shapes = [x._array.shape for x in operands if x is not None]
     if op.kind in ("pointwise", "constant") and isinstance(error, ValueError):
         for i, b in enumerate(shapes):
             for a in shapes[:i]:
                 sentence = clash(a, b)
                 if sentence is not None:
-                    return RuntimeError(f"{sentence} ({op.name} of shapes {', '.join(str(list(s)) for s in shapes)}: "
-                                        "sizes must be equal, or one of them 1)")
+                    return RuntimeError(f"{sentence}. {op.name} got {', '.join(str(list(s)) for s in shapes)}: sizes "
+                                        "must be equal, or one of them 1.")
     if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
         return RuntimeError(f"{op.name}: {error}")
     return error

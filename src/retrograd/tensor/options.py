@@ -259,6 +259,14 @@ def check_tensor(name: str, value: Any, argument: str = "input", position: int =
         raise not_a_tensor(name, value, argument, position)
 
 
+def check_flag(name: str, argument: str, position: int, value: Any) -> None:
+    """Raises TypeError where `value` is no bool, nor a 0-d tensor that stands for one."""
+    if value is not True and value is not False and not isinstance(value, np.bool_) and (
+            not isinstance(value, State) or value._array.ndim or requires(value)):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be bool, not "
+                        f"{type(value).__name__}")
+
+
 def check_optional(name: str, position: int, **values: Any) -> None:
     """Raises TypeError where one of the values is neither a tensor nor None; the first has that position."""
     for i, (argument, value) in enumerate(values.items()):

@@ -210,6 +210,7 @@ def exchange(function: FunctionType, name: str, public: Any, refused: Callable[[
                             function.__closure__)
     original.__kwdefaults__, original.__annotations__ = function.__kwdefaults__, function.__annotations__
     original.__qualname__ = function.__qualname__        # which Python names where the arguments do not fit
+    original.__dict__.update(function.__dict__)          # of one that is guarded, whose signature it has
 
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         here = local.here

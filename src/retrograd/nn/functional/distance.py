@@ -39,6 +39,8 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """
     for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
         check_tensor("cosine_similarity", value, name, position)
+    if not eps >= 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps}")
     dtype = result_dtype((x._array.dtype, x._array.ndim > 0) for x in (x1, x2))
     if dtype.kind != "f":
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is "

@@ -9,8 +9,9 @@ import numpy as np
 from ...autograd.grad_mode import no_grad
 from ...errors import warn
 from ...kernels.embedding import MAX, MEAN, SUM
-from ...tensor.dims import array_of
+from ...tensor.dims import array_of, as_int
 from ...tensor.functions import embedding as functions
+from ...tensor.options import check_flag
 from ...tensor.state import plain
 
 __all__ = ["embedding", "embedding_bag"]
@@ -46,6 +47,9 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
             raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, of {rows} rows.")
         padding = padding_idx if padding_idx >= 0 else padding_idx + rows
     if max_norm is not None:
+        as_int("embedding", padding, "padding_idx")      # all that can be refused is, before anything is written
+        check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
+        check_flag("embedding", "sparse", 5, sparse)
         _renorm(weight, input, max_norm, norm_type)
     return functions.embedding(weight, input, padding, scale_grad_by_freq, sparse)
 
@@ -101,7 +105,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
 
 
 def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool) -> None:
-    if mode not in _MODES:
+    if not isinstance(mode, str) or mode not in _MODES:
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...dtypes import unimplemented
 from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops import losses as ops
@@ -103,7 +104,7 @@ def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, re
     reduction = checked_reduction(reduction, size_average, reduce)
     input, target = _same_shapes("smooth_l1_loss", input, target)
     beta = number("smooth_l1_loss", "beta", 4, beta)
-    if beta < 0:
+    if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta. It is {beta}.")
     if beta == 0:
         return reduced((input - target).abs(), reduction)
@@ -118,7 +119,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     reduction = _reduction_of(reduction, None, None, weight)
     input, target = _same_shapes("huber_loss", input, target)
     delta = number("huber_loss", "delta", 4, delta)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     target = target.to(input.dtype)
     if weight is not None:                      # of these a mean is not divided by the sum of the weights
@@ -165,6 +166,8 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
 def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
     """`binary_cross_entropy_with_logits`, of shapes that broadcast."""
     dtype = input._array.dtype
+    if dtype.kind in "bui":
+        raise unimplemented("log_sigmoid_cpu", dtype, "Convert with .float() first.")
     for factor in (weight, pos_weight):
         if factor is not None:
             common_shape(input._array.shape, factor._array.shape)

@@ -27,6 +27,8 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
     """`torch.batch_norm`. Raises ValueError in training for one value for each channel."""
     if training:
         _several(input.shape, input.shape)
+        if eps <= 0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     return normalization.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 

@@ -81,6 +81,8 @@ def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...
     """Output sizes, where None stands for that of the input, and one may be for all."""
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * dims
+    elif input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}, got {input.dim()}")
     shape = input.shape[-len(output_size):]
     return ints(name, "output_size", tuple([n if to is None else to for n, to in zip(shape, output_size)]))
 

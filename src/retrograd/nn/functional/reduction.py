@@ -20,6 +20,6 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
         warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
              UserWarning)
-    if reduction not in _NAMES:
+    if not isinstance(reduction, str) or reduction not in _NAMES:
         raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
     return reduction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import refuse
+from ...dtypes import C_NAMES, refuse
 from ...ops import trilinear as ops
 from ..options import check_optional, check_tensor, refuse_complex_gradient
 from ..recording import recorded
@@ -20,6 +20,10 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     for i, (argument, value) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
         check_tensor("bilinear", value, argument, i)
     check_optional("bilinear", 4, bias=bias)
+    if len({x.dtype for x in (input1, input2, weight, bias) if x is not None}) > 1:
+        kinds = [f"{name}: {C_NAMES[x._array.dtype.name]}" for name, x in zip(
+            ("input1", "input2", "weight", "bias"), (input1, input2, weight, bias)) if x is not None]
+        raise RuntimeError(f"All tensors must have the same dtype, got {', '.join(kinds)}")
     if input1.dim() != input2.dim():
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
     for dim, (n, m) in enumerate(zip(input1.shape[:-1], input2.shape[:-1])):

@@ -26,17 +26,32 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
     return sizes
 
 
-def _check_sizes(stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int) -> None:
+def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
+                 transposed: bool, batch: Any) -> None:
     if min(padding) < 0:
         raise RuntimeError(f"negative padding is not supported. It is {[*padding]}.")
     if min(output_padding) < 0:
         raise RuntimeError(f"negative output_padding is not supported. It is {[*output_padding]}.")
     if min(stride) <= 0:
         raise RuntimeError(f"non-positive stride is not supported. It is {[*stride]}.")
-    if min(dilation) <= 0:
-        raise RuntimeError(f"non-positive dilation is not supported. It is {[*dilation]}.")
+    if min(dilation) < 0:
+        raise RuntimeError(f"dilation should be greater than zero. It is {[*dilation]}.")
     if groups <= 0:
         raise RuntimeError(f"non-positive groups is not supported. It is {groups}.")
+    if not min(dilation) and batch.dtype == F32 and batch.ndim < 5 and len(batch) > 1:     # PyTorch's oneDNN is asked
+        raise RuntimeError(f"non-positive dilation is not supported. It is {[*dilation]}.")
+    if not min(dilation):
+        raise RuntimeError(f"dilation should be greater than zero, but got {_sizes('dilation', dilation, transposed)}")
+    if not min(kernel):
+        sizes = shown(kernel, " x ") + " (TxHxW)" if len(kernel) == 3 else _sizes("kernel", kernel, True, " ")
+        raise RuntimeError(f"kernel size should be greater than zero, but got{':' * (len(kernel) == 3)} {sizes}")
+
+
+def _sizes(what: str, values: Any, named: bool, between: str = ", ") -> str:
+    """Sizes as PyTorch's kernels show them, which take a line for an image of the height 1."""
+    values = (1, *values) if len(values) == 1 else values
+    names = ("depth", "height", "width")[-len(values):]
+    return between.join([f"{what}_{name}: {n}" for name, n in zip(names, values)]) if named else str([*values])
 
 
 def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, transposed: bool, groups: int) -> None:
@@ -84,12 +99,16 @@ def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> 
                            f"channel: ({shown(sizes, ' x ')}). Output size is too small. The padding is {[*padding]}.")
 
 
-def _check_types(x: Any, weight: Any, bias: Any) -> None:
+def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
     """PyTorch's kernels notice other types in their own words, by the type of the input."""
+    if bias is not None and bias.dtype != x.dtype and not transposed and (x.dtype != F32 or x.dtype == weight.dtype):
+        raise RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
+                           "the same. Convert one of them.")
     if x.dtype != weight.dtype:
         names = torch_dtype.of[x.dtype].legacy, torch_dtype.of[weight.dtype].legacy
         if "c" in (x.dtype.kind, weight.dtype.kind) or x.dtype == F32:
-            kinds = [f"CPU{name}Type" if "Complex" in name else f"torch.{name}Tensor" for name in names]
+            kinds = [f"CPU{name}Type" if "Complex" in name or name == "Bool" else f"torch.{name}Tensor"
+                     for name in names]
             raise RuntimeError(f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same" + (
                 " or input should be a MKLDNN tensor and weight is a dense tensor" if x.dtype == F32 else ""))
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
@@ -142,9 +161,9 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     window = (w.shape[2:], _each("stride", stride, dims), _each("padding", padding, dims),
               _each("dilation", dilation, dims))
     output_padding = _each("output_padding", output_padding, dims)
-    _check_sizes(*window[1:], output_padding, groups)
+    _check_sizes(*window, output_padding, groups, transposed, x)
     _check_shapes(x, w, b, window[2], window[3], transposed, groups)
-    _check_types(x, w, b)
+    _check_types(x, w, b, transposed)
     _check_kernel(x, window[3], transposed)
     if x.size == 0 and x.shape[0] and x.shape[1]:
         raise RuntimeError("Only zero batch or zero channel inputs are supported, but got input shape: "

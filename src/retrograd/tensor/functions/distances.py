@@ -81,7 +81,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     tensor([[5.],
             [4.]])
     """
-    if compute_mode not in _MODES:
+    if (compute_mode is not None and not isinstance(compute_mode, str)) or compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     a, b = array_of("cdist", x1, "x1"), array_of("cdist", x2, "x2", 2)
     for argument, array in (("X1", a), ("X2", b)):
@@ -93,7 +93,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     for argument, array in (("X1", a), ("X2", b)):
         if array.dtype.kind != "f":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {argument} got: {legacy(array)}")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     stack = common_shape(a.shape[:-2], b.shape[:-2])
     if a.dtype is not b.dtype:
@@ -120,7 +120,7 @@ def pdist(input: Any, p: float = 2) -> Any:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {array.ndim}D")
     if array.dtype.kind != "f":
         raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     if array.dtype.itemsize == 2 and len(array) > 1 and array.size:
         raise NotImplementedError("\"pdist\" not implemented for 'Half'. Convert with .float() first.")

@@ -13,7 +13,7 @@ import numpy as np
 from ...kernels import dropout as kernels, random
 from ...ops import dropout as ops
 from ..generator import twister_of
-from ..options import check_tensor, number, refuse_complex_gradient
+from ..options import check_flag, check_tensor, number, refuse_complex_gradient
 from ..recording import recorded
 from ..state import plain
 from .creation import empty_as
@@ -47,6 +47,7 @@ def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -
 def _dropped(name: str, input: Any, p: float, train: bool, of_channels: bool, for_selu: bool, over: bool) -> Any:
     check_tensor(name, input)
     p = number(name, "p", 2, p)
+    check_flag(name, "train", 3, train)
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     x = input._array

@@ -12,7 +12,7 @@ from ...kernels.indexing import within
 from ...ops import embedding as ops
 from ..dims import array_of, as_int
 from ..inplace import write
-from ..options import refuse_complex_gradient
+from ..options import check_flag, refuse_complex_gradient
 from ..recording import recorded
 from ..state import plain
 
@@ -40,6 +40,8 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     array = array_of("embedding", weight, "weight")
     array_of("embedding", indices, "indices", 2)
     padding = as_int("embedding", padding_idx, "padding_idx")
+    check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
+    check_flag("embedding", "sparse", 5, sparse)
     if array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D. It has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)

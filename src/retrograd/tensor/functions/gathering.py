@@ -253,6 +253,12 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
     if parts.dtype != array.dtype:
         have, want = (torch_dtype.of[a.dtype].legacy for a in (array, parts))
         raise RuntimeError(f"{name}_(): self ({have}) and source ({want}) must have the same scalar type")
+    if name == "index_copy" and parts.ndim and array.ndim and parts.ndim != array.ndim:
+        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+                         f"Source dimensionality ({parts.ndim}), destination dimensionality ({array.ndim})")
+    if parts.ndim and axis >= parts.ndim:
+        raise RuntimeError(f"{name}_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
+                           f"{parts.ndim}")
     count = parts.shape[axis] if parts.ndim else 1
     if numbers.size != count:
         tail = f": ({count}), for dim: {axis}" if name == "index_add" else f" ({count})"
@@ -268,7 +274,7 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
     size = array.shape[axis] if array.ndim else 1
     if not kernels.within(numbers, size):
         prefix = "" if name == "index_add" else f"{name}_(): "
-        bad = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
+        bad = int(numbers[(numbers < 0) | (numbers >= size)].flat[0])
         raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
     return axis, index if numbers.ndim else _one(index)
 
@@ -310,7 +316,8 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
     array = array_of("index_fill", input)
     axis = axis_of("index_fill", dim, array.ndim)
-    index = int_index("index_fill", index)
+    if array_of("index_fill", index, "index", 3).dtype != I64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index._array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1

@@ -12,7 +12,7 @@ from ...dtypes import F16, F32, refuse
 from ...ops import normalization as ops
 from ..dims import array_of
 from ..into import into
-from ..options import check_optional, number
+from ..options import check_flag, check_optional, number
 from ..recording import recorded
 from ..state import plain, requires
 
@@ -54,8 +54,8 @@ def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, 
     x = array_of("layer_norm", input)
     check_optional("layer_norm", 3, weight=weight, bias=bias)
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
-    refuse(x.dtype, "LayerNormKernelImpl", "biuc")
     _check_types(x, weight, bias)
+    refuse(x.dtype, "LayerNormKernelImpl", "biuc")
     return _layer_norm(input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
 
 
@@ -103,8 +103,8 @@ def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) ->
         if value is not None and value._array.shape != (channels,):
             raise RuntimeError(f"Expected {argument} to be a vector of size equal to the number of channels in input, "
                                f"but got {argument} of shape {[*value._array.shape]} and input of shape {[*x.shape]}")
-    refuse(x.dtype, "GroupNormKernelImpl", "biuc")
     _check_types(x, weight, bias)
+    refuse(x.dtype, "GroupNormKernelImpl", "biuc")
 
 
 def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
@@ -159,6 +159,7 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
     if out is not None:
         return into(out, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps)
     x = array_of("batch_norm", input)
+    check_flag("batch_norm", "training", 6, training)
     check_optional("batch_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
     momentum = float(_float("batch_norm", "momentum", 7, momentum))
     eps = float(_float("batch_norm", "eps", 8, eps))
@@ -216,6 +217,12 @@ def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     count, channels = x.shape[:2]
+    check_flag("instance_norm", "use_input_stats", 6, use_input_stats)
+    refuse(x.dtype, "batch_norm", "biuc")
+    _check_types(x, weight, bias)
+    if (running_mean is not None and running_var is not None and running_mean.dtype is input.dtype
+            and running_var.dtype is not input.dtype):
+        raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {running_var.dtype.legacy}")
 
     def repeated(value: Any) -> Any:
         return None if value is None else value.to(input.dtype).repeat(count)

@@ -245,7 +245,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     p = float(number("dist", "p", 3, p))
     sentence = clash(x.shape, y.shape)
     if sentence is not None:
-        raise RuntimeError(f"{sentence} (dist of shapes {[*x.shape]}, {[*y.shape]})")
+        raise RuntimeError(f"{sentence}. dist got {[*x.shape]}, {[*y.shape]}.")
     if (p < 0 or p == math.inf) and 0 in (*x.shape, *y.shape):
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation "
                            "does not have an identity")

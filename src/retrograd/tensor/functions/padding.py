@@ -68,7 +68,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
                            f"padding length {len(sizes)} and input of dimension {array.ndim}")
     if mode == "constant":
         return constant_pad_nd(input, sizes, 0 if value is None else value)
-    if value is not None and value:
+    if value is not None and value and (mode == "circular" or mode in _OF_MODE):
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
     count = len(sizes) // 2
     if not 1 <= count <= 3 or array.ndim not in (count + 1, count + 2):

@@ -141,7 +141,9 @@ def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ce
 def _one(name: str, argument: str, value: Any) -> int:
     sizes = ints(name, argument, value)
     if len(sizes) != 1:
-        raise RuntimeError(f"{name}() {argument} must be an int, list of ints or tuple of ints of size 1 but got size "
+        kinds = {"stride": "None, an int, list of ints,", "padding": "an int, list of ints,"}.get(
+            argument, "an int, list of ints")
+        raise RuntimeError(f"{name}() {argument} must be {kinds} or tuple of ints of size 1 but got size "
                            f"{len(sizes)}")
     return sizes[0]
 

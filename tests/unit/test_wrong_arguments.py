@@ -1,0 +1,76 @@
+"""What is said of arguments that do not fit: PyTorch's words, from the table of signatures."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd.tensor.signatures.checking import refusal
+from retrograd.tensor.signatures.reading import names, signatures
+
+X = torch.ones(3, 4)
+WRONG: dict[str, Callable[[], Any]] = {
+    'gather() missing 2 required positional argument: "dim", "index"': lambda: torch.gather(X),
+    'linalg_inv() missing 1 required positional arguments: "A"': lambda: torch.linalg.inv(),
+    "diag() takes from 1 to 2 positional arguments but 3 were given": lambda: torch.diag(X, 1, 2),
+    "tril() got an unexpected keyword argument 'wrong'": lambda: torch.tril(X, wrong=1),
+    "tril() got multiple values for argument 'input'": lambda: torch.tril(X, input=X),
+    "exp(): argument 'input' (position 1) must be Tensor, not str": lambda: torch.exp("a"),
+    "cumsum(): argument 'dim' (position 2) must be int, not bool": lambda: torch.cumsum(X, True),
+    "topk(): argument 'largest' must be bool, not NoneType": lambda: torch.topk(X, 1, largest=None),
+    "flip(): argument 'dims' (position 2) must be tuple of ints, but found element of type str at pos 0":
+        lambda: torch.flip(X, ["a"]),
+    "expected Tensor as element 1 in argument 0, but got int": lambda: torch.cat([X, 1]),
+    "Overflow when unpacking long long": lambda: torch.cumsum(X, 10**20),
+    "sum() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n"
+    " * (Tensor input, *, torch.dtype dtype = None)\n"
+    " * (Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)":
+        lambda: torch.sum(X, "a"),
+}
+
+
+@pytest.mark.parametrize(("said", "call"), WRONG.items())
+def test_what_is_said(said: str, call: Callable[[], Any]) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert str(caught.value).startswith(said)
+
+
+def test_arguments_that_fit() -> None:
+    fitting: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("sum", (X, (0, 1)), {"keepdim": True}), ("sum", (X,), {"axis": 1}), ("rand", (2, 3), {}),
+        ("rand", ((2, 3),), {}), ("flip", (X, 0, 1), {}), ("reshape", (X, [4, 3]), {}),
+        ("add", (X, 1.5), {"alpha": 2}), ("where", (X > 0,), {}), ("cumsum", (X, torch.tensor(1)), {}),
+        ("clamp", (X, None, 1), {}), ("mean", (X, None), {}), ("stack", ([X, X],), {"dim": 1})]
+    assert [name for name, args, kwargs in fitting if refusal("", name, args, kwargs)] == []
+
+
+def test_every_signature_can_be_read() -> None:
+    for space in ("", "linalg", "fft", "special", "nn.functional"):
+        for name in names(space):
+            for way in signatures(space, name):
+                assert way.text.startswith("(")
+                assert way.positional <= len(way.parameters)
+
+
+def test_a_guarded_function_is_the_same_object_with_its_signature() -> None:
+    assert torch.sum is torch.Tensor.sum
+    assert [*inspect.signature(torch.gather).parameters] == ["input", "dim", "index", "sparse_grad", "out"]
+    assert torch.gather.__name__ == "gather"
+
+
+def test_other_errors_stay_as_they_are() -> None:
+    with pytest.raises(IndexError, match="Dimension out of range") as caught:
+        torch.cumsum(X, 5)
+    assert caught.value.__cause__ is None
+
+
+def test_flags_are_looked_at_before_every_call() -> None:
+    for _ in range(2):
+        torch.topk(X, 1, largest=True)
+        with pytest.raises(TypeError, match="must be bool, not int"):
+            torch.topk(X, 1, largest=2)
