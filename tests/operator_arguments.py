@@ -13,7 +13,8 @@ from typing import Any
 DTYPES = ("float32", "float64", "complex64", "complex128", "int64", "int32", "uint8", "bool")
 REAL = tuple(name for name in DTYPES if "complex" not in name)
 _FIXED = {
-    "flag": ("True", "False"), "rounding": ("'floor'", "'trunc'", "None"), "weight": ("0.25", "0.5", "0.75"),
+    "places_after": ("1", "2", "-1"),
+    "flag": ("True", "False"), "rounding": ("'floor'", "'trunc'"), "weight": ("0.25", "0.5", "0.75"),
     "exponent": ("2", "3", "0.5", "-1", "1", "0", "2.0", "-2", "1.5"), "order": ("2", "1", "2.0", "3", "None"),
     "two": ("2", "2.0"), "fraction": ("0.5", "0.25", "0.3"), "reduction": ("'mean'", "'sum'", "'none'"),
     "number": ("2", "2.5", "-1", "0.5", "0", "True", "3"),
@@ -179,12 +180,19 @@ class Arguments:
         count = math.prod(self.shape)
         return f"(torch.arange({count}) % {max(min(self.shape, default=1), 1)}).reshape({self.shape})"
 
-    def _zeros(self) -> str:
-        """One index for each row: no place is written twice."""
+    def _one_row(self) -> tuple[int, ...]:
         shape = [*self.shape]
         if shape and self.dim_drawn is not None and -self.dims <= self.dim_drawn < self.dims:
             shape[self.dim_drawn] = min(1, shape[self.dim_drawn])
-        return f"torch.zeros({tuple(shape)}, dtype=torch.int64)"
+        return tuple(shape)
+
+    def _zeros(self) -> str:
+        """One index for each row: no place is written twice."""
+        return f"torch.zeros({self._one_row()}, dtype=torch.int64)"
+
+    def _row(self) -> str:
+        """What is written there. Where it is larger than the indices, PyTorch's gradient has a wrong shape."""
+        return self.make(self._one_row(), "floating")
 
     def _slices(self) -> str:
         return self.make(self.shape, "floating")

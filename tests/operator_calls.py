@@ -17,12 +17,12 @@ sqrt rsqrt log log2 log10 log1p reciprocal digamma lgamma | positive |
 asin acos atanh erfinv arcsin arccos | unit |
 acosh tan logit | half |
 bitwise_not invert | whole |
-conj conj_physical real imag angle resolve_conj nan_to_num | kink |
-round | kink | decimals:small?*
+conj_physical real imag angle nan_to_num | kink |
+round | kink | decimals:places_after?*
 add sub subtract | any | other:other alpha:number?*
 rsub mul multiply | any | other:other
 mul true_divide atan2 hypot logaddexp logaddexp2 xlogy | positive | other:positive
-div divide | positive | other:positive rounding_mode:rounding?*
+div divide | positive | other:positive rounding_mode:rounding*
 pow float_power | positive | exponent:exponent
 fmod remainder floor_divide | whole | other:nonzero
 maximum minimum fmax fmin copysign heaviside | kink | other:exact
@@ -84,10 +84,11 @@ flatten | any | start_dim:dim? end_dim:dim?
 unflatten | any | dim:dim sizes:parts
 squeeze | any | dim:dims?
 unsqueeze | any | dim:new
-transpose swapaxes swapdims | any | dim0:dim dim1:dim
+transpose swapdims | any | dim0:dim dim1:dim
+swapaxes | any | axis0:dim axis1:dim
 movedim moveaxis | any | source:dim destination:dim
 permute | any | dims:order_of_dims
-t ravel detach clone contiguous adjoint | any |
+t ravel detach clone contiguous | any |
 diagonal | any | offset:small? dim1:dim? dim2:dim?
 diag | any | diagonal:small?
 diag_embed | any | offset:small? dim1:new? dim2:new?
@@ -112,7 +113,7 @@ masked_select | any | mask:mask
 index_add | any | dim:dim index:index source:slices alpha:number?*
 index_copy | any | dim:dim index:once source:slices
 index_fill | any | dim:dim index:index value:number
-scatter | any | dim:dim index:zeros src:like_self
+scatter | any | dim:dim index:zeros src:row
 scatter_add | any | dim:dim index:places src:like_self
 scatter | any | dim:dim index:zeros value:number
 select_scatter | any | src:slice dim:dim index:zero

@@ -63,6 +63,12 @@ class OperatorAuthor(Author):
         self.steps.append(step)
         self.machine.step(step)
 
+    def view_of(self, x: str) -> str:
+        """A view as before; a conjugate of complex numbers is a copy here."""
+        text = super().view_of(x)
+        complex_ = self.at(x) is not None and self.at(x).is_complex()
+        return ".mT" if complex_ and text in (".mH", ".H") else text
+
     # Tensors
 
     def create(self) -> Step:
@@ -155,20 +161,27 @@ class OperatorAuthor(Author):
         kind, torch = self.draw.random(), self.torch
         method = not call.sequence and hasattr(torch.Tensor, call.plain) and "functional" not in call.name
         operands = [self.at(name) for name in re.findall(r"\bt\d+\b", f"{x} {options}")]
-        if kind < 0.14 and method and hasattr(torch.Tensor, f"{call.plain}_") and self.separate(operands):
+        if kind < 0.14 and method and hasattr(torch.Tensor, f"{call.plain}_") and self.separate(operands, call):
             return f"{x}.{call.plain}_({', '.join(options)})"
         space = _resolved(torch, call.name)
         if space is None or (method and kind < 0.5 and call.name.count(".") == 0):
             return f"{x}.{call.plain}({', '.join(options)})"
-        named = self.draw.random() < 0.05 and not call.sequence and all("=" in option for option in options)
+        named = self.draw.random() < 0.05 and not call.sequence and "input" in (space.__doc__ or "")[:80] and all("=" in option for option in options)
         text = ", ".join([f"input={x}" if named else x, *options])
         if kind > 0.88 and call.results in "12" and "out=" in (space.__doc__ or ""):
             return f"torch.{call.name}({text}, out={self.out(f'torch.{call.name}({text})')})"
         return f"torch.{call.name}({text})"
 
-    def separate(self, operands: list[Any]) -> bool:
-        """Whether what is written over is dense, and is not read from elsewhere."""
+    def separate(self, operands: list[Any], call: Call) -> bool:
+        """Whether what is written over is dense, and is not read from elsewhere.
+
+        PyTorch makes ints require a gradient that a comparison is written over, and lets leaves be written over by
+        logical operators.
+        """
         here = [t for t in operands if t is not None]
+        watched = any(t.requires_grad for t in here)
+        if not here or (watched and ("logical" in call.name or not here[0].is_floating_point())):
+            return False
         places = [t.untyped_storage().data_ptr() for t in here if t.numel()]
         return bool(here) and here[0].is_contiguous() and len({*places}) == len(places)
 

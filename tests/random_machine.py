@@ -104,7 +104,7 @@ def difference(torch: Any, ours: Any, steps: Sequence[Step], machine: type[Machi
     left, right = machine(torch), machine(ours)
     for i, step in enumerate(steps):
         a, b = left.step(step), right.step(step)
-        if any(re.search("has been detached in-place|INTERNAL ASSERT FAILED", str(e)) for e in a):
+        if any(re.search("has been detached in-place|INTERNAL ASSERT FAILED|please report an enhance", str(e)) for e in a):
             return None                                      # PyTorch gives up, or has a fault of its own
         for x, y in zip(a, b, strict=False):
             if not _same(x, y, tolerance):

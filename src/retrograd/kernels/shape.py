@@ -315,7 +315,10 @@ def roll(x: Any, shifts: Shape, dims: Shape) -> Any:
 
 def rot90(x: Any, k: int, dims: tuple[int, int]) -> Any:
     """`x` turned by k right angles in the plane of two axes."""
-    return np.copy(np.rot90(x, k, dims), order="K")
+    if k % 4 == 0:
+        return np.copy(x, order="C")
+    turned = flip(x, dims if k % 4 == 2 else (dims[1 - k % 4 // 2],))
+    return turned.swapaxes(*dims) if k % 2 else turned
 
 
 def repeat(x: Any, repeats: Shape) -> Any:

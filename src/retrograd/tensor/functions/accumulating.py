@@ -149,6 +149,9 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1,
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):
                 raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, bool) and any(array.dtype.kind != "b" for array in arrays):
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     return _addr(input, vec1, vec2, *_factors("addr", beta, alpha))
 
 

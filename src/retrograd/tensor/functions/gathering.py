@@ -204,6 +204,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     if array.ndim != places.ndim:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
                            f"got {array.ndim} dimensions for input, and {places.ndim} dimensions for indices")
+    if not array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions; leave the dim out")
     axis = axis_of("take_along_dim", dim, array.ndim)
     shape = common_shape(*[(*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)])
     input = broadcast_to(input, (*shape[:axis], array.shape[axis], *shape[axis + 1:]))
@@ -237,7 +239,7 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
                          f"dimension {axis} has size {size}")
     if not array.ndim and numbers.size != 1:
-        raise IndexError("index_select(): Index to scalar can have only 1 value, got "
+        raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{numbers.size} value(s)")
     if not numbers.ndim:
         index = _one(index)

@@ -19,7 +19,7 @@ from ..into import into
 from ..options import element_type
 from ..recording import recorded
 from ..state import State, plain
-from .reductions import flag
+from .reductions import flag, type_of_result
 
 _median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
@@ -169,7 +169,7 @@ def cumsum(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = No
     if out is not None:
         return into(out, cumsum, input, dim, dtype=dtype)
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
-    return _cumsum(input, axis, None if dtype is None else element_type("cumsum", dtype))
+    return _cumsum(input, axis, type_of_result("cumsum", input, dtype))
 
 
 def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
@@ -178,7 +178,7 @@ def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = N
     if out is not None:
         return into(out, cumprod, input, dim, dtype=dtype)
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
-    return _cumprod(input, axis, None if dtype is None else element_type("cumprod", dtype))
+    return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
 
 
 def logcumsumexp(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
