@@ -115,8 +115,8 @@ class Arguments:
     def _other(self) -> str:
         return self.make(self._broadcast(), "any") if self.draw.random() < 0.8 else self.text("number")
 
-    def _whole_like(self) -> str:
-        return self.make(self._broadcast(), "whole")
+    def _exact_like(self) -> str:
+        return self.make(self._broadcast(), "exact")
 
     def _like(self) -> str:
         return self.make(self._broadcast(), "any")

@@ -24,8 +24,8 @@ rsub mul multiply | any | other:other
 mul true_divide atan2 hypot logaddexp logaddexp2 xlogy | positive | other:positive
 div divide | positive | other:positive rounding_mode:rounding*
 pow float_power | positive | exponent:exponent
-fmod remainder floor_divide | whole | other:nonzero
-maximum minimum fmax fmin copysign heaviside | kink | other:exact
+fmod remainder | whole | other:nonzero
+maximum minimum fmax fmin copysign | kink | other:exact
 eq ne lt le gt ge greater less_equal not_equal isclose | whole | other:exact
 logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor gcd lcm | whole | other:exact
 bitwise_left_shift bitwise_right_shift | whole | other:small
@@ -36,7 +36,6 @@ clamp clip | kink | min:small? max:number?
 clamp_min | kink | min:exact
 clamp_max | kink | max:exact
 masked_fill | any | mask:mask value:number
-ldexp | any | other:whole_like
 mvlgamma | far | p:one
 """
 
@@ -48,7 +47,7 @@ amax amin | ties | dim:dims? keepdim:flag?
 max min median nanmedian | apart |
 max min median nanmedian mode cummax cummin | apart | dim:dim -> 2
 max min median nanmedian | apart | dim:dim keepdim:flag -> 2
-max min | kink | other:exact
+max min | kink | other:exact_like
 argmax argmin | apart | dim:dim? keepdim:flag?
 aminmax | apart | dim:dim?* keepdim:flag?* -> 2
 all any | whole | dim:dims? keepdim:flag?
@@ -120,11 +119,13 @@ select_scatter | any | src:slice dim:dim index:zero
 masked_scatter | any | mask:mask source:like_self
 kron | any | other:like
 block_diag cartesian_prod | any |
-split chunk tensor_split | any | split:one dim:dim? -> list
+split | any | split_size:one dim:dim? -> list
+chunk | any | chunks:one dim:dim? -> list
+tensor_split | any | indices_or_sections:one dim:dim? -> list
 unbind | any | dim:dim? -> list
 meshgrid broadcast_tensors | any | other:like -> list
 where | any | other:chosen
-combinations vander | any |
+combinations | any |
 """
 
 _JOINED = """
@@ -145,7 +146,6 @@ addr | any | vec1:rows vec2:columns beta:number?* alpha:number?*
 tensordot | any | other:right dims:one
 cross | any | other:like dim:dim?
 linalg.vecdot | any | y:like dim:dim?*
-cov | any |
 """
 
 _FUNCTIONAL = """
@@ -155,7 +155,7 @@ nn.functional.hardtanh nn.functional.relu6 nn.functional.hardshrink nn.functiona
 nn.functional.relu nn.functional.hardsigmoid nn.functional.hardswish nn.functional.leaky_relu | kink | inplace:flag?*
 nn.functional.softmax nn.functional.softmin nn.functional.log_softmax | any | dim:dim dtype:dtype?*
 nn.functional.normalize | spread | p:two? dim:dim?
-nn.functional.mse_loss nn.functional.huber_loss | any | target:like_self reduction:reduction?*
+nn.functional.mse_loss | any | target:like_self reduction:reduction?*
 nn.functional.l1_loss nn.functional.smooth_l1_loss | kink | target:exact_self reduction:reduction?*
 nn.functional.linear | any | weight:weights
 nn.functional.pad | any | pad:pads value:number?*

@@ -67,7 +67,13 @@ class OperatorAuthor(Author):
         """A view as before; a conjugate of complex numbers is a copy here."""
         text = super().view_of(x)
         complex_ = self.at(x) is not None and self.at(x).is_complex()
+        if text == ".data":
+            return ".detach()"
         return ".mT" if complex_ and text in (".mH", ".H") else text
+
+    def detach(self) -> Step:
+        """A copy: a write to `.data` is not noticed, and what rules then make of it is theirs."""
+        return f"{self.new()} = {self.any()}.detach().clone()"
 
     # Tensors
 

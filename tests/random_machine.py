@@ -137,7 +137,7 @@ def _said(error: Exception) -> str:
     text = re.sub(r"(\[torch\.\w+) \[[\d, ]*\]", r"\1", text)         # the shape then, or that it was given since
     text = re.sub(r"(modified by an inplace operation|in the tensor list but got|desired output type).*", r"\1", text,
                   flags=re.DOTALL)
-    text = re.sub(r"^\w+\(\): (?=functions with out=)", "", text)    # of what PyTorch composes, a part is named
+    text = re.sub(r"^\w+\(\): (?=functions with out=|Supports 1D)", "", text)    # of what PyTorch composes, a part is named
     return re.split(r"\.(?:\s|$)|\n|: ?$", text)[0].strip()
 
 

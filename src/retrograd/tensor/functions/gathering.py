@@ -293,6 +293,9 @@ def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
 
 
 def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> Any:
+    if array_of("index_copy", index, "index", 3).dtype != I64:
+        raise RuntimeError("index_copy_(): Expected a long tensor for index, but got "
+                           f"{torch_dtype.of[index._array.dtype].legacy}")
     axis, index = _slices("index_copy", input, dim, index, source, IndexError)
     return _INDEX_COPY[place](input, source, index, axis)
 
@@ -312,7 +315,9 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
     array = array_of("index_fill", input)
     axis = axis_of("index_fill", dim, array.ndim)
-    index = int_index("index_fill", index)
+    array_of("index_fill", index, "index", 3)
+    if index._array.dtype != I64:
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index. It is torch.{index._array.dtype.name}.")
     if index._array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1
