@@ -207,7 +207,7 @@ class Arguments:
         return self.make(self.draw.choice(options), "any")
 
     def _matrix_shape(self) -> tuple[int, int]:
-        rows, columns = ((1, 1) + self.shape)[-2:]
+        rows, columns = (1, 1, *self.shape)[-2:]
         return rows, columns
 
     def _factor1(self) -> str:

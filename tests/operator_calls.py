@@ -17,7 +17,7 @@ sqrt rsqrt log log2 log10 log1p reciprocal digamma lgamma | positive |
 asin acos atanh erfinv arcsin arccos | unit |
 acosh tan logit | half |
 bitwise_not invert | whole |
-conj_physical real imag angle nan_to_num | kink |
+real imag angle nan_to_num | kink |
 round | kink | decimals:places_after?*
 add sub subtract | any | other:other alpha:number?*
 rsub mul multiply | any | other:other
@@ -117,11 +117,10 @@ scatter_add | any | dim:dim index:places src:like_self
 scatter | any | dim:dim index:zeros value:number
 select_scatter | any | src:slice dim:dim index:zero
 masked_scatter | any | mask:mask source:like_self
-kron | any | other:like
 block_diag cartesian_prod | any |
-split | any | split_size:one dim:dim? -> list
+split | any | one dim:dim? -> list
 chunk | any | chunks:one dim:dim? -> list
-tensor_split | any | indices_or_sections:one dim:dim? -> list
+tensor_split | any | one dim:dim? -> list
 unbind | any | dim:dim? -> list
 meshgrid broadcast_tensors | any | other:like -> list
 where | any | other:chosen
@@ -149,7 +148,8 @@ linalg.vecdot | any | y:like dim:dim?*
 """
 
 _FUNCTIONAL = """
-nn.functional.elu nn.functional.celu nn.functional.selu nn.functional.gelu nn.functional.silu nn.functional.mish | kink |
+nn.functional.elu nn.functional.celu nn.functional.selu nn.functional.gelu nn.functional.silu | kink |
+nn.functional.mish | any |
 nn.functional.softplus nn.functional.logsigmoid nn.functional.softsign nn.functional.tanhshrink | kink |
 nn.functional.hardtanh nn.functional.relu6 nn.functional.hardshrink nn.functional.softshrink | kink |
 nn.functional.relu nn.functional.hardsigmoid nn.functional.hardswish nn.functional.leaky_relu | kink | inplace:flag?*

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,15 @@ class OperatorAuthor(Author):
                 self.steps.append(OBSERVE)
         self.derivatives()
         return self.steps
+
+    def names(self, fits: Callable[[Any], bool] = lambda t: True) -> list[str]:
+        """The names of tensors that fit. A view that is no longer in order fits nothing that asks for its history."""
+        def asked(t: Any) -> bool:
+            try:
+                return fits(t)
+            except RuntimeError:
+                return False
+        return super().names(asked)
 
     def add(self, step: Step) -> None:
         self.steps.append(step)
@@ -172,7 +182,7 @@ class OperatorAuthor(Author):
         space = _resolved(torch, call.name)
         if space is None or (method and kind < 0.5 and call.name.count(".") == 0):
             return f"{x}.{call.plain}({', '.join(options)})"
-        named = self.draw.random() < 0.05 and not call.sequence and "input" in (space.__doc__ or "")[:80] and all("=" in option for option in options)
+        named = self.draw.random() < 0.05 and "(input," in (space.__doc__ or "") and all("=" in o for o in options)
         text = ", ".join([f"input={x}" if named else x, *options])
         if kind > 0.88 and call.results in "12" and "out=" in (space.__doc__ or ""):
             return f"torch.{call.name}({text}, out={self.out(f'torch.{call.name}({text})')})"
@@ -195,15 +205,17 @@ class OperatorAuthor(Author):
         """What a result is written to: mostly as it should be, else of another type, shape, or a leaf."""
         result = self.value(text)
         results = [*result] if isinstance(result, tuple) else [result]
-        return ", ".join(self.target(r) for r in results) if len(results) == 1 else (
-            f"({', '.join(self.target(r) for r in results)})")
+        targets = ", ".join(self.target(r, text) for r in results)
+        return targets if len(results) == 1 else f"({targets})"
 
-    def target(self, result: Any) -> str:
+    def target(self, result: Any, text: str) -> str:
         kind = self.draw.random()
-        if not isinstance(result, self.torch.Tensor) or kind < 0.1:
-            return self.made((2,), "any")
+        if not isinstance(result, self.torch.Tensor) or kind < 0.06:
+            return "torch.zeros((2,))"
+        names = re.findall(r"\bt\d+\b", text)
+        operands = [t.untyped_storage().data_ptr() for t in map(self.at, names) if t is not None]
         fits = self.names(lambda t: t.shape == result.shape and t.dtype == result.dtype and t.is_contiguous()
-                          and t.untyped_storage().data_ptr() != result.untyped_storage().data_ptr())
+                          and t.untyped_storage().data_ptr() not in operands)
         if fits and kind < 0.4:
             return self.draw.choice(fits)
         shape = tuple(result.shape) if kind < 0.85 else (0,)
@@ -239,9 +251,9 @@ class OperatorAuthor(Author):
         inputs = self.names(lambda t: t.numel() > 0 and t.dtype.is_floating_point)
         if not inputs:
             return self.create()
-        sample, dtype = self.draw.randrange(8), self.draw.choice(["float64", self.palette[0]])
+        sample = self.draw.randrange(8)
         chosen = ", ".join(self.draw.choices(inputs, k=3))
-        return f"{self.new()} = entry({name!r}, {sample}, torch.{dtype}, [{chosen}])"
+        return f"{self.new()} = entry({name!r}, {sample}, torch.float64, [{chosen}])"
 
     # Derivatives
 

@@ -104,14 +104,15 @@ def difference(torch: Any, ours: Any, steps: Sequence[Step], machine: type[Machi
     left, right = machine(torch), machine(ours)
     for i, step in enumerate(steps):
         a, b = left.step(step), right.step(step)
-        if any(re.search("has been detached in-place|INTERNAL ASSERT FAILED|please report an enhance", str(e)) for e in a):
+        if any(re.search("has been detached in-place|INTERNAL ASSERT FAILED|please report an enhance", str(e))
+               for e in a):
             return None                                      # PyTorch gives up, or has a fault of its own
         for x, y in zip(a, b, strict=False):
             if not _same(x, y, tolerance):
                 if accepted(x, y):
                     return None
                 return f"at step {i}, {step}:\n  torch: {_text(x)}\n  ours:  {_text(y)}"
-        if a and re.search(r"Doubled\.apply|out=", step) and isinstance(a[-1], Exception):
+        if a and re.search(r"Doubled\.apply|out=|fmod_|remainder_", step) and isinstance(a[-1], Exception):
             return None                                      # PyTorch leaves what it refuses to write half changed
         if len(a) != len(b):
             if accepted(*[c[min(len(a), len(b))] if len(c) > min(len(a), len(b)) else None for c in (a, b)]):
@@ -137,7 +138,8 @@ def _said(error: Exception) -> str:
     text = re.sub(r"(\[torch\.\w+) \[[\d, ]*\]", r"\1", text)         # the shape then, or that it was given since
     text = re.sub(r"(modified by an inplace operation|in the tensor list but got|desired output type).*", r"\1", text,
                   flags=re.DOTALL)
-    text = re.sub(r"^\w+\(\): (?=functions with out=|Supports 1D)", "", text)    # of what PyTorch composes, a part is named
+    # Of what PyTorch composes, a part is named.
+    text = re.sub(r"^\w+\(\): (?=functions with out=|Supports 1D)", "", text)
     return re.split(r"\.(?:\s|$)|\n|: ?$", text)[0].strip()
 
 

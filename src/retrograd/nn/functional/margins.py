@@ -13,7 +13,7 @@ from ...ops import arithmetic, margins as ops
 from ...tensor.functions.comparison import where
 from ...tensor.options import check_tensor, number, refuse_complex_gradient
 from ...tensor.recording import recorded
-from ...tensor.state import plain, requires
+from ...tensor.state import plain
 from .distance import pairwise_distance
 from .loss import reduced, refuse_gradient
 from .reduction import checked_reduction

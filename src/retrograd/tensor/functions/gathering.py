@@ -254,7 +254,9 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
     numbers = index._array
     if parts.dtype != array.dtype:
         have, want = (torch_dtype.of[a.dtype].legacy for a in (array, parts))
-        raise RuntimeError(f"{name}_(): self ({have}) and source ({want}) must have the same scalar type")
+        said = (f"self ({have}) and source ({want}) must have the same scalar type" if name == "index_add" else
+                f"self and source expected to have the same dtype, but got (self) {have} and (source) {want}")
+        raise RuntimeError(f"{name}_(): {said}")
     count = parts.shape[axis] if parts.ndim else 1
     if numbers.size != count:
         tail = f": ({count}), for dim: {axis}" if name == "index_add" else f" ({count})"

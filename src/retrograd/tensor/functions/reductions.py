@@ -62,7 +62,8 @@ def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
         return None
     asked = element_type(name, dtype)
     if asked not in DIFFERENTIABLE and local.here.grad and isinstance(input, State) and requires(input):
-        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. Sum up x.detach() for a constant.")
+        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. "
+                           "Give x.detach() for a constant.")
     return asked
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import C_NAMES
 from ...kernels.reductions import nonempty
 from ...ops import reductions, scans, sorting as ops
 from .. import return_types
@@ -197,6 +198,10 @@ def _over_itself(op: Any) -> Callable[..., Any]:
         target = input._array.dtype if dtype is None else element_type(op.name, dtype)
         if target.kind == "b":
             raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'. Convert with .long().")
+        have = input._array.dtype
+        if target != have:
+            raise RuntimeError(f"Bad in-place call: input tensor dtype {C_NAMES[have.name]} and output tensor dtype "
+                               f"{C_NAMES[target.name]} should match")
         write(op, input, (place, target))
         return input
 
