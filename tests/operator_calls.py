@@ -17,7 +17,7 @@ sqrt rsqrt log log2 log10 log1p reciprocal digamma lgamma | positive |
 asin acos atanh erfinv arcsin arccos | unit |
 acosh tan logit | half |
 bitwise_not invert | whole |
-real imag angle nan_to_num | kink |
+angle nan_to_num | kink |
 round | kink | decimals:places_after?*
 add sub subtract | any | other:other alpha:number?*
 rsub mul multiply | any | other:other

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from op_table import BY_NAME, RANDOM
-from random_machine import READ, Machine, difference as difference_of
+from random_machine import READ, Machine, Step, difference as difference_of
 
 # Entries whose derivatives are PyTorch's, to second order, with PyTorch's nodes.
 ENTRIES = [name for name, e in BY_NAME.items() if e not in RANDOM and "f" in e.kinds and "f" not in e.apart
@@ -97,26 +97,27 @@ class OperatorMachine(Machine):
 # What may be found first where more than one thing is wrong.
 _ANY_ORDER = (r"not implemented for|can't be cast|leaf Variable|out=\.\.\. arguments|must be|same dtype|result dtype|"
               r"has no dimensions|invalid combination|Expected out|missing \d+ required|Autograd not support|"
-              r"Expected tensor for|to match")
+              r"Expected tensor for|to match|only supports bool")
 
 
-def accepted(theirs: Any, ours: Any) -> bool:
-    """Whether a difference is one of those that are meant."""
+# What PyTorch says where it has not thought of a gradient: of no derivative, of mixed dtypes.
+_NO_GRADIENT = ("derivative for .* is not implemented|the graph a second time|Subtraction, the|"
+                "must have the same dtype, but got|can't be cast to the desired output type")
+
+
+def accepted(step: Step, theirs: Any, ours: Any) -> bool:
+    """Whether a difference is one of those that are meant, after which the two go on apart."""
     if isinstance(theirs, Exception) and isinstance(ours, Exception):
         return any(re.search(_ANY_ORDER, str(e)) for e in (theirs, ours))
-    # Without elements PyTorch does not come to the kernel that it does not have.
-    if theirs is None and isinstance(ours, NotImplementedError):
-        return "not implemented for" in str(ours)
-    # What PyTorch has no kernel or no derivative for is computed here all the same.
-    if isinstance(theirs, NotImplementedError | RuntimeError) and not isinstance(ours, Exception):
-        if re.search("not implemented for|derivative for .* is not implemented|the graph a second time", str(theirs)):
-            return True
-        # In the gradients of mixed dtypes, of which PyTorch has not thought.
-        if re.search(r"Subtraction, the|must have the same dtype, but got", str(theirs)):
-            return True
-    # A recorded pass keeps what PyTorch's rules name. What no rule of ours needs is not kept.
-    if ours is None and isinstance(theirs, RuntimeError) and "modified by an inplace operation" in str(theirs):
-        return True
+    # Without elements PyTorch does not come to the kernel that it does not have; of nothing, its max is -inf by `out=`.
+    if theirs is None and isinstance(ours, Exception):
+        return re.search("not implemented for|Expected reduction dim to be specified", str(ours)) is not None
+    if isinstance(theirs, Exception):
+        if re.search("derivatives|backward|grad", step):
+            # A pass keeps what PyTorch's rules name; what no rule of ours needs is neither kept nor missed.
+            return re.search(f"{_NO_GRADIENT}|modified by an inplace operation", str(theirs)) is not None
+        # What PyTorch has no kernel for is computed here all the same.
+        return ours is None and isinstance(theirs, NotImplementedError) and "not implemented for" in str(theirs)
     # Gradients that PyTorch masks at special points are nan when they are differentiated again.
     pairs = [(a, b) for a, b in zip(_arrays(theirs), _arrays(ours), strict=False) if a.shape == b.shape]
     return any(bool((np.isnan(a) & ~np.isnan(b)).any()) for a, b in pairs)

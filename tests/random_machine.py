@@ -99,7 +99,7 @@ Machine.reads = READ
 
 def difference(torch: Any, ours: Any, steps: Sequence[Step], machine: type[Machine] = Machine,
                tolerance: Mapping[str, float] = _TOLERANCE,
-               accepted: Callable[[Any, Any], bool] = lambda theirs, ours: False) -> str | None:
+               accepted: Callable[[Step, Any, Any], bool] = lambda step, theirs, ours: False) -> str | None:
     """Where a program first differs between two libraries; None where it is the same throughout."""
     left, right = machine(torch), machine(ours)
     for i, step in enumerate(steps):
@@ -109,17 +109,16 @@ def difference(torch: Any, ours: Any, steps: Sequence[Step], machine: type[Machi
             return None                                      # PyTorch gives up, or has a fault of its own
         for x, y in zip(a, b, strict=False):
             if not _same(x, y, tolerance):
-                if accepted(x, y):
+                if accepted(step, x, y):
                     return None
                 return f"at step {i}, {step}:\n  torch: {_text(x)}\n  ours:  {_text(y)}"
         if a and re.search(r"Doubled\.apply|out=|fmod_|remainder_", step) and isinstance(a[-1], Exception):
             return None                                      # PyTorch leaves what it refuses to write half changed
         if len(a) != len(b):
-            if accepted(*[c[min(len(a), len(b))] if len(c) > min(len(a), len(b)) else None for c in (a, b)]):
+            longer, place = a if len(a) > len(b) else b, min(len(a), len(b))
+            if accepted(step, *[longer[place] if longer is notes else None for notes in (a, b)]):
                 return None
-            longer = a if len(a) > len(b) else b
-            return (f"at step {i}, {step}:\n  only {'torch' if longer is a else 'ours'}: "
-                    f"{_text(longer[min(len(a), len(b))])}")
+            return f"at step {i}, {step}:\n  only {'torch' if longer is a else 'ours'}: {_text(longer[place])}"
     return None
 
 

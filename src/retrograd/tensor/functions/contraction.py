@@ -179,8 +179,10 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
         if first != second and 1 not in (first, second):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {first} in dim {m} and second "
                                f"has size {second} in dim {n}")
-        if first != second:
-            a, b = (a, b.sum(n, True)) if first == 1 else (a.sum(m, True), b)
+        if second == 1:                             # of two of size 1 as well: it leaves a node, as in PyTorch
+            a = a.sum(m, True)
+        elif first == 1:
+            b = b.sum(n, True)
     summed_a, summed_b = [d % x.ndim for d in dims_a], [d % y.ndim for d in dims_b]
     for summed in (summed_a, summed_b):
         if len({*summed}) < len(summed):

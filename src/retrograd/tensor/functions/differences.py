@@ -236,7 +236,7 @@ def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, An
                          "slice() cannot be applied to a 0-dim tensor.")
     dim = axis_of(name, dim, array.ndim)
     if x is None:
-        if array.dtype == BOOL_ and array.shape[dim]:
+        if array.dtype == BOOL_ and (array.shape[dim] or name != "trapezoid"):
             raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
         if isinstance(dx, (bool, complex)):
             raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")

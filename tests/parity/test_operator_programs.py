@@ -1,0 +1,21 @@
+"""Random programs of operators, step by step and through two derivatives, against PyTorch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import retrograd
+from operator_machine import difference
+from operator_programs import generate
+from random_machine import shrunk
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_random_programs_of_operators(block: int) -> None:
+    for seed in range(block * 60, block * 60 + 60):
+        steps = generate(torch, seed)
+        if difference(torch, retrograd, steps) is not None:
+            steps = shrunk(torch, retrograd, steps, difference)
+            told = "\n".join(steps)
+            raise AssertionError(f"seed {seed}\n{told}\n{difference(torch, retrograd, steps)}")
