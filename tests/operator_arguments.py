@@ -11,6 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 DTYPES = ("float32", "float64", "complex64", "complex128", "int64", "int32", "uint8", "bool")
+# Kinds that say nothing of other tensors.
+SIMPLE = ("flag", "rounding", "exponent", "order", "two", "fraction", "number", "small", "one", "dim", "dims", "dtype",
+          "some_dims", "places_after")
 REAL = tuple(name for name in DTYPES if "complex" not in name)
 _FIXED = {
     "places_after": ("1", "2", "-1"),
@@ -35,8 +38,8 @@ class Arguments:
     def text(self, kind: str) -> str:
         if kind in _FIXED:
             return self.draw.choice(_FIXED[kind])
-        if kind == "dtype":                 # the gradient of a real number by way of a complex one PyTorch refuses
-            return f"torch.{self.draw.choice(DTYPES if self.complex else REAL)}"
+        if kind == "dtype":                 # between real and complex, PyTorch has no right gradients
+            return f"torch.{self.draw.choice(DTYPES[2:4] if self.complex else REAL)}"
         found: str = getattr(self, f"_{kind}")()
         return found
 
@@ -113,7 +116,9 @@ class Arguments:
         return str([self.draw.choice([0, 1, 1, 2]) for _ in range(count)])
 
     def _other(self) -> str:
-        return self.make(self._broadcast(), "any") if self.draw.random() < 0.8 else self.text("number")
+        if self.draw.random() < 0.75:
+            return self.make(self._broadcast(), "any")
+        return self.draw.choice([*_FIXED["number"], "1j", "torch.tensor(1.5)", "torch.tensor(2)", "np.float32(2)"])
 
     def _exact_like(self) -> str:
         return self.make(self._broadcast(), "exact")

@@ -27,11 +27,17 @@ class OperatorMachine(Machine):
     def __init__(self, torch: Any) -> None:
         super().__init__(torch)
         self.first: dict[int, tuple[int, Any]] = {}
-        self.scope |= {"entry": self._entry, "derivatives": self._derivatives}
+        self.scope |= {"entry": self._entry, "derivatives": self._derivatives, "notes": self._notes,
+                       "np": np}
+        torch.set_default_dtype(torch.float32)
 
     def _note(self, g: Any) -> Any:
         self.notes.append(("hook", np.array(g.detach().numpy(force=True)), str(g.dtype)))
         return g
+
+    def _notes(self, results: Any) -> None:
+        for result in [results] if isinstance(results, self.torch.Tensor) else results:
+            self._note(result)
 
     def read(self, name: str, what: str, t: Any, value: Any) -> Any:
         """What is noted. Versions count from when a tensor is first seen: PyTorch's operators write within."""
@@ -97,7 +103,8 @@ class OperatorMachine(Machine):
 # What may be found first where more than one thing is wrong.
 _ANY_ORDER = (r"not implemented for|can't be cast|leaf Variable|out=\.\.\. arguments|must be|same dtype|result dtype|"
               r"has no dimensions|invalid combination|Expected out|missing \d+ required|Autograd not support|"
-              r"Expected tensor for|to match|only supports bool")
+              r"Expected tensor for|to match|only supports bool|automatic differentiation|"
+              r"received a bool|expected scalar_type")
 
 
 # What PyTorch says where it has not thought of a gradient: of no derivative, of mixed dtypes.
@@ -134,4 +141,8 @@ def _strides(t: Any) -> tuple[int, ...]:
 
 def difference(torch: Any, ours: Any, steps: Sequence[str]) -> str | None:
     coarse = any(word in step for step in steps for word in ("float32", "complex64", "float16", "int", "bool"))
-    return difference_of(torch, ours, steps, OperatorMachine, _COARSE if coarse else _CLOSE, accepted)
+    try:
+        return difference_of(torch, ours, steps, OperatorMachine, _COARSE if coarse else _CLOSE, accepted)
+    finally:
+        for library in (torch, ours):
+            library.set_default_dtype(library.float32)

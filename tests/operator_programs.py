@@ -1,30 +1,32 @@
 """Random programs of operators: `random_programs` with calls of every kind among its steps, and derivatives at the end.
 
-What is drawn fits what is there, by looking at PyTorch's values: operators get no operands for which the last bits
-decide (near kinks, ties and poles), so that the two libraries must agree closely on all that they show.
+Besides programs of small tensors there are single calls on what is special (nan, infinities) and on what is large,
+where kernels go other ways.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from operator_arguments import Arguments
+from operator_arguments import SIMPLE, Arguments
 from operator_calls import CALLS, Call
-from operator_domains import CONVERSIONS, FITS
-from operator_machine import ENTRIES, OperatorMachine
+from operator_domains import CONVERSIONS
+from operator_machine import ENTRIES
+from operator_operands import Operands, unfit
 from random_machine import OBSERVE, Step
-from random_programs import Author
 
-_SHAPES = ((3,), (2, 3), (2, 3), (3, 3), (3, 2), (1, 3), (2, 1), (), (), (2, 2, 3), (4,), (1,), (0,), (2, 0), (0, 3),
-           (1, 2, 3), (2, 1, 2))
-_PALETTES = (("float64",), ("float64", "float64", "int64", "bool"), ("float64", "complex128"), ("float32",),
-             ("float32", "float64"), ("float32", "float64", "int64", "int32", "uint8", "bool", "complex64"))
 _LAID_OUT = ".clone(memory_format=torch.contiguous_format)"
+_VIEWED = re.compile(r"\.mT|::2|\.expand\(|\.transpose\(")
+_NAME = re.compile(r"\bt\d+\b")
+# Operators that are written as symbols too.
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**", "fmod": "%", "remainder": "%",
+            "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "bitwise_and": "&",
+            "bitwise_or": "|", "bitwise_xor": "^", "bitwise_left_shift": "<<", "bitwise_right_shift": ">>"}
+_SPECIAL = ("float('inf')", "-float('inf')", "float('nan')", "0.", "-0.", "1.", "-1.", "0.5", "-2.5", "3.")
+# Element by element or by reduction, so that what is large does not become larger.
+_SIMPLE_CALLS = [call for call in CALLS if not call.sequence and call.name not in ("diagflat", "diag_embed", "unique")
+                 and all(p.kind in SIMPLE for p in call.parameters) and call.results in "12"]
 
 
 def generate(torch: Any, seed: int, length: int = 9) -> list[Step]:
@@ -32,116 +34,32 @@ def generate(torch: Any, seed: int, length: int = 9) -> list[Step]:
     return OperatorAuthor(torch, seed).program(length)
 
 
-class OperatorAuthor(Author):
+class OperatorAuthor(Operands):
     """Writes a program in which most steps call an operator."""
 
     def __init__(self, torch: Any, seed: int) -> None:
         super().__init__(torch, seed)
-        self.torch = torch
-        self.machine = OperatorMachine(torch)
-        self.palette = self.draw.choice(_PALETTES)
-        self.steps: list[Step] = []
         self.kinds = ((self.create, 1), (self.view, 3), (self.call, 14), (self.entry, 3), (self.write, 1.5),
                       (self.hook, 1), (self.backward, 0.6), (self.grad, 0.8), (self.detach, 0.4), (self.mode, 0.3),
-                      (self.compute, 0.7), (self.mark, 0.3))
+                      (self.compute, 0.7), (self.mark, 0.3), (self.special, 0.7), (self.large, 0.2))
 
     def program(self, length: int) -> list[Step]:
         makers, weights = zip(*self.kinds, strict=True)
+        if self.draw.random() < 0.1:
+            self.add("torch.set_default_dtype(torch.float64)")
         for i in range(length):
             maker = self.create if i < 2 else self.draw.choices(makers, weights)[0]
             step = maker()
             if maker in (self.call, self.entry) and self.draw.random() < 0.07:
                 step = f"with torch.no_grad(): {step}"
             self.add(step)
-            for name in self.names(_unfit):
+            for name in self.names(unfit):
                 self.add(f"del {name}")
             if i > 1:
                 self.steps.append(OBSERVE)
         self.derivatives()
+        self.torch.set_default_dtype(self.torch.float32)
         return self.steps
-
-    def names(self, fits: Callable[[Any], bool] = lambda t: True) -> list[str]:
-        """The names of tensors that fit. A view that is no longer in order fits nothing that asks for its history."""
-        def asked(t: Any) -> bool:
-            try:
-                return fits(t)
-            except RuntimeError:
-                return False
-        return super().names(asked)
-
-    def add(self, step: Step) -> None:
-        self.steps.append(step)
-        self.machine.step(step)
-
-    def view_of(self, x: str) -> str:
-        """A view as before; a conjugate of complex numbers is a copy here."""
-        text = super().view_of(x)
-        complex_ = self.at(x) is not None and self.at(x).is_complex()
-        if text == ".data":
-            return ".detach()"
-        return ".mT" if complex_ and text in (".mH", ".H") else text
-
-    def detach(self) -> Step:
-        """A copy: a write to `.data` is not noticed, and what rules then make of it is theirs."""
-        return f"{self.new()} = {self.any()}.detach().clone()"
-
-    # Tensors
-
-    def create(self) -> Step:
-        return self.literal(self.draw.choice(_SHAPES), "")
-
-    def literal(self, shape: tuple[int, ...], kind: str) -> Step:
-        """A new tensor of multiples of 1/8, which are exact in all that is added and multiplied."""
-        dtype = "bool" if kind == "bool" else self.draw.choice(self.palette)
-        if kind == "floating" and dtype in ("int64", "int32", "uint8", "bool"):
-            dtype = self.palette[0]
-        count = math.prod(shape)
-        numbers = [self.number(dtype, kind) for _ in range(count)]
-        if kind in ("apart", "spread"):
-            numbers = self.draw.sample([n / 8 for n in range(-24, 25) if n], min(count, 48)) + numbers[48:]
-            dtype = self.palette[0]
-        floating = "float" in dtype or "complex" in dtype
-        grad = ", requires_grad=True" if floating and self.draw.random() < 0.6 else ""
-        options = f"dtype=torch.{dtype}{grad}"
-        if not count:
-            return f"{self.new()} = torch.zeros({shape}, {options})"
-        return f"{self.new()} = torch.tensor({np.reshape(np.array(numbers, object), shape).tolist()}, {options})"
-
-    def number(self, dtype: str, kind: str) -> Any:
-        draw = self.draw
-        if dtype == "bool":
-            return draw.random() < 0.5
-        if kind == "nonzero":
-            return draw.choice([1, 2, 3]) if dtype == "uint8" else draw.choice([-3, -2, -1, 1, 2, 3])
-        if kind == "positive":
-            return draw.randint(1, 4) if "int" in dtype else draw.randint(4, 24) / 8
-        if "int" in dtype or kind == "whole":
-            return draw.randint(0 if dtype == "uint8" else -3, 3)
-        if "complex" in dtype:
-            return complex(draw.randint(-16, 16) / 8, draw.randint(-16, 16) / 8)
-        return draw.randint(-20, 20) / 8
-
-    def made(self, shape: tuple[int, ...], kind: str) -> str:
-        """The name of a tensor of a shape and kind: one that is there, or a new one."""
-        fits = FITS.get(kind, FITS["any"])
-        found = self.names(lambda t: tuple(t.shape) == tuple(shape) and t.is_contiguous() and fits(t)
-                           and (kind != "bool" or str(t.dtype) == "torch.bool"))
-        if found and kind != "literal" and self.draw.random() < 0.6:
-            return self.draw.choice(found)
-        self.add(self.literal(tuple(shape), kind))
-        return f"t{self.count - 1}"
-
-    def operand(self, domain: str) -> str:
-        """A tensor that suits an operator: as it is, or what is made of it."""
-        fits, x = FITS[domain], self.any()
-        for _ in range(3):
-            t = self.at(x)
-            if t is not None and fits(t):
-                return x
-            x = self.any()
-        if domain in CONVERSIONS and self.at(x) is not None and self.draw.random() < 0.7:
-            return CONVERSIONS[domain].format(f"torch.view_as_real({x})" if self.at(x).is_complex() else x)
-        return self.made(self.draw.choice(_SHAPES), domain)
 
     # Calls
 
@@ -155,8 +73,7 @@ class OperatorAuthor(Author):
         if call.sequence:
             x = f"[{x}, {self.made(tuple(t.shape), 'any')}]" if self.draw.random() < 0.8 else f"[{x}]"
         options = self.arguments(call, arguments)
-        text = self.form(call, x, options)
-        return self.assigned(call, text)
+        return self.assigned(call, self.form(call, x, options))
 
     def arguments(self, call: Call, arguments: Arguments) -> list[str]:
         """The arguments, by position as long as none before was left out, or by name."""
@@ -174,10 +91,12 @@ class OperatorAuthor(Author):
         return found if _ordered(found) else [text.partition("=")[2] or text for text in found]
 
     def form(self, call: Call, x: str, options: list[str]) -> str:
+        """The call as a method, a function, in place, with `out=`, or as a symbol."""
         kind, torch = self.draw.random(), self.torch
         method = not call.sequence and hasattr(torch.Tensor, call.plain) and "functional" not in call.name
-        operands = [self.at(name) for name in re.findall(r"\bt\d+\b", f"{x} {options}")]
-        if kind < 0.14 and method and hasattr(torch.Tensor, f"{call.plain}_") and self.separate(operands, call):
+        if call.name in _SYMBOLS and len(options) == 1 and "=" not in options[0] and kind < 0.5:
+            return self.symbol(_SYMBOLS[call.name], x, options[0], call)
+        if kind < 0.14 and method and hasattr(torch.Tensor, f"{call.plain}_") and self.separate(call, x, options):
             return f"{x}.{call.plain}_({', '.join(options)})"
         space = _resolved(torch, call.name)
         if space is None or (method and kind < 0.5 and call.name.count(".") == 0):
@@ -188,18 +107,29 @@ class OperatorAuthor(Author):
             return f"torch.{call.name}({text}, out={self.out(f'torch.{call.name}({text})')})"
         return f"torch.{call.name}({text})"
 
-    def separate(self, operands: list[Any], call: Call) -> bool:
-        """Whether what is written over is dense, and is not read from elsewhere.
+    def symbol(self, sign: str, x: str, other: str, call: Call) -> str:
+        """An operator of Python's, from either side, or that writes over its left side."""
+        written = _NAME.fullmatch(x) and self.draw.random() < 0.2 and sign not in "== != < <= > >= @".split()
+        if written and self.separate(call, x, [other]):
+            self.add(f"{x} {sign}= {other}")
+            return f"{x}.clone()"
+        if re.fullmatch(r"-?[\d.]+", other) and self.draw.random() < 0.4 and sign != "**":
+            return f"({other}) {sign} {x}"
+        return f"{x} {sign} {other}"
+
+    def separate(self, call: Call, x: str, options: list[str]) -> bool:
+        """Whether what is written over does not overlap itself, and is not read from elsewhere.
 
         PyTorch makes ints require a gradient that a comparison is written over, and lets leaves be written over by
         logical operators.
         """
-        here = [t for t in operands if t is not None]
-        watched = any(t.requires_grad for t in here)
-        if not here or (watched and ("logical" in call.name or not here[0].is_floating_point())):
+        target, here = self.value(x), [self.at(name) for name in _NAME.findall(f"{x} {options}")]
+        if target is None or not here or ".expand(" in x or any(t is None or self.expanded(t) for t in here):
+            return False
+        if any(t.requires_grad for t in here) and ("logical" in call.name or not target.is_floating_point()):
             return False
         places = [t.untyped_storage().data_ptr() for t in here if t.numel()]
-        return bool(here) and here[0].is_contiguous() and len({*places}) == len(places)
+        return len({*places}) == len(places)
 
     def out(self, text: str) -> str:
         """What a result is written to: mostly as it should be, else of another type, shape, or a leaf."""
@@ -212,14 +142,16 @@ class OperatorAuthor(Author):
         kind = self.draw.random()
         if not isinstance(result, self.torch.Tensor) or kind < 0.06:
             return "torch.zeros((2,))"
-        names = re.findall(r"\bt\d+\b", text)
-        operands = [t.untyped_storage().data_ptr() for t in map(self.at, names) if t is not None]
+        operands = [t.untyped_storage().data_ptr() for t in map(self.at, _NAME.findall(text)) if t is not None]
         fits = self.names(lambda t: t.shape == result.shape and t.dtype == result.dtype and t.is_contiguous()
                           and t.untyped_storage().data_ptr() not in operands)
-        if fits and kind < 0.4:
+        if fits and kind < 0.3:
             return self.draw.choice(fits)
         shape = tuple(result.shape) if kind < 0.85 else (0,)
         dtype = str(result.dtype) if kind < 0.93 else f"torch.{self.draw.choice(('float64', 'int64', 'float32'))}"
+        if kind < 0.5 and not text.startswith("torch.diag"):           # a part of what is larger
+            self.add(f"{self.new()} = torch.zeros({(*shape, 2)}, dtype={dtype})")
+            return f"t{self.count - 1}[..., {self.draw.randrange(2)}]"
         return f"torch.zeros({shape}, dtype={dtype})"
 
     def assigned(self, call: Call, text: str) -> Step:
@@ -227,23 +159,41 @@ class OperatorAuthor(Author):
             return f"{self.new()}, {self.new()} = {text}"
         if call.results == "list":
             return f"{self.new()}, *_ = {text}" if self.draw.random() < 0.7 else f"*_, {self.new()} = {text}"
-        return f"{self.new()} = {text}{self.laid_out(text)}"
+        return f"{self.new()} = {self.laid_out(text)}"
 
     def laid_out(self, text: str) -> str:
         """Of operands that lie in memory in different ways, where the result lies is not PyTorch's choice."""
-        operands = [t for t in map(self.at, re.findall(r"\bt\d+\b", text)) if t is not None]
-        if len(operands) < 2 or all(t.is_contiguous() for t in operands) or "_(" in text or "out=" in text:
-            return ""
+        operands = [t for t in map(self.at, _NAME.findall(text)) if t is not None]
+        same = all(t.is_contiguous() for t in operands) and not _VIEWED.search(text)
+        if len(operands) < 2 or same or "_(" in text or "out=" in text:
+            return text
         result = self.value(text)
         if not isinstance(result, self.torch.Tensor) or result._is_view():
-            return ""
-        return _LAID_OUT
+            return text
+        return f"({text}){_LAID_OUT}"
 
-    def value(self, text: str) -> Any:
-        """What an expression is, evaluated beside the program."""
-        found, notes = self.machine.look(text), self.machine.notes
-        notes.clear()
-        return found
+    # Calls on other operands
+
+    def special(self) -> Step:
+        """A call on zeros, infinities and nan, of which only the results are looked at."""
+        call = self.draw.choice(_SIMPLE_CALLS)
+        dtype = self.draw.choice(["float64", "float32"])
+        numbers = ", ".join(self.draw.choices(_SPECIAL, k=6))
+        return self.noted(call, f"torch.tensor([{numbers}], dtype=torch.{dtype}).reshape(2, 3)")
+
+    def large(self) -> Step:
+        """A call on many elements, in one order of memory or another."""
+        call = self.draw.choice(_SIMPLE_CALLS)
+        dtype, (rows, columns) = self.draw.choice(["float64", "float32"]), self.draw.choice([(60, 200), (4, 5000)])
+        numbers = f"torch.arange({rows * columns}) * 7919 % 40009"
+        x = f"(({numbers}).to(torch.{dtype}) / 10000 - 2).reshape({rows}, {columns})"
+        x += self.draw.choice(["", "", ".mT", ".unsqueeze(1)", ".reshape(-1)", "[:, ::2]"])
+        return self.noted(call, CONVERSIONS.get(call.domain, "{}").format(x))
+
+    def noted(self, call: Call, x: str) -> Step:
+        t = self.value(x)
+        options = self.arguments(call, Arguments(self.draw, t, self.made))
+        return f"notes({self.form(call, x, options)})"
 
     def entry(self) -> Step:
         """A call from the table of operators, on inputs in its domain that are made of what is there."""
@@ -271,7 +221,7 @@ class OperatorAuthor(Author):
         self.add(f"{', '.join(first)}, = derivatives([{', '.join(outputs)}], {inputs}, True)")
         self.steps.append(OBSERVE)
         again = self.names(lambda t: t.requires_grad and not t.is_leaf)
-        kept = [name for name in first if name in again and not _unfit(self.at(name))]
+        kept = [name for name in first if name in again and not unfit(self.at(name))]
         if kept:
             second = [self.new() for _ in leaves]
             self.add(f"{', '.join(second)}, = derivatives([{', '.join(kept)}], {inputs}, False)")
@@ -289,8 +239,3 @@ def _resolved(torch: Any, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
-
-
-def _unfit(t: Any) -> bool:
-    """Whether there are values by which small differences grow."""
-    return t.numel() > 200 or (t.numel() > 0 and not bool((np.abs(t.detach().numpy(force=True)) <= 30).all()))

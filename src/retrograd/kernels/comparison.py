@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
+from ..dtypes import BOOL_, FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
 from . import choosing
 from .arithmetic import like, promoted
 from .elementary import delivered
+from .layout import empty_as
 
 
 def clamp_number(x: Any, min: Any, max: Any) -> Any:
@@ -69,7 +70,11 @@ def isneginf(x: Any, *, out: Any = ...) -> Any:
 
 def isreal(x: Any, *, out: Any = ...) -> Any:
     """Whether x has no imaginary part, or one of 0."""
-    return np.equal(x.imag, 0, out=out) if x.dtype.kind == "c" else np.ones_like(x, bool)
+    if x.dtype.kind == "c":
+        return np.equal(x.imag, 0, out=out)
+    real = empty_as(x, BOOL_)
+    real[...] = True
+    return real
 
 
 def copysign_number(x: Any, number: Any) -> Any:

@@ -126,7 +126,10 @@ def median(x: Any, ignore_nan: bool) -> Any:
     """The median of all elements; nan of none."""
     refuse(x.dtype, "median_cpu", "bc")
     if not x.size:
-        return np.full((), np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min, x.dtype)
+        if x.dtype.kind == "f":
+            return np.full((), np.nan, x.dtype)
+        # What nan is as an int: shorter ones are cut off one of 32 bits.
+        return np.full((), np.iinfo(x.dtype).min if x.itemsize > 2 else 0, x.dtype)
     return median_dim(x.reshape(-1), 0, False, ignore_nan)[0]
 
 

@@ -254,9 +254,10 @@ def refuse_lost_gradient(input: Any, src: Any) -> None:
                            "src.detach() for a constant.")
 
 
-def refuse_complex_gradient(name: str, input: Any) -> None:
+def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
     """Raises RuntimeError where the derivative would be recorded of a function that has none for complex numbers."""
-    if isinstance(input, State) and input._array.dtype.kind == "c" and local.here.grad and requires(input):
+    if isinstance(input, State) and input._array.dtype.kind == "c" and local.here.grad and (
+            requires(input) or any(map(requires, others))):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 

@@ -180,9 +180,9 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
             raise RuntimeError(f"contracted dimensions need to match, but first has size {first} in dim {m} and second "
                                f"has size {second} in dim {n}")
         if second == 1:                             # of two of size 1 as well: it leaves a node, as in PyTorch
-            a = a.sum(m, True)
+            a = a.sum(m, True, dtype=a.dtype)
         elif first == 1:
-            b = b.sum(n, True)
+            b = b.sum(n, True, dtype=b.dtype)
     summed_a, summed_b = [d % x.ndim for d in dims_a], [d % y.ndim for d in dims_b]
     for summed in (summed_a, summed_b):
         if len({*summed}) < len(summed):

@@ -131,6 +131,8 @@ def _spread(name: str) -> Callable[..., Any]:
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
                  correction: float | None = None, axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
         if out is not None:
+            if type(dim) is bool:
+                raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim or correction=")
             return into(out, function, input, dim, unbiased, keepdim, correction=correction, axis=axis,
                         keepdims=keepdims)
         array = array_of(name, input)

@@ -16,7 +16,6 @@ from ..into import into
 from ..options import refuse_complex_gradient, refuse_lost_gradient
 from ..overwriting import fill_
 from ..recording import recorded
-from ..state import requires
 from .rearranging import plane
 
 if TYPE_CHECKING:
@@ -81,9 +80,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 
 def _check_gradient(name: str, input: Tensor, src: Tensor) -> None:
     """Raises RuntimeError for a gradient that PyTorch's two functions cannot have: through complex numbers, or ints."""
-    if input._array.dtype.kind == "c" and requires(src):
-        refuse_complex_gradient(name, src if src._array.dtype.kind == "c" else input)
-    refuse_complex_gradient(name, input)
+    refuse_complex_gradient(name, input, src)
     refuse_lost_gradient(input, src)
 
 
