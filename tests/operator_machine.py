@@ -104,11 +104,11 @@ class OperatorMachine(Machine):
 _ANY_ORDER = (r"not implemented for|can't be cast|leaf Variable|out=\.\.\. arguments|must be|same dtype|result dtype|"
               r"has no dimensions|invalid combination|Expected out|missing \d+ required|Autograd not support|"
               r"Expected tensor for|to match|only supports bool|automatic differentiation|"
-              r"received a bool|expected scalar_type")
+              r"received a bool|expected scalar_type|is not implemented|Boolean alpha")
 
 
 # What PyTorch says where it has not thought of a gradient: of no derivative, of mixed dtypes.
-_NO_GRADIENT = ("derivative for .* is not implemented|the graph a second time|Subtraction, the|"
+_NO_GRADIENT = ("derivative for .* is not implemented|the graph a second time|Subtraction, the|Negation, the|"
                 "must have the same dtype, but got|can't be cast to the desired output type")
 
 
@@ -118,7 +118,7 @@ def accepted(step: Step, theirs: Any, ours: Any) -> bool:
         return any(re.search(_ANY_ORDER, str(e)) for e in (theirs, ours))
     # Without elements PyTorch does not come to the kernel that it does not have; of nothing, its max is -inf by `out=`.
     if theirs is None and isinstance(ours, Exception):
-        return re.search("not implemented for|Expected reduction dim to be specified", str(ours)) is not None
+        return re.search("not implemented for|Expected reduction dim to be|expected scalar type", str(ours)) is not None
     if isinstance(theirs, Exception):
         if re.search("derivatives|backward|grad", step):
             # A pass keeps what PyTorch's rules name; what no rule of ours needs is neither kept nor missed.

@@ -24,8 +24,10 @@ _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow"
             "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "bitwise_and": "&",
             "bitwise_or": "|", "bitwise_xor": "^", "bitwise_left_shift": "<<", "bitwise_right_shift": ">>"}
 _SPECIAL = ("float('inf')", "-float('inf')", "float('nan')", "0.", "-0.", "1.", "-1.", "0.5", "-2.5", "3.")
+# What takes another of equal elements, or gets large of what is.
+_OF_EQUALS = ("diagflat", "diag_embed", "unique", "kthvalue", "mode", "topk", "median", "nanmedian")
 # Element by element or by reduction, so that what is large does not become larger.
-_SIMPLE_CALLS = [call for call in CALLS if not call.sequence and call.name not in ("diagflat", "diag_embed", "unique")
+_SIMPLE_CALLS = [call for call in CALLS if not call.sequence and call.name not in _OF_EQUALS
                  and all(p.kind in SIMPLE for p in call.parameters) and call.results in "12"]
 
 
@@ -69,6 +71,9 @@ class OperatorAuthor(Operands):
         t = self.value(x)
         if t is None:
             return f"{self.new()} = {x}"
+        if ".expand(" in x and "median" in call.name:
+            x = x.partition(".expand(")[0]                   # of which PyTorch reads foreign memory
+            t = self.value(x)
         arguments = Arguments(self.draw, t, self.made)
         if call.sequence:
             x = f"[{x}, {self.made(tuple(t.shape), 'any')}]" if self.draw.random() < 0.8 else f"[{x}]"
@@ -109,7 +114,7 @@ class OperatorAuthor(Operands):
 
     def symbol(self, sign: str, x: str, other: str, call: Call) -> str:
         """An operator of Python's, from either side, or that writes over its left side."""
-        written = _NAME.fullmatch(x) and self.draw.random() < 0.2 and sign not in "== != < <= > >= @".split()
+        written = _NAME.fullmatch(x) and self.draw.random() < 0.2 and sign not in ["==", "!=", "<", "<=", ">", ">=", "@"]
         if written and self.separate(call, x, [other]):
             self.add(f"{x} {sign}= {other}")
             return f"{x}.clone()"

@@ -15,13 +15,14 @@ import numpy as np
 from ..dtypes import category, of_scalar, result_dtype, unimplemented
 from . import remainders
 from .choosing import where
+from .layout import copied
 
 
 def promoted(x: Any, number: Any) -> Any:
     """`x` in its common type with a Python number, which counts less than an array: only its category matters."""
     if category(of_scalar(number)) <= category(x.dtype):
         return x
-    return x.astype(result_dtype([(x.dtype, True)], [number]))
+    return copied(x, result_dtype([(x.dtype, True)], [number]))
 
 
 def like(number: Any, x: Any) -> Any:

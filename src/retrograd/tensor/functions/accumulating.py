@@ -177,6 +177,11 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first:
         _refuse_resizing(*arrays)
     check(*arrays)
     if op is ops.addr:
+        if arrays[0].ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {arrays[0].ndim}D tensor for input")
+        if arrays[0].shape != (arrays[1].size, arrays[2].size):
+            sizes = ", ".join(f"{n}: {list(a.shape)}" for n, a in zip(("input", "v1", "v2"), arrays, strict=True))
+            raise RuntimeError(f"size mismatch, {sizes}")
         _check_bools(arrays, beta, alpha)
     write(op, x, (first, second, beta, alpha))
     return x

@@ -220,6 +220,8 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
     x, y = a.permute(free_a + summed_a), b.permute(summed_b + free_b)
     rows, columns = math.prod(shape[: len(free_a)]), math.prod(shape[len(free_a):])
     if rows == columns == 1:
+        if not (a._array.flags.c_contiguous and b._array.flags.c_contiguous):
+            return (x.squeeze() * y.squeeze()).sum().view(shape)
         return dot(*[part if part._array.ndim == 1 else part.reshape(inner) for part in (x, y)]).view(shape)
     return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)
 

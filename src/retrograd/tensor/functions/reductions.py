@@ -132,7 +132,8 @@ def _spread(name: str) -> Callable[..., Any]:
                  correction: float | None = None, axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
         if out is not None:
             if type(dim) is bool:
-                raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim or correction=")
+                raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim, or "
+                                "correction=")
             return into(out, function, input, dim, unbiased, keepdim, correction=correction, axis=axis,
                         keepdims=keepdims)
         array = array_of(name, input)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import C_NAMES
+from ...dtypes import BOOL_, C_NAMES
 from ...kernels.reductions import nonempty
 from ...ops import reductions, scans, sorting as ops
 from .. import return_types
@@ -76,6 +76,8 @@ def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool)
     def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
                  keepdims: Any = None, out: Any = None) -> Any:
         if out is not None:
+            if dim is None and axis is None:
+                raise TypeError(f"{name}() missing 1 required positional arguments: \"dim\"")
             return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
         array = array_of(name, input)
         dim = dim if axis is None else axis
@@ -164,12 +166,18 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
 
 
+def _refuse_bool(name: str, dtype: Any) -> None:
+    if dtype is not None and element_type(name, dtype) == BOOL_:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'. Leave the dtype out.")
+
+
 def cumsum(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
     """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
     dim = given_dim("cumsum", dim, axis)
     if out is not None:
         return into(out, cumsum, input, dim, dtype=dtype)
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
+    _refuse_bool("cumsum", dtype)
     return _cumsum(input, axis, type_of_result("cumsum", input, dtype))
 
 
@@ -179,6 +187,7 @@ def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = N
     if out is not None:
         return into(out, cumprod, input, dim, dtype=dtype)
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
+    _refuse_bool("cumprod", dtype)
     return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
 
 
