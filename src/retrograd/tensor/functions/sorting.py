@@ -226,7 +226,10 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
         dim = given_dim(name, dim, axis)
         if out is not None:
             return into(out, function, input, dim)
-        ndim = array_of(name, input).ndim
+        array = array_of(name, input)
+        ndim = array.ndim
+        if not array.size:                                   # of nothing, PyTorch takes any dim
+            return named(call(input, as_int(name, dim, "dim") % ndim, largest))
         if ndim == 0 and as_int(name, dim, "dim") not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         return named(call(input, axis_of(name, dim, ndim), largest))
