@@ -135,6 +135,9 @@ class Arguments:
     def _positive(self) -> str:
         return self.make(self._broadcast(), "positive") if self.draw.random() < 0.8 else self.draw.choice(["2", "0.5"])
 
+    def _smooth(self) -> str:
+        return self.make(self._broadcast(), "smooth")
+
     def _exact(self) -> str:
         return self.make(self._broadcast(), "exact") if self.draw.random() < 0.7 else self.text("number")
 

@@ -21,7 +21,8 @@ angle nan_to_num | kink |
 round | kink | decimals:places_after?*
 add sub subtract | any | other:other alpha:number?*
 rsub mul multiply | any | other:other
-mul true_divide atan2 hypot logaddexp logaddexp2 xlogy | positive | other:positive
+atan2 | smooth | other:smooth
+mul true_divide hypot logaddexp logaddexp2 xlogy | positive | other:positive
 div divide | positive | other:positive rounding_mode:rounding*
 pow float_power | positive | exponent:exponent
 fmod remainder | whole | other:nonzero
@@ -44,7 +45,7 @@ sum nansum mean | any | dim:dims keepdim:flag? dtype:dtype?*
 sum nansum mean | any | dtype:dtype?*
 prod | any | dim:dim keepdim:flag? dtype:dtype?*
 amax amin | ties | dim:dims? keepdim:flag?
-max min median nanmedian | apart |
+max min median nanmedian | ties |
 max min median nanmedian mode cummax cummin | apart | dim:dim -> 2
 max min median nanmedian | apart | dim:dim keepdim:flag -> 2
 max min | kink | other:exact_like

@@ -70,7 +70,7 @@ class Operands(Author):
     def literal(self, shape: tuple[int, ...], kind: str) -> Step:
         """A new tensor of multiples of 1/8, which are exact in all that is added and multiplied."""
         dtype = "bool" if kind == "bool" else self.draw.choice(self.palette)
-        if kind == "floating" and dtype in _INTEGERS:
+        if kind in ("floating", "smooth") and dtype in _INTEGERS:
             dtype = self.palette[0]
         count = math.prod(shape)
         numbers = [self.number(dtype, kind) for _ in range(count)]
@@ -90,7 +90,7 @@ class Operands(Author):
             return draw.random() < 0.5
         if kind == "nonzero":
             return draw.choice([1, 2, 3]) if dtype == "uint8" else draw.choice([-3, -2, -1, 1, 2, 3])
-        if kind == "positive":
+        if kind in ("positive", "smooth"):
             return draw.randint(1, 4) if "int" in dtype else draw.randint(4, 24) / 8
         if "int" in dtype or kind == "whole":
             return draw.randint(0 if dtype == "uint8" else -3, 3)

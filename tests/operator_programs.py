@@ -41,6 +41,7 @@ class OperatorAuthor(Operands):
 
     def __init__(self, torch: Any, seed: int) -> None:
         super().__init__(torch, seed)
+        self.turn = [CALLS[seed % len(CALLS)]]               # so that each has its turn
         self.kinds = ((self.create, 1), (self.view, 3), (self.call, 14), (self.entry, 3), (self.write, 1.5),
                       (self.hook, 1), (self.backward, 0.6), (self.grad, 0.8), (self.detach, 0.4), (self.mode, 0.3),
                       (self.compute, 0.7), (self.mark, 0.3), (self.special, 0.7), (self.large, 0.2))
@@ -66,7 +67,7 @@ class OperatorAuthor(Operands):
     # Calls
 
     def call(self) -> Step:
-        call = self.draw.choice(CALLS)
+        call = self.turn.pop() if self.turn else self.draw.choice(CALLS)
         x = self.operand(call.domain)
         t = self.value(x)
         if t is None:

@@ -14,7 +14,7 @@ from random_machine import OBSERVE, shrunk
 
 @pytest.mark.parametrize("block", range(8))
 def test_random_programs_of_operators(block: int) -> None:
-    for seed in range(block * 60, block * 60 + 60):
+    for seed in range(block * 100, block * 100 + 100):
         steps = generate(torch, seed)
         if difference(torch, retrograd, steps) is not None:
             steps = shrunk(torch, retrograd, steps, difference)

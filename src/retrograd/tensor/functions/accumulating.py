@@ -173,7 +173,7 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first:
     """The same, in place."""
     name, (_, left, right, *_) = f"{op.name}_", op.arguments
     arrays = array_of(name, x), array_of(name, first, left, 2), array_of(name, second, right, 3)
-    if op in (ops.addmm, ops.baddbmm) or (op is ops.addmv and arrays[0].ndim == 1):
+    if op in (ops.addmm, ops.baddbmm) or (op is ops.addmv and arrays[0].ndim < 2):
         _refuse_resizing(*arrays)
     check(*arrays)
     if op is ops.addr:
