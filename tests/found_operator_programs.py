@@ -57,6 +57,10 @@ FOUND = {
         t6 = t0.permute(1, 2, 0)[::2].msort()
         t7 = torch.nn.functional.logsigmoid(t0.permute(2, 0, 1))
         t8 = torch.nn.functional.one_hot(torch.arange(6).reshape(1, 2, 3).mT)
+        t10 = t0.mT.index_fill(0, torch.tensor([1]), 2.)
+        t11 = t0.permute(2, 0, 1).index_put((torch.tensor([0]),), torch.tensor(1.))
+        t12 = t0.permute(2, 0, 1).select_scatter(t0[:, 0], 0, 1)
+        t13 = t0.mT.slice_scatter(t0.mT[1:], 0, 1, 4)
         t9 = torch.nn.functional.glu(t0[:, :, :2].transpose(0, -1))""",
     "a loss has the type of its target": """
         t0 = torch.tensor([1., -2.], dtype=torch.float64, requires_grad=True)

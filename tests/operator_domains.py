@@ -61,10 +61,12 @@ FITS: dict[str, Fits] = {
     "ties": lambda t: _exact(t) or _apart(t), "whole": _whole,
     "nonzero": lambda t: _whole(t) and bool(np.all(_values(t) != 0)), "positive": _positive,
     # Where the gradients of unsigned ints would be wrong in PyTorch.
-    "smooth": lambda t: t.is_floating_point() and _positive(t), "wide": _between(-4, 4), "unit": _between(-0.95, 0.95), "open": _between(0.05, 0.95), "half": _between(1.1, 1.4),
+    "smooth": lambda t: t.is_floating_point() and _positive(t), "wide": _between(-4, 4),
+    "unit": _between(-0.95, 0.95), "open": _between(0.05, 0.95), "half": _between(1.1, 1.4),
     "far": _between(2, 8),
 }
 CONVERSIONS = {
-    "positive": "({}.sin() * 0.4 + 0.75)", "smooth": "({}.sin() * 0.4 + 0.75)", "unit": "({}.sin() * 0.9)", "open": "({}.sin() * 0.4 + 0.5)",
+    "positive": "({}.sin() * 0.4 + 0.75)", "smooth": "({}.sin() * 0.4 + 0.75)",
+    "unit": "({}.sin() * 0.9)", "open": "({}.sin() * 0.4 + 0.5)",
     "half": "({}.sin() * 0.15 + 1.25)", "far": "({}.sin() * 0.4 + 3)", "wide": "({}.cos() * 2)",
 }

@@ -104,7 +104,7 @@ class OperatorMachine(Machine):
 _ANY_ORDER = (r"not implemented for|can't be cast|leaf Variable|out=\.\.\. arguments|must be|same dtype|result dtype|"
               r"has no dimensions|invalid combination|Expected out|missing \d+ required|Autograd not support|"
               r"Expected tensor for|to match|only supports bool|automatic differentiation|"
-              r"received a bool|expected scalar_type|is not implemented|Boolean alpha")
+              r"received a bool|expected scalar_type|is not implemented|Boolean alpha|0-dim")
 
 
 # What PyTorch says where it has not thought of a gradient: of no derivative, of mixed dtypes.

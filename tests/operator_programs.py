@@ -115,7 +115,8 @@ class OperatorAuthor(Operands):
 
     def symbol(self, sign: str, x: str, other: str, call: Call) -> str:
         """An operator of Python's, from either side, or that writes over its left side."""
-        written = _NAME.fullmatch(x) and self.draw.random() < 0.2 and sign not in ["==", "!=", "<", "<=", ">", ">=", "@"]
+        compared = sign in ("==", "!=", "<", "<=", ">", ">=", "@")
+        written = _NAME.fullmatch(x) and self.draw.random() < 0.2 and not compared
         if written and self.separate(call, x, [other]):
             self.add(f"{x} {sign}= {other}")
             return f"{x}.clone()"
