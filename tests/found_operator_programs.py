@@ -104,6 +104,21 @@ FOUND = {
         torch.ones(2).addr_(torch.ones(2), torch.ones(2))
         torch.ones(2, 2).addr_(torch.ones(2), torch.ones(2), alpha=True)
         torch.ones(2, 2).addr(torch.ones(2), torch.ones(2), beta=True)""",
+    "negative factors of bytes": """
+        t0 = torch.tensor([2, 3], dtype=torch.uint8)
+        t1 = torch.ones((2, 2), dtype=torch.uint8)
+        t2 = torch.addr(t1, t0, t0, alpha=-1)
+        t3 = torch.addmm(t1, t1, t1, beta=-1)
+        t4 = torch.addmv(t0, t1, t0, alpha=-1)
+        t5 = torch.baddbmm(t1[None], t1[None], t1[None], beta=-1)
+        t6 = t0.index_add(0, torch.tensor([0]), t0[:1], alpha=-1)
+        torch.addmm(t1, t1, t1, beta=300)
+        torch.add(t0, t0, alpha=300)
+        torch.sub(t0, t0, alpha=-300)
+        t0.clamp(-1, 300)
+        t7 = t0.clamp(-1)
+        torch.fmod(torch.arange(4), torch.tensor([0, 1, 1]))
+        torch.remainder(torch.arange(4), torch.tensor([0, 1, 1]))""",
     "types and dimensions that are refused": """
         torch.ones(2).cumsum_(0, dtype=torch.float64)
         torch.ones(2).cumprod_(0, dtype=torch.int32)

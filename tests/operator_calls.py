@@ -155,7 +155,6 @@ nn.functional.softplus nn.functional.logsigmoid nn.functional.softsign nn.functi
 nn.functional.hardtanh nn.functional.relu6 nn.functional.hardshrink nn.functional.softshrink | kink |
 nn.functional.relu nn.functional.hardsigmoid nn.functional.hardswish nn.functional.leaky_relu | kink | inplace:flag?*
 nn.functional.softmax nn.functional.softmin nn.functional.log_softmax | any | dim:dim dtype:dtype?*
-nn.functional.normalize | spread | p:two? dim:dim?
 nn.functional.mse_loss | any | target:like_self reduction:reduction?*
 nn.functional.l1_loss nn.functional.smooth_l1_loss | kink | target:exact_self reduction:reduction?*
 nn.functional.linear | any | weight:weights

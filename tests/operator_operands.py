@@ -60,6 +60,12 @@ class Operands(Author):
             return ".detach()"
         return ".mT" if complex_ and text in (".mH", ".H") else text
 
+    def grad(self) -> Step:
+        """A gradient; whether it requires one is internal, so it comes by the helper that makes it."""
+        inputs = self.names(lambda t: t.requires_grad)
+        x = self.draw.choice(inputs) if inputs else self.any()
+        return f"{self.new()}, = derivatives([{self.any()}], [{x}], {self.draw.random() < 0.6})"
+
     def detach(self) -> Step:
         """A copy: a write to `.data` is not noticed, and what rules then make of it is theirs."""
         return f"{self.new()} = {self.any()}.detach().clone()"

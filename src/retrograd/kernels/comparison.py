@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dtypes import BOOL_, FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
 from . import choosing
-from .arithmetic import like, promoted
+from .arithmetic import factor, promoted
 from .elementary import delivered
 from .layout import empty_as
 
@@ -21,7 +21,7 @@ def clamp_number(x: Any, min: Any, max: Any) -> Any:
         x = x if max is None else promoted(x, max)
         if x.dtype.kind == "b":
             raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
-        min, max = [None if limit is None else like(limit, x) for limit in (min, max)]
+        min, max = [None if limit is None else factor(limit, x) for limit in (min, max)]
     if x.dtype.kind == "f":                     # which takes any number that is not complex as one of its own
         return choosing.limited(x, -math.inf if min is None else min, math.inf if max is None else max)
     if min is None:

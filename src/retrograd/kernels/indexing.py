@@ -309,7 +309,7 @@ def index_add(x: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
 def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
     """Add the slices of `source`, times alpha, to those that `index` names."""
     if alpha != 1:
-        source = np.multiply(source, np.asarray(alpha, source.dtype), out=...)
+        source = np.multiply(source, np.asarray(alpha).astype(source.dtype), out=...)
     if out.ndim:
         put_into(out, source, (*(None,) * dim, index.reshape(-1)), True)
     else:
