@@ -176,7 +176,8 @@ def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: An
         if factor is not None:
             refuse_gradient("binary_cross_entropy_with_logits", name, factor)
             common_shape(input._array.shape, factor._array.shape)
-    refuse_complex_gradient("binary_cross_entropy_with_logits", target, input)
+    if dtype.kind != "c":
+        refuse_complex_gradient("binary_cross_entropy_with_logits", target, input)
     if target._array.dtype.kind == "b" and dtype.kind != "b":
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")
