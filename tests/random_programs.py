@@ -41,10 +41,10 @@ _MARKS = ("{}.requires_grad_()", "{}.requires_grad_(False)", "{}.detach_()", "{}
 
 def generate(torch: Any, seed: int, length: int = 14) -> list[Step]:
     """A program of about `length` steps. It is run on `torch` as it grows, so that most steps fit what is there."""
-    return _Author(torch, seed).program(length)
+    return Author(torch, seed).program(length)
 
 
-class _Author:
+class Author:
     """Writes a program, looking at the tensors there are so far."""
 
     def __init__(self, torch: Any, seed: int) -> None:

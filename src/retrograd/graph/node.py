@@ -101,7 +101,10 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The links, to what users are shown of each node."""
-        return tuple([(None if node is None else node.public, index) for node, index in self.links])
+        links = self.links
+        if type(self).__name__ == "NotImplemented":      # PyTorch has one of these for want of a derivative
+            links = tuple([link for link in links if link[0] is not None])
+        return tuple([(None if node is None else node.public, index) for node, index in links])
 
     @property
     def public(self) -> Any:

@@ -15,13 +15,14 @@ import numpy as np
 from ..dtypes import category, of_scalar, result_dtype, unimplemented
 from . import remainders
 from .choosing import where
+from .layout import copied
 
 
 def promoted(x: Any, number: Any) -> Any:
     """`x` in its common type with a Python number, which counts less than an array: only its category matters."""
     if category(of_scalar(number)) <= category(x.dtype):
         return x
-    return x.astype(result_dtype([(x.dtype, True)], [number]))
+    return copied(x, result_dtype([(x.dtype, True)], [number]))
 
 
 def like(number: Any, x: Any) -> Any:
@@ -29,6 +30,15 @@ def like(number: Any, x: Any) -> Any:
     if x.dtype.kind in "iu":
         return np.asarray(number).astype(x.dtype)
     return np.asarray(number, dtype=x.dtype)
+
+
+def factor(number: Any, x: Any) -> Any:
+    """As `like`, but RuntimeError for a number that is too large. A negative one of unsigned ints wraps around."""
+    if x.dtype.kind in "iu":
+        limits = np.iinfo(x.dtype)
+        if not min(limits.min, -limits.max) <= number <= limits.max:
+            raise RuntimeError(f"value cannot be converted to type {x.dtype.name}_t without overflow")
+    return like(number, x)
 
 
 def scaled(y: Any, alpha: Any) -> Any:
@@ -40,7 +50,7 @@ def scaled(y: Any, alpha: Any) -> Any:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if kind == "f" and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return np.multiply(y, like(alpha, y), out=...)
+    return np.multiply(y, factor(alpha, y), out=...)
 
 
 def add_scaled(x: Any, y: Any, alpha: Any) -> Any:
@@ -67,20 +77,21 @@ def rsub_number(x: Any, number: Any, alpha: Any) -> Any:
     return np.subtract(like(number, x), x if alpha == 1 else scaled(x, alpha), out=...)
 
 
-def _refuse_zero(y: Any) -> None:
+def _refuse_zero(x: Any, y: Any) -> None:
     if y.dtype.kind in "iu" and not np.all(y):
+        np.broadcast_shapes(x.shape, y.shape)            # shapes that do not fit are said before
         raise RuntimeError("ZeroDivisionError")
 
 
 def floor_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
     """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
-    _refuse_zero(y)
+    _refuse_zero(x, y)
     return remainders.floor_divide(x, y, out)
 
 
 def trunc_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
     """The quotient rounded towards 0. Raises RuntimeError for an integer divided by 0."""
-    _refuse_zero(y)
+    _refuse_zero(x, y)
     if x.dtype.kind not in "iu":
         return np.trunc(np.divide(x, y, out=...), out=out)
     quotient = np.floor_divide(x, y, out=...)
@@ -95,13 +106,13 @@ def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
 
 def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:
     """What is left of x when it is divided by y and rounded down: it has the sign of y."""
-    _refuse_zero(y)
+    _refuse_zero(x, y)
     return remainders.remainder(x, y, out)
 
 
 def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
     """What is left of x when it is divided by y and rounded towards 0: it has the sign of x."""
-    _refuse_zero(y)
+    _refuse_zero(x, y)
     return remainders.fmod(x, y, out)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
+from ..dtypes import BOOL_, FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
 from . import choosing
-from .arithmetic import like, promoted
+from .arithmetic import factor, promoted
 from .elementary import delivered
+from .layout import empty_as
 
 
 def clamp_number(x: Any, min: Any, max: Any) -> Any:
@@ -20,7 +21,7 @@ def clamp_number(x: Any, min: Any, max: Any) -> Any:
         x = x if max is None else promoted(x, max)
         if x.dtype.kind == "b":
             raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
-        min, max = [None if limit is None else like(limit, x) for limit in (min, max)]
+        min, max = [None if limit is None else factor(limit, x) for limit in (min, max)]
     if x.dtype.kind == "f":                     # which takes any number that is not complex as one of its own
         return choosing.limited(x, -math.inf if min is None else min, math.inf if max is None else max)
     if min is None:
@@ -69,7 +70,11 @@ def isneginf(x: Any, *, out: Any = ...) -> Any:
 
 def isreal(x: Any, *, out: Any = ...) -> Any:
     """Whether x has no imaginary part, or one of 0."""
-    return np.equal(x.imag, 0, out=out) if x.dtype.kind == "c" else np.ones_like(x, bool)
+    if x.dtype.kind == "c":
+        return np.equal(x.imag, 0, out=out)
+    real = empty_as(x, BOOL_)
+    real[...] = True
+    return real
 
 
 def copysign_number(x: Any, number: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from ..dtypes import F16, F32, F64
 from .arithmetic import reciprocal
 from .choosing import limited, where, where_into
+from .layout import copied
 
 
 def delivered(result: Any, out: Any) -> Any:
@@ -149,13 +150,13 @@ def logit(x: Any, eps: float | None) -> Any:
 def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """Numbers in place of nan and the infinities: 0 and the largest of either sign, unless others are given."""
     if x.dtype.kind in "biu":
-        return x.copy()
+        return copied(x, x.dtype)
     if x.dtype.kind == "f":
         largest = float(np.finfo(x.dtype).max)
         if posinf is None and neginf is None:
             result = limited(x, -largest, largest)
         else:
-            result = x.copy()
+            result = copied(x, x.dtype)
             for limit, value in ((math.inf, largest if posinf is None else posinf),
                                  (-math.inf, -largest if neginf is None else neginf)):
                 _replace(result, np.equal(x, limit, out=...), value)

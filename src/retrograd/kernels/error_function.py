@@ -17,6 +17,7 @@ import numpy as np
 from .choosing import limited
 from .elementary import in_single
 from .expansions import chebyshev, in_double, where_so
+from .layout import empty_as
 from .special_tables import ERFCX
 
 _GRID = 128
@@ -42,7 +43,7 @@ def _series(dtype: Any) -> Any:
 @in_single
 def erf(x: Any, *, out: Any = ...) -> Any:
     """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
-    result = np.empty_like(x) if out is ... else out
+    result = empty_as(x, x.dtype) if out is ... else out
     flat = x.reshape(-1)
     if flat.size <= _CHUNK:
         values = _erf(flat)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F64
+from .layout import empty_as
 
 _CHUNK = 8192
 _POWERS = 4
@@ -79,7 +80,7 @@ def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: t
     shape = operands[0].shape if len(operands) == 1 else np.broadcast_shapes(*[x.shape for x in operands])
     whole = next((x for x in operands if x.shape == shape), None)
     dtype = operands[0].dtype
-    result = out if out is not ... else np.empty(shape, dtype) if whole is None else np.empty_like(whole)
+    result = out if out is not ... else np.empty(shape, dtype) if whole is None else empty_as(whole, dtype)
     flat = [(x if x.shape == shape else np.broadcast_to(x, shape)).reshape(-1) for x in operands]
     if result.size <= _CHUNK:
         values = function(*[x.astype(F64) for x in flat], *options)

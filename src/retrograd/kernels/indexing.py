@@ -153,9 +153,14 @@ def index_backward(g: Any, shape: Shape, indices: Sequence[Any]) -> Any:
     return put_into(np.zeros(shape, g.dtype), g, indices, not by_mask(indices))
 
 
+def _as_it_lies(x: Any) -> Any:
+    """A copy with the axes in the order of those of `x`; row by row where some are repeated."""
+    return np.array(x, order="K" if all(x.strides) else "C")
+
+
 def index_put(x: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
     """`x` with `values` written (or added) where the indices say; of several written to one place the last stays."""
-    return put_into(np.array(x, order="C"), values, indices, accumulate)
+    return put_into(_as_it_lies(x), values, indices, accumulate)
 
 
 def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
@@ -303,7 +308,7 @@ def index_add(x: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
 def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
     """Add the slices of `source`, times alpha, to those that `index` names."""
     if alpha != 1:
-        source = np.multiply(source, np.asarray(alpha, source.dtype), out=...)
+        source = np.multiply(source, np.asarray(alpha).astype(source.dtype), out=...)
     if out.ndim:
         put_into(out, source, (*(None,) * dim, index.reshape(-1)), True)
     else:
@@ -337,7 +342,7 @@ def only(g: Any, index: Any, dim: int) -> Any:
 
 def index_fill(x: Any, index: Any, dim: int, value: Any) -> Any:
     """`x` with a number all over the slices that `index` names."""
-    return index_fill_into(np.array(x, order="C"), index, dim, value)
+    return index_fill_into(_as_it_lies(x), index, dim, value)
 
 
 def index_fill_into(out: Any, index: Any, dim: int, value: Any) -> Any:

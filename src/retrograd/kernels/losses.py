@@ -66,14 +66,14 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
 
 
 def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
-    """The same of sigmoid(x), computed at once so that it neither overflows nor loses small numbers."""
+    """The same of sigmoid(x), computed at once so that it neither overflows nor loses small numbers; in y's dtype."""
     refuse(x.dtype, "log_sigmoid_cpu", "biuc")
     wide = widened(x)
     log_sigmoid = np.minimum(wide, 0) - np.log1p(np.exp(-np.abs(wide)))
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * y + 1)
     loss = _weighted((1 - y) * wide - log_sigmoid, weight)
-    return reduced(np.asarray(loss.astype(x.dtype, copy=False)), reduction)
+    return reduced(np.asarray(loss.astype(y.dtype, copy=False)), reduction)
 
 
 def _weighted(loss: Any, weight: Any) -> Any:

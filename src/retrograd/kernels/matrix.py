@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F16, F32, I64, promote_types
+from .arithmetic import factor
 
 # From how many elements on it matters which of two matrices comes first.
 _LARGE = 1 << 16
@@ -50,7 +51,7 @@ def vdot(x: Any, y: Any, out: Any = ...) -> Any:
 def _blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * product, written over the product. Where beta is 0, x counts for nothing, even a nan."""
     if product.dtype.kind in "iu":
-        beta, alpha = int(beta), int(alpha)
+        beta, alpha = factor(int(beta), product), factor(int(alpha), product)
     if alpha != 1:
         np.multiply(product, alpha, out=product)
     if beta == 1:

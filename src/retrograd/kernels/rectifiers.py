@@ -85,7 +85,7 @@ def _softplus(x: Any, beta: float, threshold: float, *, out: Any = ...) -> Any:
 def log_sigmoid(x: Any) -> Any:
     """-log(1 + exp(-x))."""
     refuse(x.dtype, "log_sigmoid_cpu", "biuc")
-    return _log_sigmoid(x)
+    return _log_sigmoid(np.asarray(x, order="C"))            # PyTorch lays out the result row by row
 
 
 @in_single

@@ -303,8 +303,7 @@ def _triangle(x: Any, mask: Any) -> Any:
 
 def flip(x: Any, dims: Shape) -> Any:
     """`x` with some axes reversed, in memory of its own."""
-    out = empty_as(x, x.dtype)
-    out[...] = np.flip(x, dims)
+    np.copyto(out := empty_as(x, x.dtype), np.flip(x, dims))
     return out
 
 
@@ -315,7 +314,8 @@ def roll(x: Any, shifts: Shape, dims: Shape) -> Any:
 
 def rot90(x: Any, k: int, dims: tuple[int, int]) -> Any:
     """`x` turned by k right angles in the plane of two axes."""
-    return np.copy(np.rot90(x, k, dims), order="K")
+    turned = flip(x, ((), dims[1:], dims, dims[:1])[k % 4]) if k % 4 else np.copy(x, order="C")
+    return turned.swapaxes(*dims) if k % 2 else turned
 
 
 def repeat(x: Any, repeats: Shape) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from ..dtypes import F32, I64, refuse
 from .argsort import FEW, at_rank, first_few, order
 from .gathering import gather
+from .layout import empty_as
 from .reductions import nonempty
 
 
@@ -62,7 +63,16 @@ def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     if x.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     indices = order(x, dim, descending)
-    return picked(indices, x, dim, True), indices
+    return _laid_out_as(x, picked(indices, x, dim, True)), _laid_out_as(x, indices)
+
+
+def _laid_out_as(x: Any, result: Any) -> Any:
+    """The same in memory whose axes are in the order of those of `x`: so PyTorch sorts."""
+    if result.flags.c_contiguous and x.flags.c_contiguous:
+        return result
+    out = empty_as(x, result.dtype)
+    out[...] = result
+    return out
 
 
 def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
@@ -116,7 +126,10 @@ def median(x: Any, ignore_nan: bool) -> Any:
     """The median of all elements; nan of none."""
     refuse(x.dtype, "median_cpu", "bc")
     if not x.size:
-        return np.full((), np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min, x.dtype)
+        if x.dtype.kind == "f":
+            return np.full((), np.nan, x.dtype)
+        # What nan is as an int: shorter ones are cut off one of 32 bits.
+        return np.full((), np.iinfo(x.dtype).min if x.itemsize > 2 else 0, x.dtype)
     return median_dim(x.reshape(-1), 0, False, ignore_nan)[0]
 
 

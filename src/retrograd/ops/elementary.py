@@ -80,8 +80,8 @@ erf = pointwise("erf", error_function.erf, domain=floating(**without("erf_vml_cp
                 x=lambda g, x: g * (2 / math.sqrt(math.pi) * np.exp(-(x * x))))
 erfc = pointwise("erfc", error_function.erfc, domain=floating(**without("erfc_vml_cpu", "c")),
                  x=lambda g, x: g * (-2 / math.sqrt(math.pi) * np.exp(-(x * x))))
-erfinv = pointwise("erfinv", normal.erfinv, domain=floating(**without("erfinv_vml_cpu", "c")),
-                   x=lambda g, out: g * (math.sqrt(math.pi) / 2 * np.exp(out * out)))
+erfinv: Op = pointwise("erfinv", normal.erfinv, domain=floating(**without("erfinv_vml_cpu", "c")),
+                   x=lambda g, x: g * (math.sqrt(math.pi) / 2 * np.exp(np.square(erfinv(x)))))
 
 
 def _logit(g: Any, x: Any, eps: Any) -> Any:

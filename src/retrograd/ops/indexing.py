@@ -34,7 +34,8 @@ def _to_put(g: Any, indices: Any, accumulate: Any) -> Any:
     return g if accumulate else without(g, indices)
 
 
-index_put: Op = linear("index_put", kernels.index_put, x=_to_put, values=lambda g, indices: index(g, indices))
+index_put: Op = linear("index_put", kernels.index_put, layout="kept", x=_to_put,
+                       values=lambda g, indices: index(g, indices))
 
 # Along one dimension
 
@@ -64,9 +65,9 @@ def _cleared(g: Any, index: Any, dim: Any) -> Any:
 index_add: Op = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
 index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
 only: Op = linear("only", kernels.only, tensors=2, g=lambda g, index, dim: only(g, index, dim))
-index_fill: Op = operator("index_fill", kernels.index_fill, tensors=2, x=_cleared)
-index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, node=backward_name("index_fill", 1), tensors=3,
-                               x=_cleared, value=_to_number)
+index_fill: Op = operator("index_fill", kernels.index_fill, layout="kept", tensors=2, x=_cleared)
+index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, layout="kept",
+                               node=backward_name("index_fill", 1), tensors=3, x=_cleared, value=_to_number)
 
 # Element by element along one dimension
 

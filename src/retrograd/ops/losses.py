@@ -92,7 +92,7 @@ def _bce_logits_target(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: 
 
 
 binary_cross_entropy_with_logits = operator(
-    "binary_cross_entropy_with_logits", kernels.binary_cross_entropy_with_logits, tensors=4, domain="promote",
+    "binary_cross_entropy_with_logits", kernels.binary_cross_entropy_with_logits, tensors=4,
     x=_bce_logits, y=_bce_logits_target)
 
 

@@ -62,7 +62,7 @@ def _glu(g: Any, x: Any, dim: Any) -> Any:
     return cat([through, through * first * (1.0 - gate)], dim)
 
 
-glu = operator("glu", kernels.glu, x=_glu)
+glu = operator("glu", kernels.glu, layout="kept", x=_glu)
 
 # 0 counts to the negative side.
 prelu = pointwise("prelu", kernels.prelu, node="PreluKernelBackward0", domain="as given",

@@ -59,17 +59,27 @@ def _std(g: Any, x: Any, out: Any, axes: Any, keepdim: Any, correction: Any) -> 
 
 
 def _var_mean(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
-    return _var(g[0], x, axes, keepdim, correction) + _mean_dim(g[1], x.shape, axes, keepdim)
+    return _with_mean(None if g[0] is None else _var(g[0], x, axes, keepdim, correction), g[1], x, axes, keepdim)
 
 
 def _std_mean(g: Any, x: Any, std: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
-    return _std(g[0], x, std, axes, keepdim, correction) + _mean_dim(g[1], x.shape, axes, keepdim)
+    return _with_mean(None if g[0] is None else _std(g[0], x, std, axes, keepdim, correction), g[1], x, axes, keepdim)
+
+
+def _with_mean(of_spread: Any, g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
+    """Both shares of a gradient. Of one element the variance is nan, and so is its share, unless it was not asked."""
+    if g is None:
+        return of_spread
+    of_mean = _mean_dim(g, x.shape, axes, keepdim)
+    return of_mean if of_spread is None else of_spread + of_mean
 
 
 var = operator("var", kernels.var, holomorphic=False, x=_var)
 std = operator("std", kernels.std, holomorphic=False, x=_std)
-var_mean = operator("var_mean", kernels.var_mean, outputs="var mean", holomorphic=False, x=_var_mean)
-std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", holomorphic=False, x=_std_mean)
+var_mean = operator("var_mean", kernels.var_mean, outputs="var mean", unfilled=True, holomorphic=False,
+                    x=_var_mean)
+std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", unfilled=True, holomorphic=False,
+                    x=_std_mean)
 
 # Extremes: without a dim, and for amax and amin, ties share the gradient evenly; with a dim the first gets it.
 

@@ -28,12 +28,12 @@ def _without_strided(g: Any, src_shape: Any, size: Any, stride: Any, start: Any,
     return as_strided_scatter(g, np.zeros_like(g, shape=src_shape), size, stride, start, layout)
 
 
-select_scatter: Op = linear("select_scatter", kernels.select_scatter, tensors=2, x=_without_slice_of,
+select_scatter: Op = linear("select_scatter", kernels.select_scatter, layout="kept", tensors=2, x=_without_slice_of,
                             src=lambda g, dim, index: select(g, dim, index))
-slice_scatter: Op = linear("slice_scatter", kernels.slice_scatter, tensors=2, x=_without_range,
+slice_scatter: Op = linear("slice_scatter", kernels.slice_scatter, layout="kept", tensors=2, x=_without_range,
                            src=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
-diagonal_scatter: Op = linear("diagonal_scatter", kernels.diagonal_scatter, tensors=2, x=_without_diagonal,
-                              src=lambda g, offset, dim0, dim1: diagonal(g, offset, dim0, dim1))
+diagonal_scatter: Op = linear("diagonal_scatter", kernels.diagonal_scatter, layout="kept", tensors=2,
+                              x=_without_diagonal, src=lambda g, offset, dim0, dim1: diagonal(g, offset, dim0, dim1))
 as_strided_scatter: Op = linear(
     "as_strided_scatter", kernels.as_strided_scatter, tensors=2, x=_without_strided,
     src=lambda g, size, stride, start, layout: as_strided(g, size, stride, start, layout))

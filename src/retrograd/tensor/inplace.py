@@ -193,6 +193,8 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
 def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
                     into: Callable[..., Any] | None) -> None:
     """As `write` does, over a view that is read-only because elements of it, or of what it is a view of, coincide."""
+    if not target.size:                                  # of nothing, nothing coincides
+        return
     run = local.here.run
     target = unlocked(target) if op.name in _COINCIDING and not others else unlock(target)
     if into is not None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BOOL_, C_NAMES, F32, F64, FLOATING, I64, category, default_floating, of_scalar, result_dtype
+from ..kernels.layout import copied
 from ..kernels.shape import clash
 from ..ops.domains import subtracted
 from ..ops.framework import Op
@@ -102,7 +103,7 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
             dtype = default_floating()
     elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
-    return [a if a is None or a.dtype is dtype else a.astype(dtype) for a in arrays]
+    return [a if a is None or a.dtype is dtype else copied(a, dtype) for a in arrays]
 
 
 def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:

@@ -247,9 +247,17 @@ def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, s
                            "argument")
 
 
-def refuse_complex_gradient(name: str, input: Any) -> None:
+def refuse_lost_gradient(input: Any, src: Any) -> None:
+    """Raises RuntimeError where the gradient of `src`, which goes into a copy of `input`, ends in ints."""
+    if input._array.dtype not in DIFFERENTIABLE and local.here.grad and requires(src):
+        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Put in "
+                           "src.detach() for a constant.")
+
+
+def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
     """Raises RuntimeError where the derivative would be recorded of a function that has none for complex numbers."""
-    if isinstance(input, State) and input._array.dtype.kind == "c" and local.here.grad and requires(input):
+    if isinstance(input, State) and input._array.dtype.kind == "c" and local.here.grad and (
+            requires(input) or any(map(requires, others))):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 

@@ -9,9 +9,9 @@ from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops import losses as ops
 from ...tensor.functions.rearranging import broadcast_shapes
-from ...tensor.options import check_tensor, number
+from ...tensor.options import check_tensor, number, refuse_complex_gradient
 from ...tensor.recording import recorded
-from ...tensor.state import State
+from ...tensor.state import State, requires
 from .reduction import checked_reduction
 
 __all__ = [
@@ -48,6 +48,13 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     common = common_shape(shape, target._array.shape)
     return (input if shape == common else input.expand(*common),
             target if target._array.shape == common else target.expand(*common))
+
+
+def refuse_gradient(name: str, argument: str, value: Any) -> None:
+    """Raises RuntimeError where a gradient is asked for of what has none."""
+    if requires(value):
+        raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
+                           "input cannot have requires_grad True. Use .detach().")
 
 
 def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:
@@ -168,9 +175,12 @@ def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: An
     dtype = input._array.dtype
     if dtype.kind in "bui":
         raise unimplemented("log_sigmoid_cpu", dtype, "Convert with .float() first.")
-    for factor in (weight, pos_weight):
+    for name, factor in (("weight", weight), ("pos_weight", pos_weight)):
         if factor is not None:
+            refuse_gradient("binary_cross_entropy_with_logits", name, factor)
             common_shape(input._array.shape, factor._array.shape)
+    if dtype.kind != "c":
+        refuse_complex_gradient("binary_cross_entropy_with_logits", target, input)
     if target._array.dtype.kind == "b" and dtype.kind != "b":
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")

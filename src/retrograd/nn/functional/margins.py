@@ -13,9 +13,9 @@ from ...ops import arithmetic, margins as ops
 from ...tensor.functions.comparison import where
 from ...tensor.options import check_tensor, number, refuse_complex_gradient
 from ...tensor.recording import recorded
-from ...tensor.state import plain, requires
+from ...tensor.state import plain
 from .distance import pairwise_distance
-from .loss import reduced
+from .loss import reduced, refuse_gradient
 from .reduction import checked_reduction
 
 __all__ = [
@@ -153,7 +153,7 @@ def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, 
     reduction = checked_reduction(reduction, size_average, reduce)
     _check_tensors("soft_margin_loss", input=input, target=target)
     x, y = input._array, target._array
-    _refuse_gradient("soft_margin_loss", "target", target)
+    refuse_gradient("soft_margin_loss", "target", target)
     refuse_complex_gradient("soft_margin_loss", input)
     shape = common_shape(x.shape, y.shape)
     if shape != x.shape:
@@ -166,12 +166,6 @@ def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, 
         raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}. Convert "
                            "with .float() first.")
     return _soft_margin(input, target.detach().to(input.dtype), reduction)
-
-
-def _refuse_gradient(name: str, argument: str, value: Any) -> None:
-    if requires(value):
-        raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
-                           "input cannot have requires_grad True. Use .detach().")
 
 
 def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
@@ -195,7 +189,7 @@ def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, 
                            f"samples (batch size). Expected target size [{samples}], but got {list(y.shape)}. Input "
                            f"has shape {list(x.shape)}.")
     if weight is not None:
-        _refuse_gradient("multi_margin_loss", "weight", weight)
+        refuse_gradient("multi_margin_loss", "weight", weight)
         if weight._array.size != classes:
             raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
         if weight._array.dtype != x.dtype:

@@ -5,7 +5,7 @@ Where beta is 0, input counts for nothing, not even a nan. Types are not promote
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy
@@ -88,6 +88,21 @@ def _check_addr(x: Any, vec1: Any, vec2: Any) -> None:
     _check_addend(x, (vec1.size, vec2.size))
 
 
+def _check_bools(arrays: Sequence[Any], beta: Any, alpha: Any) -> None:
+    """Refuse factors that are bools, where what they multiply is not."""
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, bool) and any(array.dtype.kind != "b" for array in arrays):
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+
+
+def _refuse_resizing(x: Any, first: Any, second: Any) -> None:
+    """Refuse to write a product over what has another shape. Factors that do not fit are another matter."""
+    shape = (*first.shape[:-1], *second.shape[first.ndim - 1:])
+    if x.shape != shape and first.ndim > 1 and first.shape[-1:] == second.shape[first.ndim - 2:first.ndim - 1]:
+        raise RuntimeError(f"Bad in-place call: input tensor size {list(x.shape)} and output tensor size {list(shape)} "
+                           "should match")
+
+
 _addmm, _addmv, _addbmm = recorded(ops.addmm), recorded(ops.addmv), recorded(ops.addbmm)
 _baddbmm, _addr = recorded(ops.baddbmm), recorded(ops.addr)
 
@@ -149,6 +164,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1,
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):
                 raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+    _check_bools(arrays, beta, alpha)
     return _addr(input, vec1, vec2, *_factors("addr", beta, alpha))
 
 
@@ -156,7 +172,17 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first:
                  alpha: float) -> Any:
     """The same, in place."""
     name, (_, left, right, *_) = f"{op.name}_", op.arguments
-    check(array_of(name, x), array_of(name, first, left, 2), array_of(name, second, right, 3))
+    arrays = array_of(name, x), array_of(name, first, left, 2), array_of(name, second, right, 3)
+    if op in (ops.addmm, ops.baddbmm) or (op is ops.addmv and arrays[0].ndim < 2):
+        _refuse_resizing(*arrays)
+    check(*arrays)
+    if op is ops.addr:
+        if arrays[0].ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {arrays[0].ndim}D tensor for input")
+        if arrays[0].shape != (arrays[1].size, arrays[2].size):
+            sizes = ", ".join(f"{n}: {list(a.shape)}" for n, a in zip(("input", "v1", "v2"), arrays, strict=True))
+            raise RuntimeError(f"size mismatch, {sizes}")
+        _check_bools(arrays, beta, alpha)
     write(op, x, (first, second, beta, alpha))
     return x
 

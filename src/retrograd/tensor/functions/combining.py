@@ -19,7 +19,7 @@ from ..state import State, plain
 from .joining import cat, stack
 from .masking import masked_select
 from .rearranging import diag_embed, flip, meshgrid
-from .shape import clone, expand, flatten, reshape, unsqueeze
+from .shape import clone, expand, flatten, unsqueeze
 
 _block_diag, _unsafe_view, _cumprod = recorded(ops.block_diag), recorded(shape_ops.unsafe_view), recorded(cumprod)
 
@@ -94,7 +94,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 def diagflat(input: Any, offset: int = 0) -> Any:
     """A matrix with all elements on a diagonal, and zeros elsewhere."""
     array_of("diagflat", input)
-    return diag_embed(reshape(input, (-1,)), as_int("diagflat", offset, "offset"))
+    return diag_embed(input.contiguous().view(-1), as_int("diagflat", offset, "offset"))
 
 
 def kron(input: Any, other: Any, *, out: Any = None) -> Any:

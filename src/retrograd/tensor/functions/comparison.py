@@ -19,7 +19,7 @@ from ..options import check_tensor, number
 from ..recording import recorded
 from ..state import State, plain
 from .arithmetic import NUMBER, invalid
-from .elementary import between_tensors
+from .elementary import between_tensors, inplace_with_tensor
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -384,8 +384,8 @@ class ComparisonMethods:
     le_, gt_, ge_ = _compared(ops.le), _compared(ops.gt), _compared(ops.ge)
     not_equal_, less_, less_equal_, greater_, greater_equal_ = ne_, lt_, le_, gt_, ge_
     copysign_, heaviside_ = copysign_, heaviside_
-    logical_and_, logical_or_ = inplace(ops.logical_and), inplace(ops.logical_or)
-    logical_xor_, logical_not_ = inplace(ops.logical_xor), inplace(ops.logical_not)
+    logical_and_, logical_or_ = inplace_with_tensor(ops.logical_and), inplace_with_tensor(ops.logical_or)
+    logical_xor_, logical_not_ = inplace_with_tensor(ops.logical_xor), inplace(ops.logical_not)
     __iand__, bitwise_and_ = augmented(ops.bitwise_and), inplace(ops.bitwise_and)
     __ior__, bitwise_or_ = augmented(ops.bitwise_or), inplace(ops.bitwise_or)
     __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor), inplace(ops.bitwise_xor)

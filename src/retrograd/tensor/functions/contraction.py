@@ -179,8 +179,10 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
         if first != second and 1 not in (first, second):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {first} in dim {m} and second "
                                f"has size {second} in dim {n}")
-        if first != second:
-            a, b = (a, b.sum(n, True)) if first == 1 else (a.sum(m, True), b)
+        if second == 1:                             # of two of size 1 as well: it leaves a node, as in PyTorch
+            a = a.sum(m, True, dtype=a.dtype)
+        elif first == 1:
+            b = b.sum(n, True, dtype=b.dtype)
     summed_a, summed_b = [d % x.ndim for d in dims_a], [d % y.ndim for d in dims_b]
     for summed in (summed_a, summed_b):
         if len({*summed}) < len(summed):
@@ -218,6 +220,8 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
     x, y = a.permute(free_a + summed_a), b.permute(summed_b + free_b)
     rows, columns = math.prod(shape[: len(free_a)]), math.prod(shape[len(free_a):])
     if rows == columns == 1:
+        if not (a._array.flags.c_contiguous and b._array.flags.c_contiguous):
+            return (x.squeeze() * y.squeeze()).sum().view(shape)
         return dot(*[part if part._array.ndim == 1 else part.reshape(inner) for part in (x, y)]).view(shape)
     return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)
 

@@ -204,7 +204,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """
     array, dim, x = _sampled("trapezoid", y, x, dx, dim)
     if array.shape[dim] == 0:
-        return sum_over(zeros_like(y), dim)
+        return sum_over(zeros_like(y), dim, dtype=y.dtype)
     if x is None:
         edges = add(select(y, dim, 0), select(y, dim, -1))
         return _scaled(sub(sum_over(y, dim), _scaled(edges, 0.5)), 1.0 if dx is None else dx)
@@ -236,7 +236,7 @@ def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, An
                          "slice() cannot be applied to a 0-dim tensor.")
     dim = axis_of(name, dim, array.ndim)
     if x is None:
-        if array.dtype == BOOL_:
+        if array.dtype == BOOL_ and (array.shape[dim] or name != "trapezoid"):
             raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
         if isinstance(dx, (bool, complex)):
             raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")

@@ -204,6 +204,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     if array.ndim != places.ndim:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
                            f"got {array.ndim} dimensions for input, and {places.ndim} dimensions for indices")
+    if not array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions; leave the dim out")
     axis = axis_of("take_along_dim", dim, array.ndim)
     shape = common_shape(*[(*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)])
     input = broadcast_to(input, (*shape[:axis], array.shape[axis], *shape[axis + 1:]))
@@ -237,7 +239,7 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
                          f"dimension {axis} has size {size}")
     if not array.ndim and numbers.size != 1:
-        raise IndexError("index_select(): Index to scalar can have only 1 value, got "
+        raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{numbers.size} value(s)")
     if not numbers.ndim:
         index = _one(index)
@@ -252,7 +254,9 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
     numbers = index._array
     if parts.dtype != array.dtype:
         have, want = (torch_dtype.of[a.dtype].legacy for a in (array, parts))
-        raise RuntimeError(f"{name}_(): self ({have}) and source ({want}) must have the same scalar type")
+        said = (f"self ({have}) and source ({want}) must have the same scalar type" if name == "index_add" else
+                f"self and source expected to have the same dtype, but got (self) {have} and (source) {want}")
+        raise RuntimeError(f"{name}_(): {said}")
     if name == "index_copy" and parts.ndim and array.ndim and parts.ndim != array.ndim:
         raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. "
                          f"Source dimensionality ({parts.ndim}), destination dimensionality ({array.ndim})")
@@ -297,6 +301,9 @@ def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
 
 
 def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> Any:
+    if array_of("index_copy", index, "index", 3).dtype != I64:
+        raise RuntimeError("index_copy_(): Expected a long tensor for index, but got "
+                           f"{torch_dtype.of[index._array.dtype].legacy}")
     axis, index = _slices("index_copy", input, dim, index, source, IndexError)
     return _INDEX_COPY[place](input, source, index, axis)
 
@@ -316,8 +323,9 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
     array = array_of("index_fill", input)
     axis = axis_of("index_fill", dim, array.ndim)
-    if array_of("index_fill", index, "index", 3).dtype != I64:
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    array_of("index_fill", index, "index", 3)
+    if index._array.dtype != I64:
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index. It is torch.{index._array.dtype.name}.")
     if index._array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1

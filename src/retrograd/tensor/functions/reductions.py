@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype
 from ...errors import warn
 from ...kernels.reductions import count, nonempty
+from ...modes import local
 from ...ops import reductions as ops, scans
 from ..dims import Dims, array_of, as_int, axes_of, axis_of
 from ..into import into
 from ..options import element_type, number, shape_of
 from ..recording import recorded
 from ..return_types import aminmax as _MinMax
+from ..state import State, requires
 
 _sum_all, _sum_dim, _nansum = recorded(ops.sum_all), recorded(ops.sum_dim), recorded(ops.nansum)
 _mean_all, _mean_dim = recorded(ops.mean_all), recorded(ops.mean_dim)
@@ -54,6 +56,17 @@ def optional_type(name: str, dtype: Any) -> np.dtype[Any] | None:
     return None if dtype is None else element_type(name, dtype)
 
 
+def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
+    """The NumPy dtype of an optional `dtype=`. Raises RuntimeError where a gradient would be lost: ints have none."""
+    if dtype is None:
+        return None
+    asked = element_type(name, dtype)
+    if asked not in DIFFERENTIABLE and local.here.grad and isinstance(input, State) and requires(input):
+        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. "
+                           "Give x.detach() for a constant.")
+    return asked
+
+
 def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
         keepdims: Any = None, out: Any = None) -> Any:
     """The sum of all elements, or over `dim`. Bools and ints are summed in int64.
@@ -66,10 +79,10 @@ def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: An
         return into(out, sum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
     if dim is _ALL:
         if axis is None and keepdim is False and keepdims is None:
-            return _sum_all(input, None if dtype is None else element_type("sum", dtype))
+            return _sum_all(input, type_of_result("sum", input, dtype))
         dim = None
     axes = axes_of("sum", dim if axis is None else axis, array_of("sum", input).ndim)
-    return _sum_dim(input, axes, flag("sum", keepdim, keepdims), optional_type("sum", dtype))
+    return _sum_dim(input, axes, flag("sum", keepdim, keepdims), type_of_result("sum", input, dtype))
 
 
 def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
@@ -80,7 +93,7 @@ def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype:
         return into(out, nansum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims,
                     rule="nansum_floating" if floating else None)
     axes = axes_of("nansum", dim if axis is None else axis, array_of("nansum", input).ndim)
-    return _nansum(input, axes, flag("nansum", keepdim, keepdims), optional_type("nansum", dtype))
+    return _nansum(input, axes, flag("nansum", keepdim, keepdims), type_of_result("nansum", input, dtype))
 
 
 def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
@@ -106,9 +119,9 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
     if dim is None:
         if keepdim or keepdims:
             raise TypeError("prod() received an invalid combination of arguments: keepdim needs a dim")
-        return _prod_all(input, optional_type("prod", dtype))
+        return _prod_all(input, type_of_result("prod", input, dtype))
     axis = axis_of("prod", dim, array_of("prod", input).ndim)
-    return _prod_dim(input, axis, flag("prod", keepdim, keepdims), optional_type("prod", dtype))
+    return _prod_dim(input, axis, flag("prod", keepdim, keepdims), type_of_result("prod", input, dtype))
 
 
 def _spread(name: str) -> Callable[..., Any]:
@@ -118,6 +131,9 @@ def _spread(name: str) -> Callable[..., Any]:
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
                  correction: float | None = None, axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
         if out is not None:
+            if type(dim) is bool:
+                raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim, or "
+                                "correction=")
             return into(out, function, input, dim, unbiased, keepdim, correction=correction, axis=axis,
                         keepdims=keepdims)
         array = array_of(name, input)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import BOOL_, C_NAMES
 from ...kernels.reductions import nonempty
 from ...ops import reductions, scans, sorting as ops
 from .. import return_types
@@ -19,7 +20,7 @@ from ..into import into
 from ..options import element_type
 from ..recording import recorded
 from ..state import State, plain
-from .reductions import flag
+from .reductions import flag, type_of_result
 
 _median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
@@ -75,6 +76,8 @@ def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool)
     def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
                  keepdims: Any = None, out: Any = None) -> Any:
         if out is not None:
+            if dim is None and axis is None:
+                raise TypeError(f"{name}() missing 1 required positional arguments: \"dim\"")
             return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
         array = array_of(name, input)
         dim = dim if axis is None else axis
@@ -163,13 +166,19 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
 
 
+def _refuse_bool(name: str, dtype: Any) -> None:
+    if dtype is not None and element_type(name, dtype) == BOOL_:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'. Leave the dtype out.")
+
+
 def cumsum(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
     """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
     dim = given_dim("cumsum", dim, axis)
     if out is not None:
         return into(out, cumsum, input, dim, dtype=dtype)
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
-    return _cumsum(input, axis, None if dtype is None else element_type("cumsum", dtype))
+    _refuse_bool("cumsum", dtype)
+    return _cumsum(input, axis, type_of_result("cumsum", input, dtype))
 
 
 def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
@@ -178,7 +187,8 @@ def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = N
     if out is not None:
         return into(out, cumprod, input, dim, dtype=dtype)
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
-    return _cumprod(input, axis, None if dtype is None else element_type("cumprod", dtype))
+    _refuse_bool("cumprod", dtype)
+    return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
 
 
 def logcumsumexp(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
@@ -197,6 +207,10 @@ def _over_itself(op: Any) -> Callable[..., Any]:
         target = input._array.dtype if dtype is None else element_type(op.name, dtype)
         if target.kind == "b":
             raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'. Convert with .long().")
+        have = input._array.dtype
+        if target != have:
+            raise RuntimeError(f"Bad in-place call: input tensor dtype {C_NAMES[have.name]} and output tensor dtype "
+                               f"{C_NAMES[target.name]} should match")
         write(op, input, (place, target))
         return input
 
@@ -212,7 +226,10 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
         dim = given_dim(name, dim, axis)
         if out is not None:
             return into(out, function, input, dim)
-        ndim = array_of(name, input).ndim
+        array = array_of(name, input)
+        ndim = array.ndim
+        if not array.size:                                   # of nothing, PyTorch takes any dim
+            return named(call(input, as_int(name, dim, "dim") % ndim, largest))
         if ndim == 0 and as_int(name, dim, "dim") not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         return named(call(input, axis_of(name, dim, ndim), largest))

@@ -13,7 +13,7 @@ from ...ops import view_scatters as ops
 from ..dims import array_of, as_int, axis_of
 from ..geometry import as_strided, geometry_of
 from ..into import into
-from ..options import refuse_complex_gradient
+from ..options import refuse_complex_gradient, refuse_lost_gradient
 from ..overwriting import fill_
 from ..recording import recorded
 from .rearranging import plane
@@ -35,12 +35,12 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """
     shape = array_of("select_scatter", input).shape
     array_of("select_scatter", src, "src", 2)
-    refuse_complex_gradient("select_scatter", input)
     axis, number = axis_of("select_scatter", dim, len(shape)), as_int("select_scatter", index, "index")
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     if not -shape[axis] <= number < shape[axis]:
         raise IndexError(f"select(): index {number} out of range for tensor of size {list(shape)} at dimension {axis}")
+    _check_gradient("select_scatter", input, src)
     result: Tensor = _select(input, src, axis, number % shape[axis])
     return result
 
@@ -52,10 +52,10 @@ def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = 
         return into(out, slice_scatter, input, src, dim, start, end, step)
     shape = array_of("slice_scatter", input).shape
     array_of("slice_scatter", src, "src", 2)
-    refuse_complex_gradient("slice_scatter", input)
     axis = axis_of("slice_scatter", dim, len(shape))
     if step <= 0:
         raise RuntimeError("slice step must be positive")
+    _check_gradient("slice_scatter", input, src)
     first, last, by = slice(start, end, step).indices(shape[axis])
     return _slice(input, src, axis, first, max(first, last), by)
 
@@ -64,6 +64,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     """A copy with `src` on the diagonals of two dimensions. Raises RuntimeError where its shape is another."""
     axes = plane("diagonal_scatter", dim1, dim2, array_of("diagonal_scatter", input).ndim)
     array_of("diagonal_scatter", src, "src", 2)
+    refuse_lost_gradient(input, src)
     result: Tensor = _diagonal(input, src, as_int("diagonal_scatter", offset, "offset"), *axes)
     return result
 
@@ -75,6 +76,12 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
     geometry = geometry_of("as_strided_scatter", array, size, stride, storage_offset)
     result: Tensor = _strided(input, src, *geometry, steps(array))
     return result
+
+
+def _check_gradient(name: str, input: Tensor, src: Tensor) -> None:
+    """Raises RuntimeError for a gradient that PyTorch's two functions cannot have: through complex numbers, or ints."""
+    refuse_complex_gradient(name, input, src)
+    refuse_lost_gradient(input, src)
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
