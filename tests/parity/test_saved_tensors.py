@@ -113,6 +113,8 @@ NOT_SAVED = {
     "RreluWithNoiseBackward1": "noise training",
     "ScaledDotProductFlashAttentionForCpuBackward0": "attn_mask dropout_p is_causal logsumexp output scale",
     "ScatterReduceBackward0": "reduce|reduce result self src",
+    "SegmentReduceBackward0": "data initial lengths offsets reduce result|initial lengths offsets reduce|"
+                              "lengths offsets reduce",
     "SgnBackward0": "result",
     "SpecialLogNdtrBackward0": "result",
     "SplitBackward0": "split_size",
@@ -150,6 +152,7 @@ OTHER_NODES = {
     ("AddBackward1", "AddBackward0"), ("MulBackward1", "MulBackward0"), ("SubBackward0", "RsubBackward1"),
     ("SqueezeBackward1", "DivBackward0"), ("ViewBackward0", "UnsafeViewBackward0"),
     ("SubBackward1", "SubBackward0"), ("DiagonalBackward0", "DiagonalBackward0_copy"),
+    ("NormBackward0", "LinalgVectorNormBackward0"), ("NormBackward1", "LinalgVectorNormBackward0"),
     ("ViewBackward0", "DivBackward0"), ("MulBackward1", "TransposeBackward0"), ("AccumulateGrad", "ViewBackward0"),
 }
 # Options that are kept as they are computed with: dimensions counted from the front, all of them where none is named,
@@ -162,8 +165,8 @@ RESOLVED_IN = {"MaxPool2DWithIndicesBackward0.stride", "MaxPool3DWithIndicesBack
 UNNEEDED = {"BaddbmmBackward0.beta", "NativeBatchNormBackward0.input", "NativeBatchNormBackward0.running_mean"}
 # Made of other nodes than PyTorch's: windows over a signal are unfolded here, and there taken by strides; where PyTorch
 # writes over what a derivative needs, nothing is written here; what is joined to the ends of a dimension is sliced off
-# it in another order.
-OTHER_FORMS = ("stft", "vander", "cond", "pad circular")
+# it in another order; eigenvectors that PyTorch's Function gives come from `eigh` here.
+OTHER_FORMS = ("stft", "vander", "cond", "pad circular", "lobpcg")
 
 
 def saved(node: Any) -> dict[str, Any]:
@@ -294,6 +297,10 @@ PACKED_APART = tuple(name.strip() for name in """
     rrelu
     torch.alpha_dropout
     ctc_loss
+    linear_cross_entropy
+    segment_reduce
+    norm_except_dim
+    lobpcg
     hinge_embedding_loss
     margin_ranking_loss
     cosine_embedding_loss

@@ -101,10 +101,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The links, to what users are shown of each node."""
-        links = self.links
-        if type(self).__name__ == "NotImplemented":      # PyTorch has one of these for want of a derivative
-            links = tuple([link for link in links if link[0] is not None])
-        return tuple([(None if node is None else node.public, index) for node, index in links])
+        return tuple([(None if node is None else node.public, index) for node, index in self.links])
 
     @property
     def public(self) -> Any:
@@ -242,7 +239,12 @@ class OpNode(Node):
         return Output(self, index) if self.several else self
 
     def inputs_shown(self) -> tuple[int, ...] | None:
-        return None if self.op.variadic else tuple([index for index, *_ in self.op.steps])
+        if self.op.variadic:
+            return None
+        shown = [index for index, *_ in self.op.steps]
+        if self.op.node_name == "NotImplemented":        # what has no derivative shows no constants
+            shown = [index for index in shown if self.edges[index] is not None]
+        return tuple(shown)
 
 
 class OtherNode(Node):

@@ -225,6 +225,6 @@ _Underived.__name__ = "NotImplemented"
 
 
 def _underive(name: str, operands: list[Any], target: Any) -> None:
-    edges = tuple([edge_of(x) for x in operands]) if local.here.grad else ()
-    if any(edges) and target._array.dtype in DIFFERENTIABLE:
+    edges = tuple(filter(None, map(edge_of, operands))) if local.here.grad else ()
+    if edges and target._array.dtype in DIFFERENTIABLE:
         set_edge(target, _Underived(name, edges, target))

@@ -150,6 +150,7 @@ ScaledDotProductFlashAttentionForCpuBackward0 key=k query=q value=v
 ScatterAddBackward0 dim index
 ScatterBackward0 dim index
 ScatterReduceBackward0 dim include_self index reduce result=out self=x src
+SegmentReduceBackward0 axis=dim data=x initial result=out
 SelectBackward0 dim=dim|0 index self_sym_sizes=x.shape
 SliceBackward0 dim end=stop self_sym_sizes=x.shape start step
 SliceBackward0_copy dim end=stop self_sym_sizes=x.shape start step
