@@ -16,7 +16,7 @@ from itertools import pairwise
 # may be shorter, since threads meet at the interpreter's lock between calls.
 ENOUGH, ENOUGH_FOR_ONE_CALL = 250_000, 18_000
 # How long after the caller a helper begins.
-DELAY = 15_000
+DELAY = 10_000
 
 Work = Callable[[int, int], object]
 
@@ -118,7 +118,7 @@ def in_parts(work: Work, length: int, cost: float, enough: int = ENOUGH) -> None
         return
     helpers = _Crew.idle(most)
     count = len(helpers) + 1
-    ahead = int(length * min(DELAY / max(cost, 1.0), 0.1))  # so that all end together
+    ahead = int(length * min(DELAY / max(cost, 1.0), 0.5))  # so that all end together
     bounds = [0, *[ahead + (length - ahead) * i // count for i in range(1, count + 1)]]
     first, *others = pairwise(bounds)
     parts = [_Part(copy_context(), work, *bounds) for bounds in others]
