@@ -73,6 +73,11 @@ def can_be_alone() -> bool:
     return _control() is not None
 
 
+def is_alone() -> bool:
+    """Whether a part of the program is inside `alone`."""
+    return _Use.inside > 0
+
+
 @contextmanager
 def alone() -> Iterator[None]:
     """Within, each product is computed by the thread that asks for it."""

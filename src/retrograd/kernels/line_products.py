@@ -49,6 +49,7 @@ def thin(lines: Any, columns: Any, out: Any) -> Any:
 
 def add_thin(lines: Any, columns: Any, out: Any) -> Any:
     """The same, added to `out`. A single pair will do."""
-    if not blas.add_product(columns, lines, out, max(1, _PRODUCT // max(lines.size, 1))):
+    rows = len(out) if blas.is_alone() else max(1, _PRODUCT // max(lines.size, 1))
+    if not blas.add_product(columns, lines, out, rows):
         out += columns.T @ lines
     return out

@@ -7,18 +7,21 @@ the work is done in blocks of rows. Half precision is computed in single. Must n
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import F64
+from .blas import alone
 from .channels import length_of_runs, near, runs_backward, runs_sum
 from .elementary import widened
 from .line_products import add_thin, by_row, thin
 from .threads import in_parts
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
-_BLOCK, _SUMMED, _SMALL = 1 << 19, 1 << 17, 1 << 12
+_BLOCK, _SUMMED, _SMALL, _LARGE = 1 << 19, 1 << 17, 1 << 12, 1 << 18
 # Sums of so few elements are had soonest with a temporary; and of rows so wide products are summed as they are made.
 _FEW, _WIDE = 1 << 14, 64
 
@@ -71,37 +74,42 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
     if x.size < _SMALL:
         return _few_rows(x, weight, bias, eps)
     count, length = x.shape
-    out, mean, rstd = np.empty(x.shape, x.dtype), np.empty(count, x.dtype), np.empty(count, x.dtype)
+    out, mean, columns = np.empty(x.shape, x.dtype), np.empty(count, x.dtype), np.empty((3, count), x.dtype)
     ones, step = np.ones(length, x.dtype), max(1, _BLOCK // length)
-    lines, bare = np.zeros((3, length), x.dtype), weight is None and bias is None
+    lines, bare = np.zeros((4, length), x.dtype), weight is None and bias is None
     lines[0] = 1.0 if weight is None else weight
+    np.negative(lines[0], out=lines[2])
     if bias is not None:
-        lines[2] = bias
+        lines[3] = bias
+    columns[2] = 1.0
 
     def work(start: int, stop: int) -> None:
-        columns = np.ones((3, min(step, stop - start)), x.dtype)
         for at in range(start, stop, step):
             end = min(at + step, stop)
-            rows, part, middle, inverse = x[at:end], out[at:end], mean[at:end], rstd[at:end]
-            far = _moments_of_rows(rows, ones, eps, middle, inverse, part)
+            rows, part, middle, factors = x[at:end], out[at:end], mean[at:end], columns[:, at:end]
+            far = _moments_of_rows(rows, ones, eps, middle, factors[0], part)
             if far or bare:
                 if not far:
                     np.subtract(rows, middle[:, None], out=part)
-                part *= inverse[:, None]
+                part *= factors[0][:, None]
                 if not bare:
-                    np.add(np.multiply(part, lines[0], out=part), lines[2], out=part)
+                    np.add(np.multiply(part, lines[0], out=part), lines[3], out=part)
             else:
                 # x * (rstd * weight) + (bias - mean * rstd * weight): products of thin matrices, for which the BLAS
                 # takes half as long as broadcasting.
-                factors = columns[:, : end - at]
-                factors[0] = inverse
-                np.multiply(middle, np.negative(inverse), out=factors[1])
+                np.multiply(middle, factors[0], out=factors[1])
                 part = thin(lines[:2], factors[:2], part)
                 part *= rows
-                add_thin(lines[::2], factors[1:], part)
+                add_thin(lines[2:], factors[1:], part)
 
-    in_parts(work, count, x.size)
-    return out, mean, rstd
+    _over_rows(work, x)
+    return out, mean, columns[0].copy()
+
+
+def _over_rows(work: Callable[[int, int], object], x: Any) -> None:
+    """Do the work on ranges of rows of x, in threads where it is large; in these the BLAS uses none of its own."""
+    with alone() if x.size >= _LARGE else nullcontext():
+        in_parts(work, len(x), x.size)
 
 
 def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
@@ -184,20 +192,19 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     mean = mean[:, 0]
     count, length = x.shape
     out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
-    ones, lines = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype)
+    ones, lines, columns = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype), np.zeros((2, count), x.dtype)
     if weight is not None:
         lines[0] = weight
 
     def work(start: int, stop: int) -> None:
-        height = min(step, stop - start)
-        spare, columns = np.empty((height, length), x.dtype), np.zeros((2, height), x.dtype)
+        spare = np.empty((min(step, stop - start), length), x.dtype)
         for at in range(start, stop, step):
             end = min(at + step, stop)
             part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
             if weight is None:
                 np.multiply(share, inverse[:, None], out=part)
             else:
-                factors = columns[:, : end - at]
+                factors = columns[:, at:end]
                 factors[0] = inverse
                 np.multiply(thin(lines, factors, part), share, out=part)
             product = spare[: end - at]
@@ -208,7 +215,7 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
             part += np.multiply(rows, slope[:, None], out=product)
             add_thin(ones, level[None], part)
 
-    in_parts(work, count, x.size)
+    _over_rows(work, x)
     return out
 
 
@@ -243,9 +250,9 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
 
 def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
     """The sum over rows of g * (x * rstd - shift), in double precision from block to block."""
-    count, length = x.shape
     if x.size < _SMALL:
         return rstd.dot(g * x) - shift.dot(g)
+    length = x.shape[1]
     step, found = max(1, _SUMMED // length), []
 
     def work(start: int, stop: int) -> None:
@@ -256,7 +263,7 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
             total -= shift[at:end].dot(g[at:end])
         found.append(total)
 
-    in_parts(work, count, x.size)
+    _over_rows(work, x)
     return sum(found[1:], found[0])
 
 
