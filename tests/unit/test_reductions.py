@@ -350,3 +350,14 @@ def test_norms_of_any_dims(shape: tuple[int, ...]) -> None:
                     found = torch.linalg.vector_norm(torch.from_numpy(x.astype(dtype)), dim=dims, keepdim=keepdim)
                     expected = np.sqrt(np.square(x).sum(dims, keepdims=keepdim))
                     np.testing.assert_allclose(found.numpy(), expected, rtol=rounding)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_products_of_complex_numbers_in_a_real_type_are_of_their_real_parts() -> None:
+    z = torch.tensor([1 + 2j, 3 - 1j, 2 + 0j], dtype=torch.complex128, requires_grad=True)
+    real = z.detach().real.clone().requires_grad_()
+    for product in (lambda x: torch.prod(x, dtype=torch.float64), lambda x: torch.prod(x, 0, dtype=torch.float64),
+                    lambda x: torch.cumprod(x, 0, dtype=torch.float64).sum()):
+        found, = torch.autograd.grad(product(z), z)
+        expected, = torch.autograd.grad(product(real), real)
+        assert found.tolist() == [complex(g) for g in expected.tolist()]

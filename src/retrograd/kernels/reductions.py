@@ -87,6 +87,8 @@ def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
         which = "Input" if dtype is None else "Optional"
         raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
                            f"complex dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float() or dtype=.")
+    if final.kind != "c" and x.dtype.kind == "c":
+        x = x.real
     if x.dtype is final and final is not F16:
         totals = sums(x, axes, keepdim)
     else:

@@ -21,6 +21,8 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
     """`ufunc.accumulate` in PyTorch's type: int64 for bools and ints; half precision goes by way of single."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
+    if dtype.kind != "c" and x.dtype.kind == "c":
+        x = x.real
     if x.ndim == 0:
         return x.astype(dtype)
     result = running(ufunc, x, dim, F32 if dtype == F16 else dtype)

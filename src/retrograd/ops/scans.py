@@ -40,10 +40,16 @@ def _to_factors(g: Any, a: Any, out: Any, dim: Any) -> Any:
 recurrence: Op = operator("recurrence", kernels.recurrence, a=_to_factors, b=lambda g, a, dim: _pulled(g, a, dim))
 
 
+def _factors(x: Any, out: Any) -> Any:
+    """What was multiplied: of complex numbers the real parts, where the product was asked for in a real type."""
+    return np.real(x) if x.dtype.kind == "c" != out.dtype.kind else x
+
+
 def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
     """The derivative of a product by an element is that of the elements before it, times that of those after it."""
     if not x.ndim:
         return g
+    x = _factors(x, out)
     if any_zero(x):
         return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
     return sums_from(g * out, dim) / x
@@ -66,7 +72,7 @@ logcumsumexp = operator("logcumsumexp", kernels.logcumsumexp, x=_logcumsumexp)
 
 def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
     axes = (dim,) if x.ndim else ()
-    g = spread(g, x.shape, axes, keepdim)
+    g, x = spread(g, x.shape, axes, keepdim), _factors(x, out)
     if not x.ndim:
         return g
     if any_zero(x):
@@ -77,6 +83,7 @@ def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
 def _prod_all(g: Any, x: Any, out: Any) -> Any:
     if not x.ndim:
         return g
+    x = _factors(x, out)
     if any_zero(x):
         return np.reshape(_prod_dim(g, np.reshape(x, (-1,)), out, 0, False), x.shape)
     return spread(g, x.shape, (), False) * out / x

@@ -205,7 +205,8 @@ def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
             raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
         if target.kind in "iu":
             if not fits(value, target):
-                raise RuntimeError(f"value cannot be converted to type {target.name} without overflow: {value!r}")
+                raise RuntimeError(f"value cannot be converted to type {target.name} without overflow. It is "
+                                   f"{value!r}.")
             value = int(value.real)
         values.append(value)
     wide = np.dtype(np.int64) if target.kind in "iu" else target

@@ -85,7 +85,7 @@ def _only(self: Any) -> Any:
 def _real(value: Any, kind: str) -> Any:
     if isinstance(value, complex):
         if value.imag:
-            raise RuntimeError(f"value cannot be converted to type {kind} without overflow: {value} is not real")
+            raise RuntimeError(f"value cannot be converted to type {kind} without overflow. {value} is not real.")
         return value.real
     return value
 

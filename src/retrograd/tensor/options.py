@@ -221,7 +221,8 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, int) and not -2**63 <= value < 2**64:
         raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
     if not fits(value, dtype):
-        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow: {value!r}")
+        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow. It is "
+                           f"{value!r}.")
     if isinstance(value, complex) and dtype.kind != "c":
         value = bool(value) if dtype.kind == "b" else value.real
     if dtype.kind in "iu":

@@ -67,7 +67,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
                            f"padding length {len(sizes)} and input of dimension {array.ndim}")
     if mode == "constant":
-        return constant_pad_nd(input, sizes, 0 if value is None else value)
+        # PyTorch takes the value for a float here, and a negative float does not fit an unsigned type.
+        return constant_pad_nd(input, sizes, 0 if value is None else float(value) if type(value) is int else value)
     if value is not None and value and (mode == "circular" or mode in _OF_MODE):
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
     count = len(sizes) // 2

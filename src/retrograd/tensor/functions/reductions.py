@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype
-from ...errors import warn
+from ...errors import warn, warn_once
 from ...kernels.reductions import count, nonempty
 from ...modes import local
 from ...ops import reductions as ops, scans
@@ -64,6 +64,8 @@ def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
     if asked not in DIFFERENTIABLE and local.here.grad and isinstance(input, State) and requires(input):
         raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. "
                            "Give x.detach() for a constant.")
+    if asked.kind != "c" and isinstance(input, State) and input._array.dtype.kind == "c":
+        warn_once("Casting complex values to real discards the imaginary part. Take .real to say so.")
     return asked
 
 
