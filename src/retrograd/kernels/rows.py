@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, F64
-from .threads import ENOUGH_FOR_ONE_CALL, in_parts
+from .threads import in_parts
 
 Array = np.ndarray[Any, Any]
 
@@ -86,8 +86,7 @@ def _sums_of_rows(x: Array) -> Array:
 def _sums_of_blocks(x: Array) -> Array:
     """The sums of rows that are not long."""
     found = np.empty(len(x), x.dtype)
-    in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), len(x), x.nbytes * 0.01,
-             ENOUGH_FOR_ONE_CALL)
+    in_parts(lambda start, stop: np.einsum("ij->i", x[start:stop], out=found[start:stop]), len(x), x.size * 0.1)
     return found
 
 

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 from itertools import pairwise
 
-# How long a part takes at least, in nanoseconds: less is done sooner than handed over. A part that is but one call
-# may be shorter, since threads meet at the interpreter's lock between calls.
-ENOUGH, ENOUGH_FOR_ONE_CALL = 250_000, 18_000
+# How long a part takes at least, in nanoseconds: less is done sooner than handed over.
+ENOUGH = 250_000
 # How long after the caller a helper begins.
 DELAY = 10_000
 
@@ -106,19 +105,19 @@ def use(count: int) -> None:
     _Crew.count = count
 
 
-def in_parts(work: Work, length: int, cost: float, enough: int = ENOUGH) -> None:
-    """`work(start, stop)` for ranges that make up `length`, at once if parts of `enough` nanoseconds come of its cost.
+def in_parts(work: Work, length: int, cost: float) -> None:
+    """`work(start, stop)` for ranges that make up `length`, at once if all of it costs enough nanoseconds.
 
     Helpers that are busy, with another thread's work or because this is part of some, are done without. Each part sees
     the context of the caller, and with it what NumPy does with floating-point errors.
     """
-    most = min(length, int(cost) // enough, _Crew.count) - 1
+    most = min(length, int(cost) // ENOUGH, _Crew.count) - 1
     if most < 1:
         work(0, length)
         return
     helpers = _Crew.idle(most)
     count = len(helpers) + 1
-    ahead = int(length * min(DELAY / max(cost, 1.0), 0.5))  # so that all end together
+    ahead = int(min(length * DELAY / cost, (length - count) / 2))       # so that all end together, and none has nothing
     bounds = [0, *[ahead + (length - ahead) * i // count for i in range(1, count + 1)]]
     first, *others = pairwise(bounds)
     parts = [_Part(copy_context(), work, *bounds) for bounds in others]
