@@ -18,7 +18,7 @@ from . import blas, threads
 Sizes = tuple[int, ...]
 # How many output positions a product should have at least, how many bytes of columns are made at a time, if they are
 # of several samples, and how long a multiplication takes, in nanoseconds, with what has to be done around it.
-_POSITIONS, _BLOCK, _PRODUCT = 128, 1 << 21, 0.04
+_POSITIONS, _BLOCK, _PRODUCT = 128, 1 << 22, 0.04
 # What kernels of so many places at most see of so many elements at least is copied place by place; for others, zeros
 # are put around the input first.
 _PLACES, _LARGE = 8, 1 << 14
