@@ -26,7 +26,8 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (end - start) * step < 0:
-        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: from {start} to {end} by {step}")
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign. It goes from {start} to {end} by "
+                           f"{step}.")
     if dtype == np.int64:
         if int(step) == 0:
             raise ValueError(f"step must be nonzero: {step} is 0 as an int64")

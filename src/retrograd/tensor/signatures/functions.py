@@ -212,4 +212,13 @@ randint: (int high, ints size, options) (int low, int high, ints size, options)
 randperm: (int n, options)
 rand_like randn_like: (Tensor input, like)
 randint_like: (Tensor input, int low, int high, like) (Tensor input, Tensor high, like) (Tensor input, int high, like)
+softmax log_softmax: (Tensor input, int dim, dtype dtype=None, out)
+layer_norm: (Tensor input, ints normalized_shape, Tensor weight=None, Tensor bias=None, float eps=1e-05,
+  bool cudnn_enable=True)
+dropout alpha_dropout feature_dropout feature_alpha_dropout: (Tensor input, float p, bool train)
+det logdet: (Tensor input)
+equal: (Tensor input, Tensor other)
+dist: (Tensor input, Tensor other, Number p=2)
+clone: (Tensor input, *, memory_format memory_format=None)
+permute: (Tensor input, ints dims)
 """
