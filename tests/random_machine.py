@@ -178,3 +178,19 @@ def shrunk(torch: Any, ours: Any, steps: Sequence[Step], differs: Callable[..., 
             kept = shorter
         i -= 1
     return kept
+
+
+def disagreement(torch: Any, ours: Any, seed: int, generate: Callable[[Any, int], list[Step]],
+                 differs: Callable[..., str | None] = difference) -> str | None:
+    """The shortest program of this seed that differs, and where; None where the whole of it is the same."""
+    steps = generate(torch, seed)
+    if differs(torch, ours, steps) is None:
+        return None
+    steps = shrunk(torch, ours, steps, differs)
+    told = "\n".join(steps)
+    return f"seed {seed}\n{told}\n{differs(torch, ours, steps)}"
+
+
+def observed(program: str) -> list[Step]:
+    """The lines of a program, with a look at everything after each."""
+    return [step for line in program.strip().splitlines() for step in (line.strip(), OBSERVE)]

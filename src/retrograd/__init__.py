@@ -666,9 +666,8 @@ __all__ = [
     "xlogy", "xlogy_", "xpu", "zero_", "zeros", "zeros_like",
 ]
 
-for _space, _members in {"": globals(), "linalg": vars(linalg), "fft": vars(fft), "special": vars(special),
-                         "nn.functional": vars(nn.functional)}.items():
-    _guard(_space, _members)
+_guard({"": globals(), "linalg": vars(linalg), "fft": vars(fft), "special": vars(special),
+        "nn.functional": vars(nn.functional)})
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one
     __getattr__ = missing(__name__, __all__)

@@ -9,21 +9,17 @@ import retrograd
 from found_operator_programs import FOUND
 from operator_machine import difference
 from operator_programs import generate
-from random_machine import OBSERVE, shrunk
+from random_machine import disagreement, observed
 
 
 @pytest.mark.parametrize("block", range(8))
 def test_random_programs_of_operators(block: int) -> None:
     for seed in range(block * 100, block * 100 + 100):
-        steps = generate(torch, seed)
-        if difference(torch, retrograd, steps) is not None:
-            steps = shrunk(torch, retrograd, steps, difference)
-            told = "\n".join(steps)
-            raise AssertionError(f"seed {seed}\n{told}\n{difference(torch, retrograd, steps)}")
+        found = disagreement(torch, retrograd, seed, generate, difference)
+        assert found is None, found
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_found(name: str) -> None:
-    lines = [line.strip() for line in FOUND[name].strip().splitlines()]
-    found = difference(torch, retrograd, [step for line in lines for step in (line, OBSERVE)])
+    found = difference(torch, retrograd, observed(FOUND[name]))
     assert found is None, found

@@ -59,7 +59,11 @@ def test_every_everyday_operator_has_a_correct_call() -> None:
     assert not uncalled()
 
 
-@pytest.mark.filterwarnings("ignore")
+# Of what both warn of deprecated names, resized outputs and the like, other tests compare the words.
+quiet = pytest.mark.filterwarnings("ignore")
+
+
+@quiet
 @pytest.mark.parametrize(("name", "arguments"), calls())
 def test_wrong_calls(name: str, arguments: str) -> None:
     correct = Call(name, (arguments,))
@@ -69,7 +73,7 @@ def test_wrong_calls(name: str, arguments: str) -> None:
     assert [ends for ends in _different(name, arguments) if not any(rule(ends) for rule in ACCEPTED.values())] == []
 
 
-@pytest.mark.filterwarnings("ignore")
+@quiet
 def test_what_is_accepted_occurs() -> None:
     ends = [each for name, arguments in calls() for each in _different(name, arguments)]
     assert [reason for reason, rule in ACCEPTED.items() if not any(map(rule, ends))] == []

@@ -352,7 +352,7 @@ def test_norms_of_any_dims(shape: tuple[int, ...]) -> None:
                     np.testing.assert_allclose(found.numpy(), expected, rtol=rounding)
 
 
-@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.filterwarnings("ignore:Casting complex")       # once a process, so by chance here
 def test_products_of_complex_numbers_in_a_real_type_are_of_their_real_parts() -> None:
     z = torch.tensor([1 + 2j, 3 - 1j, 2 + 0j], dtype=torch.complex128, requires_grad=True)
     real = z.detach().real.clone().requires_grad_()

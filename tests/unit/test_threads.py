@@ -96,7 +96,7 @@ def test_several_threads_of_the_program_share_the_helpers(workers: int) -> None:
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")              # Python's, of a fork while there are threads
 def test_a_forked_process_makes_its_own(workers: int) -> None:
     assert len(ranges(10, LONG)) == workers
     child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(len(ranges(10, LONG))))

@@ -9,6 +9,7 @@ Euler and Maclaurin. Must not know ops.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -100,11 +101,16 @@ def _digamma_near(x: Any) -> Any:
     return _digamma_far(x + 3) - (1 / x + 1 / (x + 1) + 1 / (x + 2))
 
 
-def _digamma_of_positive(x: Any) -> Any:
+def _in_two_parts(x: Any, far: Callable[[Any], Any], near: Callable[[Any], Any]) -> Any:
+    """One function from _FAR on, another below, where nan is too."""
     result = np.empty_like(x)
-    where_so(x >= _FAR, _digamma_far, result, x)
-    where_so(~(x >= _FAR), _digamma_near, result, x)
+    where_so(x >= _FAR, far, result, x)
+    where_so(~(x >= _FAR), near, result, x)
     return result
+
+
+def _digamma_of_positive(x: Any) -> Any:
+    return _in_two_parts(x, _digamma_far, _digamma_near)
 
 
 def _digamma_reflected(x: Any) -> Any:
@@ -176,10 +182,7 @@ def _trigamma_near(x: Any) -> Any:
 
 
 def _trigamma_of_positive(x: Any) -> Any:
-    result = np.empty_like(x)
-    where_so(x >= _FAR, _trigamma_far, result, x)
-    where_so(~(x >= _FAR), _trigamma_near, result, x)
-    return result
+    return _in_two_parts(x, _trigamma_far, _trigamma_near)
 
 
 def _trigamma_reflected(x: Any) -> Any:

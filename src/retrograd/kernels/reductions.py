@@ -62,12 +62,16 @@ def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     return total(_add, x, axes, keepdim, dtype)
 
 
+def of_kind(x: Any, dtype: Any) -> Any:
+    """`x`; of complex numbers the real parts, where they are to be computed with in a real type."""
+    return x.real if x.dtype.kind == "c" != dtype.kind else x
+
+
 def total(reduce: Any, x: Any, axes: Any, keepdim: bool, dtype: Any) -> Any:
     """A sum or product in the type that PyTorch gives it, and accumulated in a type that is wide enough."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
-    if dtype.kind != "c" and x.dtype.kind == "c":
-        x = x.real
+    x = of_kind(x, dtype)
     result = reduce(x, axis=axes, keepdims=keepdim, dtype=F32 if dtype == F16 else dtype, out=...)
     return result if result.dtype == dtype else result.astype(dtype)
 
@@ -87,8 +91,7 @@ def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
         which = "Input" if dtype is None else "Optional"
         raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
                            f"complex dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float() or dtype=.")
-    if final.kind != "c" and x.dtype.kind == "c":
-        x = x.real
+    x = of_kind(x, final)
     if x.dtype is final and final is not F16:
         totals = sums(x, axes, keepdim)
     else:

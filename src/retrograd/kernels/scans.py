@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import C128, F16, F32, F64, I64, refuse
+from .reductions import of_kind
 from .rows import extremes
 
 # How many elements beside an axis are enough work for one step along it.
@@ -21,8 +22,7 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
     """`ufunc.accumulate` in PyTorch's type: int64 for bools and ints; half precision goes by way of single."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
-    if dtype.kind != "c" and x.dtype.kind == "c":
-        x = x.real
+    x = of_kind(x, dtype)
     if x.ndim == 0:
         return x.astype(dtype)
     result = running(ufunc, x, dim, F32 if dtype == F16 else dtype)

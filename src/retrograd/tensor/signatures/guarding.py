@@ -34,19 +34,20 @@ _BEFORE = {
 }
 
 
-def guard(space: str, members: dict[str, Any]) -> None:
-    """Guard those functions among the members of a namespace that its table has.
+def guard(spaces: dict[str, dict[str, Any]]) -> None:
+    """Guard those functions among the members of namespaces that their tables have.
 
     What an operator's recorded call is, without a function around it, stays as it is: it is called most often, and
     has its own way to the table (`tensor.operands`).
     """
-    before = _BEFORE.get(space, "").split()
-    for name in names(space):
-        function = members.get(name)
-        # A function may have several names, and is guarded once.
-        if (isinstance(function, FunctionType) and not function.__module__.endswith(".recording")
-                and not hasattr(function, "__wrapped__")):
-            _exchange(function, partial(_refusal, space, name), name in before)
+    for space, members in spaces.items():
+        before = _BEFORE.get(space, "").split()
+        for name in names(space):
+            function = members.get(name)
+            # A function may have several names, and is guarded by the first.
+            if (isinstance(function, FunctionType) and not function.__module__.endswith(".recording")
+                    and not hasattr(function, "__wrapped__")):
+                _exchange(function, partial(_refusal, space, name), name in before)
 
 
 def _refusal(space: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
