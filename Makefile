@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n auto
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check parity bench docs clean
+.PHONY: help demo test check parity bench pages docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -31,6 +31,10 @@ parity: $(VENV)/.parity ## compare with real PyTorch, number for number (install
 
 bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (installs it)
 	$(BIN)/python -m benchmarks
+
+pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures
+	cd tests && ../$(BIN)/python -m showing.pages ../README.md ../CONTRIBUTING.md ../docs/*.md
+	cd tests && ../$(BIN)/python -m comparing.subgradients && ../$(BIN)/python -m showing.pictures
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html

@@ -25,7 +25,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kernels",),
     ("ops",),
     ("graph",),
-    ("tensor",),
+    ("tensors.state",),
+    ("tensors.arguments",),
+    ("tensors.recording",),
+    ("tensors.functions",),
+    ("tensors.face",),
+    ("tensors",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "linalg", "fft", "special"),
     ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides",
@@ -39,10 +44,10 @@ UNNAMED = {"kernels": {"Tensor", "Node"}, "ops": {"Tensor", "Node"}, "graph": {"
 # Too long for a stated reason: "path" or "path::function" to that reason.
 LONG_FILES = {"src/retrograd/__init__.py": "the public namespace: a list of names, each on its line"}
 LONG_FUNCTIONS = {
-    "src/retrograd/tensor/recording.py::_unary": "a factory of one closure, and that closure is the hot path",
-    "src/retrograd/tensor/recording.py::_binary": "the same for two operands",
-    "src/retrograd/tensor/recording.py::_optioned": "the same for one operand and options",
-    "src/retrograd/tensor/recording.py::call": "these closures: every function they called would cost as the work does",
+    "src/retrograd/tensors/recording/calls.py::_unary": "a factory of one closure, and that closure is the hot path",
+    "src/retrograd/tensors/recording/calls.py::_binary": "the same for two operands",
+    "src/retrograd/tensors/recording/calls.py::_optioned": "the same for one operand and options",
+    "src/retrograd/tensors/recording/calls.py::call": "the same closures: each call in them costs as much as the work",
 }
 
 
@@ -227,7 +232,7 @@ def test_no_function_is_too_long() -> None:
 @pytest.fixture
 def planted(tmp_path: Path) -> Package:
     files = {
-        "__init__.py": "from planted.tensor import core\n",
+        "__init__.py": "from planted.tensors import core\n",
         "errors.py": "import numpy\nfrom planted.graph.engine import run\n",
         "graph/__init__.py": "",
         "graph/engine.py": "from . import node\ndef run():\n    import planted.errors\n",
@@ -235,8 +240,8 @@ def planted(tmp_path: Path) -> Package:
             "from typing import TYPE_CHECKING\nfrom planted.errors import at\n"
             "if TYPE_CHECKING:\n    from .engine import run\ndef f(x: 'Tensor'): pass\n"
         ),
-        "tensor/__init__.py": "from .core import x\n",
-        "tensor/core.py": "from ..graph import engine\nfrom . import missing_name\n",
+        "tensors/__init__.py": "from .core import x\n",
+        "tensors/core.py": "from ..graph import engine\nfrom . import missing_name\n",
     }
     for name, text in files.items():
         path = tmp_path / "planted" / name
@@ -247,15 +252,15 @@ def planted(tmp_path: Path) -> Package:
 
 def test_the_reader_resolves_every_form_of_import(planted: Package) -> None:
     assert {(found.importer, found.imported) for found in planted.imports} == {
-        ("", "tensor.core"),
+        ("", "tensors.core"),
         ("errors", "graph.engine"),
         ("graph.engine", "graph.node"),
         ("graph.engine", "errors"),
         ("graph.node", "errors"),
         ("graph.node", "graph.engine"),
-        ("tensor", "tensor.core"),
-        ("tensor.core", "graph.engine"),
-        ("tensor.core", "tensor"),
+        ("tensors", "tensors.core"),
+        ("tensors.core", "graph.engine"),
+        ("tensors.core", "tensors"),
     }
 
 
@@ -264,7 +269,7 @@ def test_the_reader_finds_planted_faults(planted: Package) -> None:
     assert [str(found) for found in planted.imports if found.in_function] == ["graph.engine:3 imports errors"]
     assert cycles(planted) == [  # by way of graph.node, the import for types only does not count
         "graph.engine -> errors -> graph.engine",
-        "tensor.core -> tensor -> tensor.core",
+        "tensors.core -> tensors -> tensors.core",
     ]
     assert ("Tensor", 5) in names_in(planted.trees["graph.node"])
     assert layer("command.imports") < layer("") < layer("command.run")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .errors import _LinAlgError
 from .names import missing
-from .tensor.overriding import (
+from .tensors.recording.overriding import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     disabled_torch_function_impl as _disabled_torch_function_impl,

@@ -66,7 +66,7 @@ from .dtypes import (
     uint8,
 )
 from .errors import is_warn_always_enabled, set_warn_always
-from .kernels.heap import keep_freed_memory as _keep_freed_memory
+from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
 from .names import missing
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
@@ -81,8 +81,27 @@ from .nn.functional.numbered import (
     triplet_margin_loss,
 )
 from .serialization import load, save
-from .tensor import generator as random, return_types
-from .tensor.conversion import (
+from .tensors.arguments import generator as random, return_types
+from .tensors.arguments.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .tensors.arguments.options import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from .tensors.arguments.size import Size
+from .tensors.face.conversion import (
     can_cast,
     is_complex,
     is_floating_point,
@@ -92,9 +111,83 @@ from .tensor.conversion import (
     promote_types,
     result_type,
 )
-from .tensor.functions.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
-from .tensor.functions.adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d
-from .tensor.functions.arithmetic import (
+from .tensors.face.interop import detach, detach_
+from .tensors.face.kinds import get_device, is_distributed, is_inference, typename
+from .tensors.face.layout import is_same_size, numel
+from .tensors.face.legacy import (
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
+from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
+from .tensors.face.settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    is_autocast_enabled,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_default_device,
+    set_default_tensor_type,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    set_num_interop_threads,
+    use_deterministic_algorithms,
+)
+from .tensors.face.storage import TypedStorage, UntypedStorage, is_storage
+from .tensors.face.threading import get_num_threads, set_num_threads
+from .tensors.functions.creation.creation import (
+    complex,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    scalar_tensor,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from .tensors.functions.creation.random import (
+    bernoulli,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
+from .tensors.functions.creation.ranges import arange, linspace, logspace, range, tril_indices, triu_indices
+from .tensors.functions.creation.sampling import (
+    _sample_dirichlet as _sample_dirichlet,
+    _standard_gamma as _standard_gamma,
+    binomial,
+    poisson,
+)
+from .tensors.functions.creation.windows import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    kaiser_window,
+)
+from .tensors.functions.deprecated import eig, lstsq, matrix_rank, solve, symeig
+from .tensors.functions.differences import cumulative_trapezoid, diff, gradient, trapezoid, trapz
+from .tensors.functions.elementwise.arithmetic import (
     add,
     div,
     divide,
@@ -122,10 +215,8 @@ from .tensor.functions.arithmetic import (
     true_divide,
     zero_,
 )
-from .tensor.functions.bilinear import bilinear
-from .tensor.functions.blending import addcdiv, addcmul, lerp
-from .tensor.functions.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
-from .tensor.functions.comparison import (
+from .tensors.functions.elementwise.blending import addcdiv, addcmul, lerp
+from .tensors.functions.elementwise.comparison import (
     allclose,
     bitwise_and,
     bitwise_left_shift,
@@ -173,47 +264,7 @@ from .tensor.functions.comparison import (
     signbit,
     where,
 )
-from .tensor.functions.contraction import chain_matmul, einsum, inner, tensordot
-from .tensor.functions.convolution import (
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_tbc,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-    convolution,
-)
-from .tensor.functions.creation import (
-    complex,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    scalar_tensor,
-    tensor,
-    zeros,
-    zeros_like,
-)
-from .tensor.functions.decompositions import cholesky, qr, svd
-from .tensor.functions.determinants import det, inverse, logdet, pinverse, slogdet
-from .tensor.functions.differences import cumulative_trapezoid, diff, gradient, trapezoid, trapz
-from .tensor.functions.distances import cdist, cross, pdist
-from .tensor.functions.dropout import (
-    alpha_dropout,
-    alpha_dropout_,
-    dropout,
-    dropout_,
-    feature_alpha_dropout,
-    feature_alpha_dropout_,
-    feature_dropout,
-    feature_dropout_,
-    native_dropout,
-)
-from .tensor.functions.elementary import (
+from .tensors.functions.elementwise.elementary import (
     abs,
     abs_,
     absolute,
@@ -323,8 +374,52 @@ from .tensor.functions.elementary import (
     view_as_complex,
     view_as_real,
 )
-from .tensor.functions.embedding import embedding, embedding_bag, embedding_renorm_
-from .tensor.functions.gathering import (
+from .tensors.functions.elementwise.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
+from .tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
+from .tensors.functions.elementwise.special import (
+    digamma,
+    i0,
+    i0_,
+    igamma,
+    igammac,
+    lgamma,
+    mvlgamma,
+    polygamma,
+    xlogy,
+    xlogy_,
+)
+from .tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d
+from .tensors.functions.images.convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_tbc,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    convolution,
+)
+from .tensors.functions.images.padding import (
+    channel_shuffle,
+    constant_pad_nd,
+    native_channel_shuffle,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
+from .tensors.functions.images.pooling import (
+    avg_pool1d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool3d,
+)
+from .tensors.functions.images.sampling_grids import (
+    affine_grid_generator,
+    grid_sampler,
+    grid_sampler_2d,
+    grid_sampler_3d,
+)
+from .tensors.functions.indexing.gathering import (
     gather,
     index_add,
     index_copy,
@@ -335,9 +430,103 @@ from .tensor.functions.gathering import (
     take,
     take_along_dim,
 )
-from .tensor.functions.histograms import bucketize, histc, histogram, histogramdd, searchsorted
-from .tensor.functions.indexing import narrow, newaxis, select
-from .tensor.functions.joining import (
+from .tensors.functions.indexing.histograms import bucketize, histc, histogram, histogramdd, searchsorted
+from .tensors.functions.indexing.indexing import narrow, newaxis, select
+from .tensors.functions.indexing.masking import index_put, index_put_, masked_fill, masked_select
+from .tensors.functions.indexing.scattering import (
+    index_reduce,
+    masked_scatter,
+    nonzero_static,
+    put,
+    scatter_reduce,
+    unravel_index,
+)
+from .tensors.functions.indexing.segments import segment_reduce
+from .tensors.functions.indexing.sorting import (
+    argsort,
+    argwhere,
+    bincount,
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    kthvalue,
+    logcumsumexp,
+    max,
+    median,
+    min,
+    mode,
+    msort,
+    nanmedian,
+    nonzero,
+    sort,
+    topk,
+)
+from .tensors.functions.indexing.uniques import isin, unique, unique_consecutive
+from .tensors.functions.linalg.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
+from .tensors.functions.linalg.bilinear import bilinear
+from .tensors.functions.linalg.contraction import chain_matmul, einsum, inner, tensordot
+from .tensors.functions.linalg.determinants import det, inverse, logdet, pinverse, slogdet
+from .tensors.functions.linalg.distances import cdist, cross, pdist
+from .tensors.functions.linalg.factorizations import cholesky, qr, svd
+from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
+from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
+from .tensors.functions.linalg.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
+from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
+from .tensors.functions.linalg.products import corrcoef, cov, matrix_exp, matrix_power
+from .tensors.functions.linalg.solving import cholesky_inverse, cholesky_solve, triangular_solve
+from .tensors.functions.networks.dropout import (
+    alpha_dropout,
+    alpha_dropout_,
+    dropout,
+    dropout_,
+    feature_alpha_dropout,
+    feature_alpha_dropout_,
+    feature_dropout,
+    feature_dropout_,
+    native_dropout,
+)
+from .tensors.functions.networks.embedding import embedding, embedding_bag, embedding_renorm_
+from .tensors.functions.networks.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    native_batch_norm,
+    native_group_norm,
+    native_layer_norm,
+    rms_norm,
+)
+from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
+from .tensors.functions.quantiles import nanmean, nanquantile, quantile
+from .tensors.functions.reductions import (
+    all,
+    amax,
+    amin,
+    aminmax,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    mean,
+    nansum,
+    prod,
+    std,
+    std_mean,
+    sum,
+    var,
+    var_mean,
+)
+from .tensors.functions.shapes.combining import (
+    block_diag,
+    cartesian_prod,
+    combinations,
+    diagflat,
+    kron,
+    vander,
+)
+from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided
+from .tensors.functions.shapes.joining import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -359,47 +548,7 @@ from .tensor.functions.joining import (
     vsplit,
     vstack,
 )
-from .tensor.functions.low_rank import lobpcg, pca_lowrank, svd_lowrank
-from .tensor.functions.masking import index_put, index_put_, masked_fill, masked_select
-from .tensor.functions.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
-from .tensor.functions.normalization import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    native_batch_norm,
-    native_group_norm,
-    native_layer_norm,
-    rms_norm,
-)
-from .tensor.functions.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
-from .tensor.functions.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
-from .tensor.functions.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
-from .tensor.functions.padding import (
-    channel_shuffle,
-    constant_pad_nd,
-    native_channel_shuffle,
-    pixel_shuffle,
-    pixel_unshuffle,
-)
-from .tensor.functions.piecewise import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
-from .tensor.functions.pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
-from .tensor.functions.products import corrcoef, cov, matrix_exp, matrix_power
-from .tensor.functions.quantiles import nanmean, nanquantile, quantile
-from .tensor.functions.random import (
-    bernoulli,
-    multinomial,
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-)
-from .tensor.functions.ranges import arange, linspace, logspace, range, tril_indices, triu_indices
-from .tensor.functions.rearranging import (
+from .tensors.functions.shapes.rearranging import (
     broadcast_shapes,
     diag,
     diag_embed,
@@ -415,42 +564,7 @@ from .tensor.functions.rearranging import (
     tril,
     triu,
 )
-from .tensor.functions.reductions import (
-    all,
-    amax,
-    amin,
-    aminmax,
-    any,
-    argmax,
-    argmin,
-    count_nonzero,
-    mean,
-    nansum,
-    prod,
-    std,
-    std_mean,
-    sum,
-    var,
-    var_mean,
-)
-from .tensor.functions.removed_functions import eig, lstsq, matrix_rank, solve, symeig
-from .tensor.functions.sampling import (
-    _sample_dirichlet as _sample_dirichlet,
-    _standard_gamma as _standard_gamma,
-    binomial,
-    poisson,
-)
-from .tensor.functions.sampling_grids import affine_grid_generator, grid_sampler, grid_sampler_2d, grid_sampler_3d
-from .tensor.functions.scattering import (
-    index_reduce,
-    masked_scatter,
-    nonzero_static,
-    put,
-    scatter_reduce,
-    unravel_index,
-)
-from .tensor.functions.segments import segment_reduce
-from .tensor.functions.shape import (
+from .tensors.functions.shapes.shape import (
     adjoint,
     broadcast_tensors,
     broadcast_to,
@@ -469,32 +583,7 @@ from .tensor.functions.shape import (
     unflatten,
     unsqueeze,
 )
-from .tensor.functions.softmax import log_softmax, logsumexp, softmax
-from .tensor.functions.solving import cholesky_inverse, cholesky_solve, triangular_solve
-from .tensor.functions.sorting import (
-    argsort,
-    argwhere,
-    bincount,
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    kthvalue,
-    logcumsumexp,
-    max,
-    median,
-    min,
-    mode,
-    msort,
-    nanmedian,
-    nonzero,
-    sort,
-    topk,
-)
-from .tensor.functions.special import digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_
-from .tensor.functions.spectral import istft, stft
-from .tensor.functions.uniques import isin, unique, unique_consecutive
-from .tensor.functions.view_copies import (
+from .tensors.functions.shapes.view_copies import (
     alias_copy,
     as_strided_copy,
     detach_copy,
@@ -519,65 +608,16 @@ from .tensor.functions.view_copies import (
     view_as_real_copy,
     view_copy,
 )
-from .tensor.functions.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
-from .tensor.functions.windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
-from .tensor.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
+from .tensors.functions.shapes.view_scatters import (
+    as_strided_scatter,
+    diagonal_scatter,
+    select_scatter,
+    slice_scatter,
 )
-from .tensor.geometry import as_strided, as_strided_, empty_permuted, empty_strided
-from .tensor.interop import detach, detach_
-from .tensor.kinds import get_device, is_distributed, is_inference, typename
-from .tensor.layout import is_same_size, numel
-from .tensor.legacy import (
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-)
-from .tensor.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
-from .tensor.options import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
-from .tensor.printing import get_printoptions, printoptions, set_printoptions
-from .tensor.resizing import resize_as_
-from .tensor.settings import (
-    are_deterministic_algorithms_enabled,
-    get_default_device,
-    get_deterministic_debug_mode,
-    get_float32_matmul_precision,
-    get_num_interop_threads,
-    is_autocast_enabled,
-    is_deterministic_algorithms_warn_only_enabled,
-    set_default_device,
-    set_default_tensor_type,
-    set_deterministic_debug_mode,
-    set_float32_matmul_precision,
-    set_flush_denormal,
-    set_num_interop_threads,
-    use_deterministic_algorithms,
-)
-from .tensor.signatures.guarding import guard as _guard
-from .tensor.size import Size
-from .tensor.storage import TypedStorage, UntypedStorage, is_storage
-from .tensor.tensor import Tensor
-from .tensor.threading import get_num_threads, set_num_threads
+from .tensors.functions.spectral import istft, stft
+from .tensors.recording.guarding import guard as _guard
+from .tensors.recording.resizing import resize_as_
+from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
 
 __version__ = version.__version__

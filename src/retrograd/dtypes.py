@@ -175,7 +175,7 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
 
 
 def result_dtype(operands: Iterable[tuple[np.dtype[Any], bool]], scalars: Iterable[object] = ()) -> np.dtype[Any]:
-    """The type of a point-wise result: dimensioned tensors first, then 0-d ones, then Python numbers.
+    """The type of a elementwise result: dimensioned tensors first, then 0-d ones, then Python numbers.
 
     `operands` are (dtype, is it dimensioned?), `scalars` Python numbers.
 

@@ -1,6 +1,6 @@
 """What is on in this thread: recording, inference mode, quiet floating point, an observer, watchers, a backward pass.
 
-Each thread has one `Here`, found with a single thread-local look-up on the way into an operation. This module
+Each thread has one `ThreadState`, found with a single thread-local look-up on the way into an operation. This module
 must not know tensors, nodes or operators: it holds switches, others read them.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 
-class Here:
+class ThreadState:
     """The switches of one thread.
 
     `run` calls a kernel with NumPy's floating-point warnings silent, as PyTorch is on log(0) or 0/0. It enters a
@@ -64,25 +64,25 @@ class Here:
 
 
 class _Local(threading.local):
-    here: Here
+    thread: ThreadState
 
     def __init__(self) -> None:
-        self.here = Here()
+        self.thread = ThreadState()
         with _arriving:
-            _everyone.add(self.here)
+            _everyone.add(self.thread)
             for arrange in _arrangements:
-                arrange(self.here)
+                arrange(self.thread)
 
 
 _arriving = threading.Lock()
-_everyone: weakref.WeakSet[Here] = weakref.WeakSet()
-_arrangements: list[Callable[[Here], None]] = []
+_everyone: weakref.WeakSet[ThreadState] = weakref.WeakSet()
+_arrangements: list[Callable[[ThreadState], None]] = []
 local = _Local()
 
 
-def in_all_threads(arrange: Callable[[Here], None]) -> None:
+def in_all_threads(arrange: Callable[[ThreadState], None]) -> None:
     """Switch something in every thread, and in those to come; the few modes that PyTorch has once for a process."""
     with _arriving:
         _arrangements[:] = [arrange]
-        for here in [*_everyone]:
-            arrange(here)
+        for thread in [*_everyone]:
+            arrange(thread)

@@ -1,7 +1,7 @@
 """torch.overrides: which functions let others take their calls over, and how classes and modes do so.
 
 A class takes calls over by a classmethod `__torch_function__(cls, func, types, args=(), kwargs=None)`, a mode by a
-method of that name. See `tensor.overriding` for how a call is handed over, and what it costs: nothing, before the
+method of that name. See `recording.overriding` for how a call is handed over, and what it costs: nothing, before the
 first class is derived from Tensor, the first mode entered, or `enable` called.
 """
 
@@ -16,10 +16,10 @@ from typing import Any, Self
 
 from . import autograd
 from .nn import functional
-from .tensor import overriding
-from .tensor.overriding import local, overloaded, overridden, takes_over
-from .tensor.subclassing import kept
-from .tensor.tensor import Tensor
+from .tensors.face.subclassing import kept
+from .tensors.recording import overriding
+from .tensors.recording.overriding import local, overloaded, overridden, takes_over
+from .tensors.tensor import Tensor
 
 __all__ = [
     "BaseTorchFunctionMode", "TorchFunctionMode", "enable", "get_default_nowrap_functions", "get_ignored_functions",
@@ -190,7 +190,7 @@ def is_tensor_like(inp: Any) -> bool:
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Whether one of the arguments, or a mode, takes calls over at present."""
-    return bool(local.here.modes) or (local.here.enabled and any(map(takes_over, relevant_args)))
+    return bool(local.thread.modes) or (local.thread.enabled and any(map(takes_over, relevant_args)))
 
 
 def has_torch_function_unary(tensor: Any) -> bool:
@@ -209,7 +209,7 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterabl
 
     Raises TypeError where all of them return NotImplemented.
     """
-    found = overloaded(relevant_args) if local.here.enabled else []
+    found = overloaded(relevant_args) if local.thread.enabled else []
     return overridden(public_api, found, args, kwargs, _refused_of_users)
 
 
@@ -261,11 +261,11 @@ class TorchFunctionMode:
 
     def __enter__(self) -> Self:
         enable()
-        local.here.modes = [*local.here.modes, self]
+        local.thread.modes = [*local.thread.modes, self]
         return self
 
     def __exit__(self, *error: object) -> None:
-        local.here.modes = local.here.modes[:-1]
+        local.thread.modes = local.thread.modes[:-1]
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):

@@ -1,10 +1,9 @@
-"""torch.special: functions with names in mathematics. A namespace only: what computes is in `tensor.functions`."""
+"""torch.special: functions with names in mathematics. A namespace only: what computes is in `tensors.functions`."""
 
 from __future__ import annotations
 
-from .tensor.functions.elementary import logit, round
-from .tensor.functions.softmax import logsumexp
-from .tensor.functions.special import (
+from .tensors.functions.elementwise.elementary import logit, round
+from .tensors.functions.elementwise.special import (
     airy_ai,
     bessel_j0,
     bessel_j1,
@@ -59,6 +58,7 @@ from .tensor.functions.special import (
     xlogy,
     zeta,
 )
+from .tensors.functions.networks.softmax import logsumexp
 
 __all__ = [
     "airy_ai",

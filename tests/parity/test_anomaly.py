@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import retrograd
-from anomalies import FINE, PROGRAMS, Program
+from comparing.anomalies import FINE, PROGRAMS, Program
 
 LIBRARIES = [torch, retrograd]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import retrograd
-from tests.same_expression import Outcome, check
+from comparing.same_expression import Outcome, check
 
 _SETUP = """
 T, I = torch.testing, torch.nn.init

@@ -8,7 +8,7 @@ import torch.utils.checkpoint
 
 import retrograd
 from checkpoint_prelude import PRELUDE
-from programs import transcript
+from programs.running import transcript
 
 PROGRAMS = {
     "values, gradients and when the function is run": """

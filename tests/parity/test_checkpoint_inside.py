@@ -9,7 +9,7 @@ import torch.utils.checkpoint
 
 import retrograd
 from checkpoint_prelude import PRELUDE
-from programs import transcript
+from programs.running import transcript
 
 PROGRAMS = {
     "random numbers": """

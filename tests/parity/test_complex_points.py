@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from against_torch import compare
+from comparing.against_torch import compare
 
 _NAMES = ["abs", "acos", "acosh", "angle", "asin", "asinh", "atan", "atanh", "conj_physical", "cos", "cosh", "exp",
           "exp2", "expm1", "log", "log10", "log1p", "log2", "neg", "reciprocal", "rsqrt", "sgn", "sigmoid", "sin",

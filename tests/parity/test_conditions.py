@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from near_expression import MATRICES, check
+from comparing.near_expression import MATRICES, check
 
 _SETUP = MATRICES + """
 sg, t4 = torch.tensor([[1., 2.], [2., 4.]]), ((torch.arange(16.) * 5 % 7) - 3).view(4, 2, 2).requires_grad_()

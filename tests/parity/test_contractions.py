@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from near_expression import MATRICES, check
+from comparing.near_expression import MATRICES, check
 
 _CALLS = r"""
 torch.matmul(m, m)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import everyday
-import name_coverage
+from comparing import everyday, name_coverage
 
 
 def test_the_page_is_up_to_date() -> None:

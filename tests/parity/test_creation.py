@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import retrograd
-from same_expression import SETUP, check
+from comparing.same_expression import SETUP, check
 
 MADE = """
 torch.scalar_tensor(3)

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import retrograd
-from against_torch import compare
-from same_text import same
+from comparing.against_torch import compare
+from comparing.same_text import same
 
 draws = np.random.default_rng(7)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from near_expression import check
+from comparing.near_expression import check
 
 _SETUP = """
 fft = torch.fft

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 import retrograd
-from function_programs import PREAMBLE
-from programs import transcript
+from programs.function_programs import PREAMBLE
+from programs.running import transcript
 
 PROGRAMS = {
     "gradients do not alias": """

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import retrograd
-from programs import transcript
+from programs.running import transcript
 
 PROGRAMS = {
     "grad modes": """

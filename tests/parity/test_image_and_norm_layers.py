@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from against_torch import compare
-from same_text import same
+from comparing.against_torch import compare
+from comparing.same_text import same
 
 draws = np.random.default_rng(5)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import retrograd
-from index_programs import program, seen
+from programs.index_programs import program, seen
 
 # Where PyTorch finds out late, or not at all, that an index is outside, and retrograd refuses before it writes.
 LATER = {2081, 2619, 2788, 3740, 6063, 6644, 6768, 7793}

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import retrograd
-from against_torch import compare
+from comparing.against_torch import compare
 
 DRAWS = np.random.default_rng(4)
 CUBE = DRAWS.standard_normal((2, 3, 4)).astype(np.float32)

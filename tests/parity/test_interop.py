@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import retrograd
-from same_expression import check
+from comparing.same_expression import check
 
 SETUP = """
 t = torch.tensor

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import retrograd
-from same_text import same
+from comparing.same_text import same
 
 LIBRARIES = (torch, retrograd)
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import retrograd
-from tests.same_expression import Outcome, first_sentence
-from tests.same_text import same
+from comparing.same_expression import Outcome, first_sentence
+from comparing.same_text import same
 
 LAYERS = """
 GLU(); GLU(0); Hardshrink(); Hardshrink(0.1); Softshrink(0.3); Hardsigmoid(); Hardsigmoid(True); Hardswish(True)

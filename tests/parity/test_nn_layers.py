@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import retrograd
-from against_torch import as_array, compare
-from same_text import same
+from comparing.against_torch import as_array, compare
+from comparing.same_text import same
 
 draws = np.random.default_rng(7)
 

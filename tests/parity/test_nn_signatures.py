@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import retrograd
-from same_text import same
+from comparing.same_text import same
 
 MODULES = sorted(name for name in retrograd.nn.__all__ if inspect.isclass(getattr(retrograd.nn, name))
                  and issubclass(getattr(retrograd.nn, name), retrograd.nn.Module))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from against_torch import compare
+from comparing.against_torch import compare
 
 draws = np.random.default_rng(11)
 X = draws.standard_normal((3, 4)).astype("float32")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from against_torch import compare, compare_tangents
-from op_table import DTYPES, RANDOM, TABLE, Entry
+from comparing.against_torch import compare, compare_tangents
+from op_table.table import DTYPES, RANDOM, TABLE, Entry
 
 # All but random numbers are tried on every dtype: where PyTorch refuses one, the error must be the same.
 CASES = [pytest.param(entry, dtype, id=f"{entry}-{dtype}")

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 import retrograd
-from found_operator_programs import FOUND
-from operator_machine import difference
-from operator_programs import generate
-from random_machine import disagreement, observed
+from programs.found_operator_programs import FOUND
+from programs.operator_machine import difference
+from programs.operator_programs import generate
+from programs.random_machine import disagreement, observed
 
 
 @pytest.mark.parametrize("block", range(8))

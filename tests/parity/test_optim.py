@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import retrograd
-from against_torch import as_array, compare
+from comparing.against_torch import as_array, compare
 
 LIBRARIES = (torch, retrograd)
 SGD: list[dict[str, Any]] = [

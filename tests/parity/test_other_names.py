@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-import near_expression
 import retrograd
-from tests.same_expression import check
+from comparing import near_expression
+from comparing.same_expression import check
 
 _SETUP = """
 x = torch.linspace(-1, 1, 32).view(1, 2, 4, 4)

@@ -5,7 +5,7 @@ import torch
 import torch.overrides
 
 import retrograd
-from programs import transcript
+from programs.running import transcript
 
 START = """
     class T(torch.Tensor):

@@ -9,9 +9,8 @@ import re
 import pytest
 import torch
 
-import pages
-import pictures
-from programs import first_sentence
+from programs.running import first_sentence
+from showing import pages, pictures
 
 HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem == "inplace"]
 ALL = [program for page in HELD for program in pages.of(page)]

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import retrograd
-from against_torch import compare
-from tests.same_expression import check
+from comparing.against_torch import compare
+from comparing.same_expression import check
 
 SETUP = """
 F = torch.nn.functional

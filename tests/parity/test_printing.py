@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from retrograd import dtypes
-from retrograd.tensor import printing
+from retrograd.tensors.face import printing
 
 SEEDS = range(8)
 ARRAYS_A_SEED = 500

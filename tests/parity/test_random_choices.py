@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from random_draws import (
+from programs.random_draws import (
     FLOATS,
     INTEGERS,
     SEEDS,
@@ -32,7 +32,7 @@ from random_draws import (
     torch,
     uniform,
 )
-from retrograd.kernels.twister import Twister
+from retrograd.kernels.random.twister import Twister
 
 RANGES = [
     *[(0, 2**k) for k in (1, 8, 27, 28, 31, 32, 40, 62)],

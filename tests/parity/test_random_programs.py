@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import retrograd
-from found_programs import FOUND
-from random_machine import difference, disagreement, observed
-from random_programs import generate
+from programs.found_programs import FOUND
+from programs.random_machine import difference, disagreement, observed
+from programs.random_programs import generate
 
 
 @pytest.mark.parametrize("block", range(8))

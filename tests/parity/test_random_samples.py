@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import retrograd
-from random_draws import FLOATS, SEEDS, same_bytes
+from programs.random_draws import FLOATS, SEEDS, same_bytes
 
 LIBRARIES = (torch, retrograd)
 Draw = Callable[[Any], Any]

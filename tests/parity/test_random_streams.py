@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from random_draws import (
+from programs.random_draws import (
     COMPLEX,
     FLOATS,
     INTEGERS,
@@ -42,9 +42,9 @@ from random_draws import (
     torch,
     uniform,
 )
-from retrograd.kernels import random as kernels
 from retrograd.kernels.layout import slowest_first
-from retrograd.kernels.twister import Twister
+from retrograd.kernels.random import distributions as kernels
+from retrograd.kernels.random.twister import Twister
 
 SIZES = [0, 1, 2, 5, 15, 16, 17, 23, 24, 100, 623, 624, 625, 1000, 70000]
 BOUNDS = [(0.0, 1.0), (-0.5, 0.5), (-0.3, 0.4), (2.0, 2.0), (1e-3, 1000.0), (-0.1, -1e-7)]

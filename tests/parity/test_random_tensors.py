@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import retrograd
-from same_expression import SETUP, check
+from comparing.same_expression import SETUP, check
 
 EXPRESSIONS = """
 torch.rand(2,3,generator=torch.Generator().manual_seed(0))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from against_torch import compare
+from comparing.against_torch import compare
 
 _X = np.array([[3, 1, 2, 5], [4, 0, 7, 1], [2, 2, 9, 8]], "float32")
 _V = np.array([1, 2, 4, 7], "float32")

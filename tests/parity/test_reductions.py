@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import retrograd
-from against_torch import compare
+from comparing.against_torch import compare
 
 draws = np.random.default_rng(7)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import retrograd
-from programs import transcript
+from programs.running import transcript
 
 SETUP = """
     graph = torch.autograd.graph

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import retrograd
-from against_torch import as_array
-from op_table import TABLE, Entry
+from comparing.against_torch import as_array
+from op_table.table import TABLE, Entry
 
 
 def results_of(library: Any, entry: Entry, arrays: Any) -> list[Any]:

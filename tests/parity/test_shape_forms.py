@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import retrograd
-from tests.same_expression import check
+from comparing.same_expression import check
 
 _SETUP = """
 t, F, nan = torch.tensor, torch.nn.functional, float("nan")

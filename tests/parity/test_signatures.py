@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import retrograd
-import signatures
+from comparing import signatures
 
 
 def _shared() -> list[Any]:

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import retrograd
-from against_torch import compare
-from tests.same_expression import Outcome, check
+from comparing.against_torch import compare
+from comparing.same_expression import Outcome, check
 
 _SETUP = """
 s, t = torch.special, torch.tensor

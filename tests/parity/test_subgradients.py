@@ -2,7 +2,7 @@
 
 import torch
 
-import subgradients
+from comparing import subgradients
 
 
 def test_the_page_is_what_pytorch_makes_of_it() -> None:

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 import retrograd
-from correct_calls import calls, uncalled
-from wrong_calls import Call, function, maker, wrong_calls
-from wrong_calls_accepted import ACCEPTED, Ends
+from comparing.correct_calls import calls, uncalled
+from comparing.wrong_calls import Call, function, maker, wrong_calls
+from comparing.wrong_calls_accepted import ACCEPTED, Ends
 
 
 def _state(tensors: list[Any]) -> list[Any]:

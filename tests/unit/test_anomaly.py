@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from anomalies import FINE, INF, NAN, PROGRAMS, Program, leaf
+from comparing.anomalies import FINE, INF, NAN, PROGRAMS, Program, leaf
 from retrograd.autograd import detect_anomaly, set_detect_anomaly
 from retrograd.graph.node import behind, site_of
 from retrograd.modes import local
@@ -25,10 +25,10 @@ HERE = re.escape(__file__)
 
 @pytest.fixture(autouse=True)
 def _off_again() -> Iterator[None]:
-    before = local.here.watchers
+    before = local.thread.watchers
     yield
     assert not torch.is_anomaly_enabled()
-    assert (local.here.anomalies, local.here.watchers) == (None, before)
+    assert (local.thread.anomalies, local.thread.watchers) == (None, before)
 
 
 def report(program: Callable[[], Any], check_nan: bool = True) -> str:
@@ -275,15 +275,15 @@ def test_other_watchers_stay() -> None:
     def watcher(node: Any, results: Any, operands: Any) -> None:
         seen.append(node.name())
 
-    before = local.here.watchers
+    before = local.thread.watchers
     with set_detect_anomaly(True):
-        local.here.watchers = (*local.here.watchers, watcher)
+        local.thread.watchers = (*local.thread.watchers, watcher)
         _ = leaf(torch, 1.) * 2
     try:
         _ = leaf(torch, 1.).exp()
         assert seen == ["MulBackward0", "ExpBackward0"]
     finally:
-        local.here.watchers = before
+        local.thread.watchers = before
 
 
 def test_under_a_profile() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.tensor.settings import _Chosen
+from retrograd.tensors.face.settings import _Chosen
 from retrograd.testing import assert_close, make_tensor
 
 

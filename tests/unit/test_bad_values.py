@@ -33,7 +33,7 @@ def test_what_is_said_of_values() -> None:
     assert str(described("it", array)) == text
     assert described("it", np.ones(2)) is described("it", np.ones(2, int)) is None
     assert str(described("it", np.array(INF))) == "it has 1 inf among 1 element."
-    assert str(described("it", array, [("x", np.array([5, 6])), ("n", 3)], pointwise=True)) == (
+    assert str(described("it", array, [("x", np.array([5, 6])), ("n", 3)], elementwise=True)) == (
         text[:-1] + ", where x = 6, n = 3.")
     assert str(described("it", array, [("x", np.array([5., 6.])), ("y", np.array([1j, 2])), ("z", np.array([1, 2]))]
                          )).endswith("where x = a tensor of shape [2] from 5.0 to 6.0, y = a finite tensor of shape "
@@ -42,11 +42,11 @@ def test_what_is_said_of_values() -> None:
 
 def test_what_is_made_of_finite_values() -> None:
     out, x = np.array([NAN, INF, 1.]), np.array([NAN, 0., 1.])
-    bad = made("it", out, [("x", x)], pointwise=True)
+    bad = made("it", out, [("x", x)], elementwise=True)
     assert isinstance(bad, BadValues)
     assert (bad.nans, bad.infs, bad.place) == (0, 1, (1,))
-    assert made("it", out, [("x", x)], pointwise=False) is None
-    assert made("it", out, [("x", np.array([NAN, NAN]))], pointwise=True) is None
-    assert made("it", out, [("itself", out)], pointwise=True) is not None
-    assert made("it", out, [("n", 3), ("places", np.array([1]))], pointwise=False) is not None
-    assert made("it", np.array([1]), [], pointwise=True) is None
+    assert made("it", out, [("x", x)], elementwise=False) is None
+    assert made("it", out, [("x", np.array([NAN, NAN]))], elementwise=True) is None
+    assert made("it", out, [("itself", out)], elementwise=True) is not None
+    assert made("it", out, [("n", 3), ("places", np.array([1]))], elementwise=False) is not None
+    assert made("it", np.array([1]), [], elementwise=True) is None

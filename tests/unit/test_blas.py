@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrograd.kernels import blas
+from retrograd.kernels.native import blas
 
 
 @pytest.fixture

@@ -203,8 +203,8 @@ def test_an_input_of_a_nested_checkpoint_is_named_too() -> None:
 
 
 def state() -> tuple[Any, ...]:
-    here = torch.modes.local.here
-    return here.grad, here.inference, here.watchers, here.walk, torch.get_rng_state().tolist()
+    thread = torch.modes.local.thread
+    return thread.grad, thread.inference, thread.watchers, thread.walk, torch.get_rng_state().tolist()
 
 
 @KINDS

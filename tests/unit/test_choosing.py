@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograd.kernels import choosing
+from retrograd.kernels.elementwise import choosing
 
 DTYPES = [np.float16, np.float32, np.float64, np.complex64, np.int64]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, 1.0, -3.5]

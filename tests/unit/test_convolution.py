@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import columns, convolution as kernels, threads
+from retrograd.kernels.images import columns, convolution as kernels
+from retrograd.kernels.native import threads
 
 F = torch.nn.functional
 Array = np.ndarray[Any, Any]

@@ -1,6 +1,6 @@
 """The documentation tells the truth: its programs print what it says, and its commands, links and paths exist.
 
-What a program of a page is stands in tests/pages.py. A ```console block holds commands behind a dollar sign.
+What a program of a page is stands in tests/showing/pages.py. A ```console block holds commands behind a dollar sign.
 """
 
 import re
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-import pages
 import retrograd
-from pages import DOCS, FENCE, ROOT, Program, in_one_line, name_of, text_of
 from retrograd.command import cli
+from showing import pages
+from showing.pages import DOCS, FENCE, ROOT, Program, in_one_line, name_of, text_of
 from test_layers import LAYERS
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *DOCS]

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-import pages
+from showing import pages
 
 PACKAGE = pages.ROOT / "src" / "retrograd"
 # Where the sentences of autograd stand. A profile is about programs, and not about derivatives.
-_OF_TENSORS = ("gradients", "hooks", "inplace", "refusals", "resizing", "saved_values", "saving", "state", "tensor")
+_OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "state/refusals", "recording/resizing", "recording/saved_values", "recording/saving", "state/base", "tensor")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
                                     *PACKAGE.glob("utils/*.py"),
                                     *PACKAGE.glob("nn/*hooks.py"),
-                                    *(PACKAGE / "tensor" / f"{name}.py" for name in _OF_TENSORS)])
+                                    *(PACKAGE / "tensors" / f"{name}.py" for name in _OF_TENSORS)])
            if not path.stem.startswith("profiler")]
 
 # Sentences that are on no page, each with the reason. A sentence is found by its beginning.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograd.kernels import error_function, expansions, normal, special_tables
+from retrograd.kernels.special import error_function, expansions, normal, tables as special_tables
 
 TABLES = [name for name in vars(special_tables) if name.isupper()]
 X = np.random.default_rng(0).standard_normal(3000) * 2

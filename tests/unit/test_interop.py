@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 import retrograd as torch
 from retrograd import dtypes
-from retrograd.ops import arithmetic, basic
+from retrograd.ops import basic
+from retrograd.ops.elementwise import arithmetic
 
 NO_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import householder, lu, openblas, solving, symmetric, triangular
+from retrograd.kernels.linalg import householder, lu, solving, symmetric, triangular
+from retrograd.kernels.native import openblas
 
 draws = np.random.default_rng(5)
 DTYPES = ["float32", "float64", "complex64", "complex128"]

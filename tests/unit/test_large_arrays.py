@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import argsort, masks, rows, scans, sorting, threads
+from retrograd.kernels import rows, scans
+from retrograd.kernels.indexing import argsort, masks, sorting
+from retrograd.kernels.native import threads
 
 Array = np.ndarray[Any, Any]
 draws = np.random.default_rng(3)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from op_table import TABLE, Entry
+from op_table.table import TABLE, Entry
 from retrograd import ops
 from retrograd.ops import basic
 from retrograd.ops.framework import Op
@@ -231,8 +231,8 @@ def test_operators_keep_what_their_kind_promises(case: Case) -> None:
     for arrays in case.samples():
         if only("linear", found):
             check_linear(case.entry, arrays)
-        if only("pointwise", found) and len({a.shape for a in arrays}) == 1:
-            check_pointwise(case.entry, arrays)
+        if only("elementwise", found) and len({a.shape for a in arrays}) == 1:
+            check_elementwise(case.entry, arrays)
 
 
 def check_linear(entry: Entry, arrays: list[Array]) -> None:
@@ -248,7 +248,7 @@ def check_linear(entry: Entry, arrays: list[Array]) -> None:
     assert adjoint == pytest.approx(dot(cotangents, right), rel=rounding, abs=rounding)
 
 
-def check_pointwise(entry: Entry, arrays: list[Array]) -> None:
+def check_elementwise(entry: Entry, arrays: list[Array]) -> None:
     """Where inputs and cotangents change in every second element only, the others keep their values and gradients."""
     cotangents = some_like(1, values(entry, arrays))
     before = [*values(entry, arrays), *vjp(entry, arrays, cotangents)]

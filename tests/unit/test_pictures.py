@@ -2,15 +2,14 @@
 
 import pytest
 
-import pages
-import pictures
 import retrograd
+from showing import pages, pictures
 
 
 @pytest.mark.parametrize("name", pictures.FIGURES)
 def test_a_picture_is_up_to_date(name: str) -> None:
     picture = pages.text_of(pictures.FOLDER / f"{name}.svg")
-    assert picture == pictures.svg(retrograd, pictures.FIGURES[name]), "run `python tests/pictures.py`"
+    assert picture == pictures.svg(retrograd, pictures.FIGURES[name]), "run `make pages`"
 
 
 def test_the_page_shows_every_picture_below_its_code() -> None:

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 from numpy import inf, nan
 
 from retrograd import dtypes
-from retrograd.tensor import printing
+from retrograd.tensors.face import printing
 
 Array = np.ndarray[Any, Any]
 

@@ -13,7 +13,7 @@ import pytest
 import retrograd as torch
 from retrograd.autograd import profiler_functions
 from retrograd.autograd.profiler import FunctionEvent, profile, record_function
-from retrograd.modes import Here, local
+from retrograd.modes import ThreadState, local
 
 functional = torch.nn.functional
 ENGINE = "autograd::engine::evaluate_function: "
@@ -42,24 +42,25 @@ def leaf(*shape: int) -> Any:
 
 def nothing_is_in_place() -> bool:
     """Whether kernels are called plainly, nobody observes, and every function runs its own code."""
-    return (local.here.observer is None and local.here.run == local.here.quiet.run and not profiler_functions._exchanged
+    return (local.thread.observer is None and local.thread.run == local.thread.quiet.run
+            and not profiler_functions._exchanged
             and not any(f.__code__ is profiler_functions._stand_in.__code__ for f, _ in profiler_functions.functions()))
 
 
 @pytest.fixture(autouse=True)
 def everything_as_it_was() -> Iterator[None]:
-    run, codes = local.here.run, [(f, f.__code__, f.__kwdefaults__) for f, _ in profiler_functions.functions()]
+    run, codes = local.thread.run, [(f, f.__code__, f.__kwdefaults__) for f, _ in profiler_functions.functions()]
     assert nothing_is_in_place()
     yield
     assert nothing_is_in_place()
-    assert local.here.run is run
+    assert local.thread.run is run
     assert [(f, f.__code__, f.__kwdefaults__) for f, _, _ in codes] == codes
 
 
 def test_no_operation_asks_for_an_observer(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    class Spied(Here):
+    class Spied(ThreadState):
         @property
         def observer(self) -> Any:      # type: ignore[override]
             asked.append(True)
@@ -69,7 +70,7 @@ def test_no_operation_asks_for_an_observer(monkeypatch: pytest.MonkeyPatch) -> N
             assert value is None
 
     x, y = leaf(2, 3), torch.ones(3, 2)
-    monkeypatch.setattr(local, "here", Spied())
+    monkeypatch.setattr(local, "thread", Spied())
     out = (x.reshape(3, 2) * y + 1).exp() @ y.t()
     out = torch.nn.functional.mse_loss(out.tanh()[0], torch.zeros(3)).sum()
     out.add_(1)
@@ -111,7 +112,7 @@ def test_functions_stay_themselves_while_they_are_watched() -> None:
     reshape, attributes = torch.reshape, {torch.Tensor.reshape: 1}
     with profile():
         assert torch.reshape is reshape is torch.Tensor.reshape in attributes
-        assert (reshape.__name__, reshape.__module__) == ("reshape", "retrograd.tensor.functions.shape")
+        assert (reshape.__name__, reshape.__module__) == ("reshape", "retrograd.tensors.functions.shapes.shape")
         assert torch.ones(2, 2, dtype=torch.int64).reshape(shape=(4,)).tolist() == [1, 1, 1, 1]
 
 
@@ -187,7 +188,7 @@ def test_only_the_thread_that_opened_it_is_watched() -> None:
     results: list[Any] = []
     with profile() as prof:
         x.exp()
-        in_thread(lambda: results.append((x.sin().reshape(1, 2), local.here.observer)))
+        in_thread(lambda: results.append((x.sin().reshape(1, 2), local.thread.observer)))
         with profile() as other:
             pass
         in_thread(lambda: results.append(seen(lambda: x.reshape(1, 2))))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels.gamma_gradient import by_shape
+from retrograd.kernels.special.gamma_gradient import by_shape
 
 functional = torch.nn.functional
 

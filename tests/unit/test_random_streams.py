@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrograd.kernels import libm, random as kernels
-from retrograd.kernels.fma import multiply_add
 from retrograd.kernels.layout import slowest_first
-from retrograd.kernels.sampling import multinomial, randint, randperm
-from retrograd.kernels.twister import STATE_BYTES, Twister
+from retrograd.kernels.native import libm
+from retrograd.kernels.native.fma import multiply_add
+from retrograd.kernels.random import distributions as kernels
+from retrograd.kernels.random.sampling import multinomial, randint, randperm
+from retrograd.kernels.random.twister import STATE_BYTES, Twister
 
 Array = NDArray[Any]
 

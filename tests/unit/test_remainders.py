@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograd.kernels import elementary, remainders
+from retrograd.kernels.elementwise import elementary, remainders
 
 RNG = np.random.default_rng(0)
 MANY = 40_000

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels import channels as channels_kernels, line_products, normalization, softmax, standardizing
+from retrograd.kernels.linalg import line_products
+from retrograd.kernels.networks import channels as channels_kernels, normalization, softmax, standardizing
 
 SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from op_table import TABLE, Entry
+from op_table.table import TABLE, Entry
 from retrograd.autograd.graph import saved_tensors_hooks
 from retrograd.graph.packed import Packed, Parcel
 

@@ -1,12 +1,12 @@
 """The page on subgradients shows the gradients that retrograd gives."""
 
 import retrograd
-import subgradients
+from comparing import subgradients
 
 
 def test_the_page_is_up_to_date() -> None:
     page = subgradients.PAGE.read_text(encoding="utf-8")
-    assert page == subgradients.page(retrograd), "run `python tests/subgradients.py`"
+    assert page == subgradients.page(retrograd), "run `make pages`"
 
 
 def test_numbers_are_written_as_mathematics_does() -> None:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from retrograd.kernels import threads
+from retrograd.kernels.native import threads
 
 LONG = 1e9
 mark: ContextVar[str] = ContextVar("mark")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.tensor.signatures.checking import refusal
-from retrograd.tensor.signatures.reading import names, signatures
+from retrograd.tensors.arguments.signatures.checking import refusal
+from retrograd.tensors.arguments.signatures.reading import names, signatures
 
 X = torch.ones(3, 4)
 WRONG: dict[str, Callable[[], Any]] = {

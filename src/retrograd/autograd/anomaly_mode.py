@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import warn
 from ..graph.anomaly import Watch
-from ..modes import Here, in_all_threads
+from ..modes import ThreadState, in_all_threads
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
@@ -41,20 +41,20 @@ def _set(mode: Any, check_nan: Any) -> None:
         in_all_threads(_arrange)
 
 
-def _arrange(here: Here) -> None:
+def _arrange(thread: ThreadState) -> None:
     """Bring the switches of one thread in line with the mode."""
     mode, check_nan = _now
-    watch = here.anomalies
+    watch = thread.anomalies
     if watch is not None:
         watch.check_nan = check_nan
     if mode and watch is None:
-        here.anomalies = watch = Watch(check_nan)
-        here.watchers = (*here.watchers, watch.on_node)
-        here.on_bad_numbers(watch.on_bad_numbers)
+        thread.anomalies = watch = Watch(check_nan)
+        thread.watchers = (*thread.watchers, watch.on_node)
+        thread.on_bad_numbers(watch.on_bad_numbers)
     elif not mode and watch is not None:
-        here.anomalies = None
-        here.watchers = tuple([watcher for watcher in here.watchers if watcher != watch.on_node])
-        here.on_bad_numbers(None)
+        thread.anomalies = None
+        thread.watchers = tuple([watcher for watcher in thread.watchers if watcher != watch.on_node])
+        thread.on_bad_numbers(None)
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:

@@ -9,23 +9,23 @@ import numpy as np
 
 from ..errors import warn
 from ..graph.node import GradientEdge
-from ..tensor.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
-from ..tensor.hooks import accumulating_edges, warn_of_cycle
-from ..tensor.state import State, plain
+from ..tensors.recording.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
+from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
+from ..tensors.state.base import TensorBase, plain
 
 TensorOrTensors = Any
 
 
 def _sequence(value: Any) -> tuple[Any, ...]:
     """A tensor, or the edge of one, as a tuple of one; anything else as a tuple of its elements."""
-    return (value,) if isinstance(value, (State, GradientEdge)) else tuple(value)
+    return (value,) if isinstance(value, (TensorBase, GradientEdge)) else tuple(value)
 
 
 def _cotangents(grads: Any, count: int) -> tuple[Any, ...]:
     """One cotangent for each root; None stands for an implicit one."""
     if grads is None:
         return (None,) * count
-    return (grads,) if isinstance(grads, State) else tuple(grads)
+    return (grads,) if isinstance(grads, TensorBase) else tuple(grads)
 
 
 def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = None, retain_graph: bool | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import warn
 from ..graph.node import OtherNode
-from ..tensor.state import edge_of, plain, with_edge
+from ..tensors.state.base import edge_of, plain, with_edge
 from .backward import grad
 from .comparison import Check, GradcheckError, requires_grad
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.gradients import input_edge, run_backward, starting
-from ..tensor.options import require_grad
-from ..tensor.state import edge_of, plain, with_edge
+from ..tensors.arguments.options import require_grad
+from ..tensors.recording.gradients import input_edge, run_backward, starting
+from ..tensors.state.base import edge_of, plain, with_edge
 from . import strict as check
 from .backward import grad
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.random import uniform
-from ..kernels.twister import Twister
-from ..tensor.state import State, plain, requires
+from ..kernels.random.distributions import uniform
+from ..kernels.random.twister import Twister
+from ..tensors.state.base import TensorBase, plain, requires
 from .backward import grad
 from .differences import Array, as_tuple, directional, is_float, matrices
 
@@ -49,7 +49,7 @@ class Check(NamedTuple):
 
 def requires_grad(value: Any) -> bool:
     """Whether it is a tensor that requires grad."""
-    return isinstance(value, State) and requires(value)
+    return isinstance(value, TensorBase) and requires(value)
 
 
 def compare(check: Check, returned: tuple[Any, ...]) -> None:
@@ -188,5 +188,5 @@ def _in_full(check: Check, out: Any, j: int, place: int) -> str:
             f"Analytical:\n{plain(analytical)}\n\n"
             f"The max per-element difference (slow mode) is: {np.max(np.abs(numerical - analytical))}.\n")
     if _close(analytical, numerical, check.rtol, check.atol):
-        return text + "Fast gradcheck failed but element-wise differences are small. With fast_mode=False it passes."
+        return text + "Fast gradcheck failed but elementwise differences are small. With fast_mode=False it passes."
     return text + _worst(check, analytical, numerical, out._array.shape, x._array.shape)

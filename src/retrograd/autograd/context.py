@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from ..errors import warn
 from ..graph.hooks import RemovableHandle
-from ..tensor.state import State
+from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode
 
 
@@ -132,7 +132,7 @@ class FunctionCtx:
 
     def save_for_forward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for `jvp`."""
-        if not all(t is None or isinstance(t, State) for t in tensors):
+        if not all(t is None or isinstance(t, TensorBase) for t in tensors):
             raise AssertionError("save_for_forward expects all arguments to be tensors; you should save non-tensors as "
                                  "attributes on ctx.")
         self.saved_for_forward = tensors

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype
-from ..tensor.size import Size
-from ..tensor.state import State
+from ..tensors.arguments.size import Size
+from ..tensors.state.base import TensorBase
 
 Array = np.ndarray[Any, Any]
 
@@ -25,7 +25,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def is_float(tensor: Any) -> bool:
     """Whether it is a tensor of floating-point or complex numbers."""
-    return isinstance(tensor, State) and tensor._array.dtype.kind in "fc"
+    return isinstance(tensor, TensorBase) and tensor._array.dtype.kind in "fc"
 
 
 def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[Array]:

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 from ..errors import warn
 from ..graph.node import OtherNode, Output
 from ..modes import local
-from ..tensor.interop import detach
-from ..tensor.state import State, edge_of, with_edge
+from ..tensors.face.interop import detach
+from ..tensors.state.base import TensorBase, edge_of, with_edge
 from .context import BackwardCFunction, FunctionCtx, _FunctionBase, _HookMixin
 from .function_node import FunctionNode
 from .function_outputs import finished
@@ -126,8 +126,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         setup = cls.setup_context is not Function.setup_context
         if kwargs or setup:
             args = _positional(cls.forward, args, kwargs, setup)
-        here = local.here
-        grad = here.grad
+        thread = local.thread
+        grad = thread.grad
         kind = cls._backward_cls
         node = FunctionNode(kind, args)
         recording = grad and True in node.needs_input_grad
@@ -137,7 +137,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         context._node = node
         node.attributes = context.__dict__
         node.context = weakref.ref(context)
-        here.grad = False
+        thread.grad = False
         try:
             if setup:
                 output = cls.forward(*args)
@@ -145,7 +145,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
             else:
                 output = cls.forward(context, *args)
         finally:
-            here.grad = grad
+            thread.grad = grad
         if isinstance(output, tuple):
             return tuple(finished(node, args, output, recording, setup))
         return finished(node, args, (output,), recording, setup)[0]
@@ -184,7 +184,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     def once(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         with no_grad():
             outputs = function(ctx, *args, **kwargs)
-        if not local.here.grad or not any(isinstance(a, State) and edge_of(a) is not None for a in args):
+        if not local.thread.grad or not any(isinstance(a, TensorBase) and edge_of(a) is not None for a in args):
             return outputs
         sealed = _sealed(outputs if isinstance(outputs, tuple) else (outputs,))
         return sealed if len(sealed) > 1 else sealed[0]
@@ -194,7 +194,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _sealed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Aliases of the tensors behind a node that refuses to be run."""
-    leaves = [None if o is None else detach(o) for o in outputs]
+    leaves: list[Any] = [None if o is None else detach(o) for o in outputs]
     for leaf in leaves:
         if leaf is not None:
             leaf.requires_grad = True

@@ -18,9 +18,9 @@ from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
 from ..kernels.shape import clash
 from ..modes import local
-from ..tensor.gradients import as_tensor
-from ..tensor.saving import Hooked, SavedTensor
-from ..tensor.state import State, edge_of, plain, requires, with_edge
+from ..tensors.recording.gradients import as_tensor
+from ..tensors.recording.saving import Hooked, SavedTensor
+from ..tensors.state.base import TensorBase, edge_of, plain, requires, with_edge
 
 _new = object.__new__
 
@@ -61,9 +61,9 @@ class FunctionNode(Node):
         edges: list[Any] = []
         needs: list[bool] = []
         tensors: list[bool] = []
-        grad = local.here.grad
+        grad = local.thread.grad
         for arg in args:
-            if isinstance(arg, State):
+            if isinstance(arg, TensorBase):
                 edge = arg._edge if arg._meta is None else edge_of(arg) if grad else None
                 edges.append(edge)
                 needs.append(edge is not None or (not grad and requires(arg)))
@@ -189,7 +189,7 @@ class FunctionNode(Node):
                 if result is not None:
                     raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
                                        f"{i + 1}, but the corresponding forward input was not a Variable.")
-            elif result is None or isinstance(result, State):
+            elif result is None or isinstance(result, TensorBase):
                 gradients.append(result)
             else:
                 raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")

@@ -15,11 +15,21 @@ from ..dtypes import DIFFERENTIABLE
 from ..errors import user_site, warn
 from ..graph.versions import next_number, written
 from ..modes import local
-from ..tensor.inplace import rebase
-from ..tensor.interop import detach, detach_
-from ..tensor.recording import make_view
-from ..tensor.refusals import refusal
-from ..tensor.state import CUSTOM, MULTI_OUTPUT, ORDINARY, State, plain, requires, set_edge, stands_as_leaf, with_edge
+from ..tensors.face.interop import detach, detach_
+from ..tensors.recording.calls import make_view
+from ..tensors.recording.inplace import rebase
+from ..tensors.state.base import (
+    CUSTOM,
+    MULTI_OUTPUT,
+    ORDINARY,
+    TensorBase,
+    plain,
+    requires,
+    set_edge,
+    stands_as_leaf,
+    with_edge,
+)
+from ..tensors.state.refusals import refusal
 from .function_node import FunctionNode
 
 _MARKS = frozenset(("dirty_tensors", "non_differentiable", "saved_for_forward"))
@@ -53,7 +63,7 @@ def _tensors(marked: Any, name: str) -> Sequence[Any]:
         raise RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is "
                            f"{type(marked).__name__}")
     for number, tensor in enumerate(marked):
-        if not isinstance(tensor, State):
+        if not isinstance(tensor, TensorBase):
             raise RuntimeError(_REFUSED[name].format(number=number, type=type(tensor).__name__))
     return marked
 
@@ -64,7 +74,7 @@ def _check_saved(to_save: Any) -> None:
         raise RuntimeError("autograd internal error: to_save attribute is expected to be a tuple but is "
                            f"{type(to_save).__name__}")
     for i, tensor in enumerate(to_save):
-        if tensor is not None and not isinstance(tensor, State):
+        if tensor is not None and not isinstance(tensor, TensorBase):
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
                             f"{type(tensor).__name__}. Keep other values as attributes of ctx.")
         if tensor is not None and tensor._meta is not None and tensor._meta.inference:
@@ -92,26 +102,27 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
         outputs = _outputs(node, args, raw, marks, recording)
     node.number = next_number()                         # so that what forward wrote, it wrote before
     if to_save and recording:
-        node.save(to_save, {id(o): i for i, o in enumerate(outputs) if isinstance(o, State) and o._edge is not None})
-    if recording and local.here.watchers:
-        local.here.tell(node, outputs, args)
+        node.save(to_save, {id(o): i for i, o in enumerate(outputs)
+                            if isinstance(o, TensorBase) and o._edge is not None})
+    if recording and local.thread.watchers:
+        local.thread.tell(node, outputs, args)
     return outputs
 
 
 def _is_new(out: Any, args: Sequence[Any]) -> bool:
     """Whether an output is a tensor like any that an operation makes: no input, no view, no leaf, no constant."""
-    if not isinstance(out, State) or out._meta is not None or out._array.dtype not in DIFFERENTIABLE:
+    if not isinstance(out, TensorBase) or out._meta is not None or out._array.dtype not in DIFFERENTIABLE:
         return False
     return id(out) not in map(id, args)
 
 
 def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], marks: Marks | None,
              recording: bool) -> list[Any]:
-    inputs = {id(a) for a in args if isinstance(a, State)}
+    inputs = {id(a) for a in args if isinstance(a, TensorBase)}
     outputs: list[Any] = []
     differentiable = 0
     for i, out in enumerate(raw):
-        if not isinstance(out, State):
+        if not isinstance(out, TensorBase):
             outputs.append(out)
             continue
         key = id(out)
@@ -134,7 +145,7 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
                            "The inputs that are modified inplace must all be outputs of the Function.")
     if differentiable > 1:
         for out in outputs:
-            if isinstance(out, State) and out._meta is not None and out._meta.base is not None:
+            if isinstance(out, TensorBase) and out._meta is not None and out._meta.base is not None:
                 out._meta.creation = MULTI_OUTPUT
     return outputs
 
@@ -144,11 +155,11 @@ def _note_shapes(node: FunctionNode, raw: tuple[Any, ...]) -> None:
     node.outputs = len(raw)
     if len(raw) == 1:
         out = raw[0]
-        if isinstance(out, State):
+        if isinstance(out, TensorBase):
             node.shape, node.dtype = out._array.shape, out._array.dtype
     else:
-        node.shape = [o._array.shape if isinstance(o, State) else None for o in raw]
-        node.dtype = [o._array.dtype if isinstance(o, State) else None for o in raw]
+        node.shape = [o._array.shape if isinstance(o, TensorBase) else None for o in raw]
+        node.dtype = [o._array.dtype if isinstance(o, TensorBase) else None for o in raw]
 
 
 def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
@@ -177,7 +188,7 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
 
 
 def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool) -> Any:
-    """An output that is a constant, an input as it is, or that has a Meta, with its edge."""
+    """An output that is a constant, an input as it is, or that has an AutogradMeta, with its edge."""
     if edge is None:
         if requires(out):
             if is_input:

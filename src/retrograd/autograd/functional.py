@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..modes import local
-from ..tensor.state import State, edge_of
+from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import columns, detached, dummies, gradients, leaf, recorded_rows, rows, stacked, stacked_together
 from .grad_mode import enable_grad
@@ -226,7 +226,7 @@ def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = Fal
     if not vectorize:
         raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
                                   "only implemented for `vectorize=True`.")
-    record = record or (local.here.grad and any(edge_of(x) is not None for x in given))
+    record = record or (local.thread.grad and any(edge_of(x) is not None for x in given))
     with enable_grad():
         xs = tuple([x.view_as(x) if record and edge_of(x) is not None else leaf(x) for x in given])
         several_outputs, outputs = _as_tuple(func(*xs), "outputs", "jacobian")
@@ -248,7 +248,7 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
     several = isinstance(value, tuple)
     values: Tensors = value if several else (value,)
     for i, element in enumerate(values):
-        if not isinstance(element, State):
+        if not isinstance(element, TensorBase):
             found = f"value at index {i}" if several else f"given {what}"
             raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} "
                             f"has type {type(element)}.")

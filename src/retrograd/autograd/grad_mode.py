@@ -19,12 +19,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def is_grad_enabled() -> bool:
     """Whether operations are recorded in this thread."""
-    return local.here.grad
+    return local.thread.grad
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is inside `inference_mode`."""
-    return local.here.inference
+    return local.thread.inference
 
 
 class _Mode:
@@ -37,14 +37,14 @@ class _Mode:
         raise NotImplementedError
 
     def __enter__(self) -> None:
-        here = local.here
-        self._before.append((here.grad, here.inference))
+        thread = local.thread
+        self._before.append((thread.grad, thread.inference))
         self._switch()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        here = local.here
-        here.grad, here.inference = self._before.pop()
+        thread = local.thread
+        thread.grad, thread.inference = self._before.pop()
 
     def clone(self) -> _Mode:
         """A fresh context manager of the same kind; each call of a decorated function has its own."""
@@ -121,14 +121,14 @@ class no_grad(_Bare):
     """
 
     def _switch(self) -> None:
-        local.here.grad = False
+        local.thread.grad = False
 
 
 class enable_grad(_Bare):
     """Operations inside are recorded, also inside `no_grad`; but not inside `inference_mode`."""
 
     def _switch(self) -> None:
-        local.here.grad = not local.here.inference
+        local.thread.grad = not local.thread.inference
 
 
 class set_grad_enabled(_Mode):
@@ -140,12 +140,12 @@ class set_grad_enabled(_Mode):
             raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
                             f"{type(mode).__name__}")
         self.mode = mode
-        self._called = (local.here.grad, local.here.inference)
-        local.here.grad = mode
+        self._called = (local.thread.grad, local.thread.inference)
+        local.thread.grad = mode
 
     def _switch(self) -> None:
         self._before[-1] = self._called
-        local.here.grad = self.mode
+        local.thread.grad = self.mode
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -155,7 +155,7 @@ class set_grad_enabled(_Mode):
         return type(self)(self.mode)
 
     def __call__(self, function: F) -> F:
-        local.here.grad, local.here.inference = self._called         # decorating is not setting
+        local.thread.grad, local.thread.inference = self._called         # decorating is not setting
         return super().__call__(function)
 
 
@@ -170,9 +170,9 @@ class inference_mode(_Mode):
         self.mode = mode
 
     def _switch(self) -> None:
-        here = local.here
-        here.inference = self.mode
-        here.grad = not self.mode
+        thread = local.thread
+        thread.inference = self.mode
+        thread.grad = not self.mode
 
     def clone(self) -> _Mode:
         """A fresh context manager of the same mode."""

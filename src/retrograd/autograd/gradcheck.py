@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import warn
-from ..kernels.random import uniform
-from ..tensor.generator import default_generator
-from ..tensor.state import State, plain
+from ..kernels.random.distributions import uniform
+from ..tensors.arguments.generator import default_generator
+from ..tensors.state.base import TensorBase, plain
 from .backward import grad
 from .backward_checks import check_batched_pass, check_linear, check_undefined
 from .comparison import Check, GradcheckError, compare, requires_grad
@@ -121,7 +121,7 @@ def _run(check: Check, undefined: bool, batched: bool) -> None:
     _check_inputs(check.inputs)
     returned = check.outputs()
     outputs = [o for o in returned if requires_grad(o)]
-    if any(o._array.dtype.kind == "c" for o in returned if isinstance(o, State)):
+    if any(o._array.dtype.kind == "c" for o in returned if isinstance(o, TensorBase)):
         where = frozenset(i for i, o in enumerate(outputs) if o._array.dtype.kind == "c")
         for part in ("imaginary", "real"):
             of_part = check._replace(func=_part_of(check.func, part), part=part, complex_outputs=where)

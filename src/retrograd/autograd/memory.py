@@ -15,8 +15,8 @@ from ..dtypes import dtype as torch_dtype
 from ..errors import Site
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
-from ..tensor.inplace import CopySlices
-from ..tensor.state import State
+from ..tensors.recording.inplace import CopySlices
+from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode
 
 _SHOWN = 20
@@ -79,7 +79,7 @@ def memory_held(tensor: Any) -> MemoryHeld:
     8,000  in all
     The lines are known of what is recorded after torch.autograd.set_detect_anomaly(True, check_nan=False).
     """
-    if not isinstance(tensor, State):
+    if not isinstance(tensor, TensorBase):
         raise TypeError(f"memory_held(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")
     search = _Search()
     search.rows.append(search.held("the tensor", [tensor._array], None))
@@ -106,7 +106,7 @@ class _Search:
         """Put a tensor or a node on the list, the first time."""
         if thing is not None and id(thing) not in self.seen:
             self.seen.add(id(thing))
-            (self.tensors if isinstance(thing, State) else self.nodes).append(thing)
+            (self.tensors if isinstance(thing, TensorBase) else self.nodes).append(thing)
 
     def enter(self, tensor: Any) -> None:
         """What a tensor leads to: its history, its base, its gradient."""
@@ -127,9 +127,9 @@ class _Search:
             return
         found = [*_held_by(node)]
         for thing in found:
-            if isinstance(thing, State):
+            if isinstance(thing, TensorBase):
                 self.meet(thing)
-        arrays = [thing._array if isinstance(thing, State) else thing for thing in found]
+        arrays = [thing._array if isinstance(thing, TensorBase) else thing for thing in found]
         if arrays:
             self.rows.append(self.held(node.name(), arrays, site_of(node)))
         for edge in node.edges:
@@ -159,7 +159,7 @@ def _held_by(node: Node) -> Iterator[Any]:
 
 def _inside(value: Any) -> Iterator[Any]:
     """The arrays and tensors in a value: itself, or in the containers and packed values that Python has."""
-    if isinstance(value, (np.ndarray, State)):
+    if isinstance(value, (np.ndarray, TensorBase)):
         yield value
     elif isinstance(value, dict):
         for inner in value.values():

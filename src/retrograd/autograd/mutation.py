@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.versions import before_write
-from ..tensor.state import plain
+from ..tensors.state.base import plain
 from .saved_tensors import saved_tensors_hooks
 
 _OUTSIDE = ("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
@@ -58,12 +58,12 @@ class _AllowMutationOnSavedContext:
 
     def _pack(self, tensor: Any) -> _Held:
         array = tensor._array
-        here = self._in_memory.setdefault(_bottom(array), weakref.WeakSet())
-        for held in here:
+        thread = self._in_memory.setdefault(_bottom(array), weakref.WeakSet())
+        for held in thread:
             if held.array is array:
                 return held
         held = _Held(array)
-        here.add(held)
+        thread.add(held)
         self.original.add(held)
         return held
 
@@ -74,8 +74,8 @@ class _AllowMutationOnSavedContext:
 
     def _before_write(self, array: Any) -> None:
         """Copy what was saved from the memory that `array` is about to be written over in."""
-        here = self._in_memory.get(_bottom(array), ())
-        for held in [*here]:
+        thread = self._in_memory.get(_bottom(array), ())
+        for held in [*thread]:
             if np.may_share_memory(held.array, array):
                 held.array = held.array.copy("K")
                 self._in_memory[_bottom(array)].discard(held)

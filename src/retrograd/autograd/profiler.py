@@ -130,7 +130,7 @@ class record_function:
     def __enter__(self) -> record_function:
         if not isinstance(self.name, str):
             raise RuntimeError(f"record_function() expects a str for argument 'name', not {type(self.name).__name__}")
-        observer = local.here.observer
+        observer = local.thread.observer
         self._open.append((observer, observer.enter(self.name) if observer is not None else None))
         return self
 

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeGuard
 
 from ..modes import local
-from ..tensor.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .function import Function
 
 _ROOT = __name__.partition(".")[0]
@@ -120,7 +120,7 @@ def _watched(function: FunctionType, naming: Naming) -> Callable[..., Any]:
     original.__kwdefaults__ = function.__kwdefaults__
 
     def watched(*args: Any, **kwargs: Any) -> Any:
-        observer = local.here.observer
+        observer = local.thread.observer
         if observer is None:
             return original(*args, **kwargs)
         event = observer.enter(naming(args), observer.shapes_of(args))

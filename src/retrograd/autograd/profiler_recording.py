@@ -1,6 +1,6 @@
 """How a profile learns what runs in its thread. Must not know what is shown of it.
 
-While a profile is open it stands where kernels are called (`modes.Here.run`), it is the observer that the engine tells
+While a profile is open it stands where kernels are called (`ThreadState.run`), it is the observer that the engine tells
 of nodes, and the functions of `profiler_functions` tell it of themselves. While none is open, nothing of this is in
 place: nothing is asked, and nothing is paid.
 """
@@ -19,8 +19,8 @@ import numpy as np
 from ..kernels.shape import StrideError
 from ..modes import local
 from ..ops.framework import Op
-from ..tensor import inplace
-from ..tensor.state import State
+from ..tensors.recording import inplace
+from ..tensors.state.base import TensorBase
 from .profiler_functions import unwatch, watch
 from .profiler_report import EventList, FunctionEvent
 
@@ -44,28 +44,28 @@ class Recording:
     """The calls of one thread, in order of their start, between `start` and `stop`."""
 
     def __init__(self, shapes: bool) -> None:
-        self.here, self.thread, self.shapes = local.here, threading.get_native_id(), shapes
+        self.thread, self.thread_id, self.shapes = local.thread, threading.get_native_id(), shapes
         self.events: list[Event] = []
         self.open: list[Event] = []
 
     def start(self) -> None:
         """Begin to watch this thread. A profile that is open in it already sees nothing until this one is closed."""
-        here = self.here
-        self.outer: Recording | None = here.observer
+        thread = self.thread
+        self.outer: Recording | None = thread.observer
         watch()
-        here.observer, here.run = self, self.run
+        thread.observer, thread.run = self, self.run
 
     def stop(self) -> None:
         """Leave the thread as it was, and end the calls that have not returned."""
-        here = self.here
-        if here.observer is self:
-            here.observer = self.outer
+        thread = self.thread
+        if thread.observer is self:
+            thread.observer = self.outer
         else:                                           # closed before one that was opened in it
-            inner = here.observer
+            inner = thread.observer
             while inner.outer is not self:
                 inner = inner.outer
             inner.outer = self.outer
-        here.run = here.plain if here.observer is None else here.observer.run
+        thread.run = thread.plain if thread.observer is None else thread.observer.run
         unwatch()
         while self.open:
             self.leave(self.open[-1])
@@ -90,7 +90,7 @@ class Recording:
         """The shapes of tensors and arrays, [] for anything else; nothing where shapes are not asked for."""
         if not self.shapes:
             return ()
-        arrays = [value._array if isinstance(value, State) else value for value in values]
+        arrays = [value._array if isinstance(value, TensorBase) else value for value in values]
         return [[*array.shape] if isinstance(array, np.ndarray) else [] for array in arrays]
 
     # What it is told
@@ -100,13 +100,13 @@ class Recording:
         caller = sys._getframe(1)
         op = caller.f_locals.get("op") or Op.by_kernel.get(kernel)
         if type(op) is not Op:
-            return self.here.plain(kernel, *args, **kwargs)
+            return self.thread.plain(kernel, *args, **kwargs)
         name = _SHOWN.get(op.name, op.name)
         if caller.f_code in _WRITES and not name.endswith("_"):
             name += "_"
         event = self.enter(f"aten::{name}", self.shapes_of(args))
         try:
-            return self.here.plain(kernel, *args, **kwargs)
+            return self.thread.plain(kernel, *args, **kwargs)
         except StrideError:
             self.events.pop()                           # `reshape` tries whether a view is possible
             raise
@@ -150,7 +150,7 @@ class Recording:
         made: dict[Event, FunctionEvent] = {}
         for i, event in enumerate(self.events, 1):
             made[event] = found = FunctionEvent(
-                i, event.name, self.thread, (event.start - origin) / 1e3, (event.end - origin) / 1e3, event.shapes)
+                i, event.name, self.thread_id, (event.start - origin) / 1e3, (event.end - origin) / 1e3, event.shapes)
             parent = event.parent
             while parent is not None and parent.end < event.end:
                 parent = parent.parent                  # one that ended first: the blocks overlap

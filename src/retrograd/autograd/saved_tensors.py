@@ -13,8 +13,8 @@ from typing import Any
 
 from ..graph.node import SavedReader
 from ..modes import local
-from ..tensor.saved_values import attribute, attributes
-from ..tensor.saving import Packer, in_force
+from ..tensors.recording.saved_values import attribute, attributes
+from ..tensors.recording.saving import Packer, in_force
 
 SavedReader.attribute, SavedReader.attributes = staticmethod(attribute), staticmethod(attributes)
 
@@ -65,8 +65,8 @@ class saved_tensors_hooks:
 
 
 def _replace(old: Packer | None, new: Packer | None) -> None:
-    here = local.here
-    here.watchers = (*[w for w in here.watchers if w is not old], *(() if new is None else (new,)))
+    thread = local.thread
+    thread.watchers = (*[w for w in thread.watchers if w is not old], *(() if new is None else (new,)))
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import default_floating
-from ..tensor.state import State, plain, with_edge
+from ..tensors.state.base import TensorBase, plain, with_edge
 
 
 class _VariableMeta(type):
     def __instancecheck__(cls, other: Any) -> bool:
-        return isinstance(other, State)
+        return isinstance(other, TensorBase)
 
 
 class Variable(metaclass=_VariableMeta):
@@ -26,7 +26,7 @@ class Variable(metaclass=_VariableMeta):
     def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
         if data is None:
             return plain(np.zeros(0, default_floating()))
-        if not isinstance(data, State):
+        if not isinstance(data, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         variable = with_edge(data._array, None)
         if requires_grad:

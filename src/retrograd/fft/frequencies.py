@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import unimplemented
-from ..tensor.dims import as_int, axes_of
-from ..tensor.functions.rearranging import roll
-from ..tensor.into import into
-from ..tensor.options import check_tensor, element_type, made
+from ..tensors.arguments.dims import as_int, axes_of
+from ..tensors.arguments.options import check_tensor, element_type, made
+from ..tensors.functions.shapes.rearranging import roll
+from ..tensors.recording.out import into
 
 
 def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dtypes import dtype as torch_dtype
-from ..tensor.dims import array_of, as_int
-from ..tensor.functions.elementary import conj
+from ..tensors.arguments.dims import array_of, as_int
+from ..tensors.functions.elementwise.elementary import conj
 from .points import Points, c2c, c2r, check_norm, check_points, dim_of, promoted, put_into, r2c, resized, scale_of
 
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from ..dtypes import F16, default_floating, dtype as torch_dtype
 from ..ops import basic, fourier
-from ..tensor.dims import as_int, axis_of
-from ..tensor.functions.padding import constant_pad_nd
-from ..tensor.into import into
-from ..tensor.recording import recorded
-from ..tensor.state import State
+from ..tensors.arguments.dims import as_int, axis_of
+from ..tensors.functions.images.padding import constant_pad_nd
+from ..tensors.recording.calls import recorded
+from ..tensors.recording.out import into
+from ..tensors.state.base import TensorBase
 
 _cast = recorded(basic.cast)
 c2c, r2c, c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
@@ -125,7 +125,7 @@ def resized(input: Any, points: Points) -> Any:
 
 def put_into(out: Any, name: str, rule: str, function: Any, *args: Any) -> Any:
     """`into`, after the check whether `out` can hold what the transform gives: real numbers only of "_fft_c2r"."""
-    if isinstance(out, State) and out._array.dtype.kind != ("f" if rule == "_fft_c2r" else "c"):
+    if isinstance(out, TensorBase) and out._array.dtype.kind != ("f" if rule == "_fft_c2r" else "c"):
         kind = "floating point" if rule == "_fft_c2r" else "complex"
         raise RuntimeError(f"{name} expects a {kind} output tensor, but got {torch_dtype.of[out._array.dtype].legacy}")
     return into(out, function, *args, rule=rule)

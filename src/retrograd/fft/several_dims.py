@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dtypes import dtype as torch_dtype
-from ..tensor.dims import array_of
-from ..tensor.functions.elementary import conj, conj_physical
+from ..tensors.arguments.dims import array_of
+from ..tensors.functions.elementwise.elementary import conj, conj_physical
 from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted, put_into, r2c, resized, scale_of
 
 

@@ -21,7 +21,7 @@ from ..errors import PACKAGE, Site, user_site
 from ..modes import local
 from ..ops.framework import Op
 from . import faults
-from .anomaly_report import Found, explain, is_pointwise, nan_error, operand_names, tell
+from .anomaly_report import Found, explain, is_elementwise, nan_error, operand_names, tell
 from .bad_values import LARGE, BadValues, has_nan, made
 from .engine import Pass
 from .node import origin_of, site_of
@@ -93,7 +93,7 @@ class Watch:
         for result in _arrays(results):
             if result is None:
                 continue
-            bad = made(f"the result of {faults.forward_name(node)}", result, named, is_pointwise(node))
+            bad = made(f"the result of {faults.forward_name(node)}", result, named, is_elementwise(node))
             if bad is not None:
                 node.origin = (*node.origin[:3], (bad, None if op is not None else raised[0]))
                 return
@@ -119,7 +119,7 @@ class CheckedPass(Pass):
     """A pass that looks for NaN in what each node gives, and tells of each error where its node was recorded."""
 
     def __init__(self, roots: Any, **options: Any) -> None:
-        self.watch: Watch = local.here.anomalies
+        self.watch: Watch = local.thread.anomalies
         for raised in self.watch.raised:
             self.watch.leave(raised)
         self.watch.raised.clear()

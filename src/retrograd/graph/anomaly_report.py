@@ -32,12 +32,12 @@ class Found(NamedTuple):
 
     def made(self) -> BadValues | None:
         """What of the gradient was made bad here, from finite values."""
-        return made(self.what, self.gradient, self.operands, is_pointwise(self.node))
+        return made(self.what, self.gradient, self.operands, is_elementwise(self.node))
 
 
-def is_pointwise(node: Any) -> bool:
+def is_elementwise(node: Any) -> bool:
     """Whether results and gradients of a node belong to the elements of its operands in the same place."""
-    return node.steps is not None and node.op.kind == "pointwise"
+    return node.steps is not None and node.op.kind == "elementwise"
 
 
 def operand_names(node: Any, count: int) -> list[str]:
@@ -68,7 +68,7 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
     inputs = node.inputs_shown()
     number = found.place if inputs is None else inputs.index(found.place)
     lines = [f"Function '{node.name()}' returned nan values in its {number}th output."]
-    bad = described(found.what, found.gradient, found.operands, is_pointwise(node))
+    bad = described(found.what, found.gradient, found.operands, is_elementwise(node))
     assert bad is not None
     lines += [_sentence(bad), recorded_at(node)]
     if found.culprit:

@@ -47,14 +47,14 @@ def has_nan(array: Any) -> bool:
     return bool(value != value)
 
 
-def described(what: str, array: Any, operands: Named = (), pointwise: bool = False) -> BadValues | None:
+def described(what: str, array: Any, operands: Named = (), elementwise: bool = False) -> BadValues | None:
     """What is bad in an array; None where nothing is. See `made`."""
     if array.dtype.kind not in "fc":
         return None
-    return _described(what, array, ~np.isfinite(array), operands, pointwise)
+    return _described(what, array, ~np.isfinite(array), operands, elementwise)
 
 
-def made(what: str, array: Any, operands: Named, pointwise: bool) -> BadValues | None:
+def made(what: str, array: Any, operands: Named, elementwise: bool) -> BadValues | None:
     """What is bad in an array and was made so from `operands`, that is, of finite values; None where nothing is.
 
     Where the array is computed point by point, an operand of a shape that fits is looked at in the same places; of any
@@ -69,13 +69,13 @@ def made(what: str, array: Any, operands: Named, pointwise: bool) -> BadValues |
             continue
         finite = np.isfinite(operand)
         if not finite.all():
-            if not pointwise or not _reaches(operand.shape, array.shape):
+            if not elementwise or not _reaches(operand.shape, array.shape):
                 return None
             bad &= finite
-    return _described(what, array, bad, operands, pointwise)
+    return _described(what, array, bad, operands, elementwise)
 
 
-def _described(what: str, array: Any, bad: Any, operands: Named, pointwise: bool) -> BadValues | None:
+def _described(what: str, array: Any, bad: Any, operands: Named, elementwise: bool) -> BadValues | None:
     """What is bad in an array at the places of a mask."""
     if not bad.any():
         return None
@@ -84,7 +84,7 @@ def _described(what: str, array: Any, bad: Any, operands: Named, pointwise: bool
     index = tuple([int(i) for i in np.unravel_index(first, array.shape)])
     nans = int(np.count_nonzero(nan))
     return BadValues(what, nans, int(np.count_nonzero(bad)) - nans, array.size, index, str(array[index]),
-                     tuple([(name, _value_at(x, array.shape, index, pointwise)) for name, x in operands]))
+                     tuple([(name, _value_at(x, array.shape, index, elementwise)) for name, x in operands]))
 
 
 def _reaches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -92,11 +92,11 @@ def _reaches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all([n in (1, m) for n, m in zip(reversed(shape), reversed(target))])
 
 
-def _value_at(operand: Any, shape: tuple[int, ...], index: tuple[int, ...], pointwise: bool) -> str:
+def _value_at(operand: Any, shape: tuple[int, ...], index: tuple[int, ...], elementwise: bool) -> str:
     """The value of an operand that belongs to an index of the result; or, where none does, its range."""
     if not isinstance(operand, np.ndarray):
         return str(operand)
-    if not operand.shape or (pointwise and _reaches(operand.shape, shape)):
+    if not operand.shape or (elementwise and _reaches(operand.shape, shape)):
         return str(np.broadcast_to(operand, shape)[index])
     if operand.dtype.kind not in "fc" or not operand.size:
         return f"a tensor of shape {list(operand.shape)}"

@@ -68,7 +68,7 @@ class Pass:
         for edge, cotangent in roots:
             self.give(edge, cotangent)
         self.start = roots[0][0] if len(roots) == 1 else None
-        self.grad = local.here.grad                 # the mode that every hook starts in, whatever one before it set
+        self.grad = local.thread.grad                 # the mode that every hook starts in, whatever one before it set
         self.numbers: set[int] | None = None        # of the nodes that it comes to, once `runs` is asked
         self.order = self._collect()
         self.wanted: set[Any] | None = None
@@ -136,9 +136,9 @@ class Pass:
         elif self.recorder is not None:
             buffers[edge] = held + cotangent
         elif edge in self.owned and held.dtype == cotangent.dtype:
-            local.here.quiet.run(np.add, held, cotangent, held)
+            local.thread.quiet.run(np.add, held, cotangent, held)
         else:
-            buffers[edge] = total = local.here.quiet.run(np.add, held, cotangent)
+            buffers[edge] = total = local.thread.quiet.run(np.add, held, cotangent)
             if type(total) is np.ndarray:
                 self.owned.add(edge)
 
@@ -148,7 +148,7 @@ class Pass:
             self._look(self.start)
         for leaf in [leaf for leaf, due in self.due.items() if not due]:
             self._arrive(leaf)
-        observer = local.here.observer
+        observer = local.thread.observer
         if self.recorder is None and observer is None:
             self._run_plainly()
             return self.captured
@@ -185,7 +185,7 @@ class Pass:
 
     def _run_plainly(self) -> None:
         """The walk with raw arrays, nobody watching: the hot path, so written out."""
-        buffers, run, wanted, capture, look = self.buffers, local.here.run, self.wanted, self.capture, self._looking()
+        buffers, run, wanted, capture, look = self.buffers, local.thread.run, self.wanted, self.capture, self._looking()
         for node in self._nodes():
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
@@ -240,7 +240,7 @@ class Pass:
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
         """Any node, with several outputs, hooks, an observer, a recorder or a choice of inputs, reached or not."""
-        local.here.grad = self.grad
+        local.thread.grad = self.grad
         cotangents = self._gathered(node) if node.several else [cotangent]
         hooks = node.hooks
         captured = node in self.capture
@@ -292,7 +292,7 @@ class Pass:
         """Run a node, where there is something to run it on, and with the observer watching, where there is one."""
         if not node.runs_always and all(cotangent is None for cotangent in cotangents):
             return [None] * len(node.edges)
-        observer = local.here.observer
+        observer = local.thread.observer
         cotangent = cotangents if node.several else cotangents[0]
         if observer is None:
             return self.gradients(node, cotangent)
@@ -304,7 +304,7 @@ class Pass:
         if node.steps is None:
             results: Sequence[Any] = node.apply(cotangent if node.several else [cotangent], self)
             return results
-        saved, run = node.saved, local.here.run
+        saved, run = node.saved, local.thread.run
         packed = type(saved) is Packed
         if saved is not None:
             saved = self._values(node, saved)
@@ -350,7 +350,7 @@ class Pass:
         dtype = result.dtype if self.recorder is None else self.recorder.dtype(result)
         if result.shape == shape and dtype == to_dtype:
             return result
-        run = local.here.run if self.recorder is None else _call
+        run = local.thread.run if self.recorder is None else _call
         return run(fit, result, dtype, shape, to_dtype)
 
     def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
@@ -373,14 +373,14 @@ class Pass:
         cotangent = self.buffers.pop(leaf, None)
         if self.wanted is not None and leaf not in self.wanted:
             return
-        local.here.grad = self.grad
+        local.thread.grad = self.grad
         variable = leaf.variable
         if variable._backward_hooks:
             (cotangent,) = self._called(lambda shown: [Users.call(variable._backward_hooks, shown[0])], cotangent)
         if leaf in self.capture:
             self._capture(leaf, [cotangent])
         elif not self.capture:
-            hooks, observer = leaf.hooks, local.here.observer
+            hooks, observer = leaf.hooks, local.thread.observer
             if hooks is not None and hooks.pre:
                 (cotangent,) = self._called(hooks.before, cotangent)
             if observer is None:

@@ -19,20 +19,20 @@ NESTED = 32
 
 def on_a_fresh_stack(function: Callable[[], Any]) -> Any:
     """Call `function` in a new thread, which shares the switches of this one, and wait for what comes of it."""
-    here = local.here
+    thread = local.thread
     results: list[Any] = []
     errors: list[BaseException] = []
 
     def run() -> None:
-        local.here = here
+        local.thread = thread
         try:
             results.append(function())
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,))
-    thread.start()
-    thread.join()
+    deeper = threading.Thread(target=contextvars.copy_context().run, args=(run,))
+    deeper.start()
+    deeper.join()
     if errors:
         raise errors.pop()
     return results.pop()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .indexing import overlaps
+from .indexing.indexing import overlaps
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .fma import multiply_add, multiply_add_arrays
+from .native.fma import multiply_add, multiply_add_arrays
 
 Array = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .choosing import where
+from .elementwise.choosing import where
 from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
 Shape = tuple[int, ...]

@@ -1,10 +1,18 @@
-"""torch.linalg: matrices and vectors. A namespace only: what computes is in `tensor.functions`."""
+"""torch.linalg: matrices and vectors. A namespace only: what computes is in `tensors.functions`."""
 
 from __future__ import annotations
 
 from ..errors import LinAlgError
-from ..tensor.functions.conditioning import cond, matrix_rank
-from ..tensor.functions.decompositions import (
+from ..tensors.functions.linalg.conditioning import cond, matrix_rank
+from ..tensors.functions.linalg.determinants import (
+    linalg_det as det,
+    linalg_inv as inv,
+    linalg_inv_ex as inv_ex,
+    linalg_pinv as pinv,
+    linalg_slogdet as slogdet,
+)
+from ..tensors.functions.linalg.distances import linalg_cross as cross
+from ..tensors.functions.linalg.factorizations import (
     linalg_cholesky as cholesky,
     linalg_cholesky_ex as cholesky_ex,
     linalg_eig as eig,
@@ -15,17 +23,9 @@ from ..tensor.functions.decompositions import (
     linalg_svd as svd,
     linalg_svdvals as svdvals,
 )
-from ..tensor.functions.determinants import (
-    linalg_det as det,
-    linalg_inv as inv,
-    linalg_inv_ex as inv_ex,
-    linalg_pinv as pinv,
-    linalg_slogdet as slogdet,
-)
-from ..tensor.functions.distances import linalg_cross as cross
-from ..tensor.functions.matrix import matmul
-from ..tensor.functions.norms import linalg_norm as norm, matrix_norm, vector_norm
-from ..tensor.functions.packed_factors import (
+from ..tensors.functions.linalg.matrix import matmul
+from ..tensors.functions.linalg.norms import linalg_norm as norm, matrix_norm, vector_norm
+from ..tensors.functions.linalg.packed_factors import (
     linalg_householder_product as householder_product,
     linalg_ldl_factor as ldl_factor,
     linalg_ldl_factor_ex as ldl_factor_ex,
@@ -35,7 +35,7 @@ from ..tensor.functions.packed_factors import (
     linalg_lu_factor_ex as lu_factor_ex,
     linalg_lu_solve as lu_solve,
 )
-from ..tensor.functions.products import (
+from ..tensors.functions.linalg.products import (
     linalg_diagonal as diagonal,
     linalg_vander as vander,
     matrix_exp,
@@ -43,7 +43,7 @@ from ..tensor.functions.products import (
     multi_dot,
     vecdot,
 )
-from ..tensor.functions.solving import (
+from ..tensors.functions.linalg.solving import (
     linalg_lstsq as lstsq,
     linalg_solve as solve,
     linalg_solve_ex as solve_ex,

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from ..names import missing
 from . import functional, init, modules, utils
-from .activation import (
+from .containers import ModuleDict, ModuleList, Sequential
+from .module import Module
+from .modules.activation import (
     CELU,
     ELU,
     GELU,
@@ -27,7 +29,7 @@ from .activation import (
     Tanh,
     Tanhshrink,
 )
-from .adaptive_pooling import (
+from .modules.adaptive_pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -37,23 +39,25 @@ from .adaptive_pooling import (
     Fold,
     Unfold,
 )
-from .containers import ModuleDict, ModuleList, Sequential
-from .convolution import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
+from .modules.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .modules.distance import CosineSimilarity, PairwiseDistance
+from .modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from .modules.embedding import Embedding, EmbeddingBag
+from .modules.flatten import Flatten, Unflatten
+from .modules.gates import (
+    GLU,
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    PReLU,
+    RReLU,
+    Softmax2d,
+    Softshrink,
+    Threshold,
 )
-from .distance import CosineSimilarity, PairwiseDistance
-from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
-from .embedding import Embedding, EmbeddingBag
-from .flatten import Flatten, Unflatten
-from .gates import GLU, Hardshrink, Hardsigmoid, Hardswish, PReLU, RReLU, Softmax2d, Softshrink, Threshold
-from .linear import Bilinear, Identity, Linear
-from .linear_loss import LinearCrossEntropyLoss, LinearCrossEntropyOptions
-from .loss import (
+from .modules.linear import Bilinear, Identity, Linear
+from .modules.linear_loss import LinearCrossEntropyLoss, LinearCrossEntropyOptions
+from .modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
@@ -64,7 +68,7 @@ from .loss import (
     NLLLoss,
     SmoothL1Loss,
 )
-from .margin_losses import (
+from .modules.margin_losses import (
     CosineEmbeddingLoss,
     CTCLoss,
     GaussianNLLLoss,
@@ -79,9 +83,8 @@ from .margin_losses import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
-from .module import Module
-from .multihead import MultiheadAttention
-from .normalization import (
+from .modules.multihead import MultiheadAttention
+from .modules.normalization import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
@@ -93,7 +96,7 @@ from .normalization import (
     LocalResponseNorm,
     RMSNorm,
 )
-from .padding import (
+from .modules.padding import (
     CircularPad1d,
     CircularPad2d,
     CircularPad3d,
@@ -110,9 +113,7 @@ from .padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .parameter import Buffer, Parameter
-from .parameter_containers import ParameterDict, ParameterList
-from .pooling import (
+from .modules.pooling import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
@@ -128,8 +129,10 @@ from .pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
-from .shuffling import ChannelShuffle, PixelShuffle, PixelUnshuffle
-from .upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
+from .modules.shuffling import ChannelShuffle, PixelShuffle, PixelUnshuffle
+from .modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
+from .parameter import Buffer, Parameter
+from .parameter_containers import ParameterDict, ParameterList
 
 __all__ = [
     # what models are made of

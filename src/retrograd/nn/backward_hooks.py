@@ -11,7 +11,7 @@ from typing import Any
 from ..autograd.function import Function
 from ..errors import warn
 from ..modes import local
-from ..tensor.tensor import Tensor
+from ..tensors.tensor import Tensor
 
 Hook = Callable[..., Any]
 
@@ -88,7 +88,7 @@ class BackwardHook:
 def _through(values: tuple[Any, ...], hook: Hook) -> tuple[Any, list[int] | None]:
     """The values by way of a node with the hook, and the places of the tensors; None where none requires grad."""
     places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
-    if not local.here.grad or not any(values[i].requires_grad for i in places):
+    if not local.thread.grad or not any(values[i].requires_grad for i in places):
         return values, None
     passed = dict(zip(places, BackwardHookFunction.apply(*[values[i] for i in places])))
     next(t.grad_fn for t in passed.values() if t.grad_fn is not None).register_hook(hook)

@@ -11,7 +11,7 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
 from ..names import missing
-from ..tensor.functions.random import randperm
+from ..tensors.functions.creation.random import randperm
 
 __all__ = [
     "calculate_gain",

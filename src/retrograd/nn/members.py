@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 from ..names import public
-from ..tensor.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .parameter import Buffer, Parameter
 
 __all__ = ["Member", "Members"]

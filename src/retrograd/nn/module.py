@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ..autograd.grad_mode import no_grad
 from ..devices import checked, device as torch_device
 from ..dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
-from ..tensor.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .members import Members
 from .module_hooks import ModuleHooks, everywhere
 from .state_dict import StateDict
@@ -102,7 +102,7 @@ class Module(Members, ModuleHooks, StateDict):
         fn(self)
         return self
 
-    def _apply(self: T, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> T:
+    def _apply(self: T, fn: Callable[[Tensor], Any], recurse: bool = True) -> T:
         """Give each parameter, gradient and buffer the data that `fn` makes of it. Parameters stay the same objects."""
         if recurse:
             for module in self.children():

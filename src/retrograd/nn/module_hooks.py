@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
-from ..tensor.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
 
 __all__ = ["ModuleHooks"]

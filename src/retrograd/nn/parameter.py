@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DIFFERENTIABLE, default_floating
-from ..tensor import printing
-from ..tensor.overriding import disabled_torch_function_impl
-from ..tensor.state import State, plain
-from ..tensor.tensor import Tensor
+from ..tensors.face import printing
+from ..tensors.recording.overriding import disabled_torch_function_impl
+from ..tensors.state.base import TensorBase, plain
+from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter"]
 
@@ -19,7 +19,7 @@ def _over(cls: type[Any], data: Any) -> Any:
     """A leaf of class `cls` over the memory of the tensor `data`; empty where it is None."""
     if data is None:
         data = plain(np.empty(0, default_floating()))
-    elif not isinstance(data, State):
+    elif not isinstance(data, TensorBase):
         raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': {cls.__name__} takes a "
                              "tensor. Make one with torch.tensor(...).")
     leaf = object.__new__(cls)
@@ -54,7 +54,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
     _is_param = True
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        if isinstance(data, State) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter):
+        if isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter):
             return _of_subclass(data, requires_grad)
         parameter = _over(cls, data)
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:

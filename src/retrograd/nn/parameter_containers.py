@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .members import type_name
 from .module import Module, framed
 from .parameter import Parameter

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
-from ..tensor.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .parameter import Parameter
 
 __all__ = ["StateDict"]

@@ -11,9 +11,9 @@ import numpy as np
 from ..errors import warn
 from ..graph.versions import writing, written
 from ..names import missing
-from ..tensor.functions.joining import cat
-from ..tensor.state import State, plain
-from ..tensor.tensor import Tensor
+from ..tensors.functions.shapes.joining import cat
+from ..tensors.state.base import TensorBase, plain
+from ..tensors.tensor import Tensor
 
 __all__ = [
     "clip_grad_norm",
@@ -40,7 +40,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
     Raises TypeError where it is no tensor, RuntimeError where it is too short.
     """
-    if not isinstance(vec, State):
+    if not isinstance(vec, TensorBase):
         raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
     start, pieces = 0, []
     for parameter in parameters:
@@ -53,7 +53,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 def _gradients(parameters: Any) -> list[Any]:
     """The gradients there are, as raw arrays."""
-    listed: list[Any] = [parameters] if isinstance(parameters, State) else [*parameters]
+    listed: list[Any] = [parameters] if isinstance(parameters, TensorBase) else [*parameters]
     return [parameter.grad for parameter in listed if parameter.grad is not None]
 
 
@@ -64,7 +64,7 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
     Raises RuntimeError where it is infinite or nan and `error_if_nonfinite` is true.
     """
     order = float(norm_type)
-    arrays = [t._array for t in ([tensors] if isinstance(tensors, State) else tensors)]
+    arrays = [t._array for t in ([tensors] if isinstance(tensors, TensorBase) else tensors)]
     with np.errstate(all="ignore"):
         norms = [_norm(array.reshape(-1), order) for array in arrays]
         total = _norm(np.array(norms), order) if norms else np.float32(0)

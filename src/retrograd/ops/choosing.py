@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import choosing as kernels
+from ..kernels.elementwise import choosing as kernels
 
 
 def choose(condition: Any, x: Any, y: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels.combining import block_diag as _block_diag, blocks
 from .framework import Op, linear
-from .indexing import slice_
+from .indexing.indexing import slice_
 
 
 def _blocks(g: Any, xs_shape: Any) -> list[Any]:

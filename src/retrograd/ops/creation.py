@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import elementary as kernels
+from ..kernels.elementwise import elementary as kernels
 from .basic import real
-from .framework import Op, backward_name, linear, pointwise
+from .framework import Op, backward_name, elementwise, linear
 
 complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g: np.imag(g))
 complex_.holomorphic = False
@@ -32,12 +32,12 @@ def _nothing(g: Any) -> Any:
 
 def random_fill(name: str, overload: int = 0) -> Op:
     """The op of a random distribution: its kernel calls the function it is given, and its gradient is zero."""
-    return pointwise(name, drawn, domain="as given", node=backward_name(name, overload), tensors=1, x=_nothing)
+    return elementwise(name, drawn, domain="as given", node=backward_name(name, overload), tensors=1, x=_nothing)
 
 
 def random_beside(name: str, overload: int) -> Op:
     """The op of a random distribution with two tensors."""
-    return pointwise(name, drawn_beside, domain="as given", node=backward_name(name, overload), tensors=2, x=_nothing,
+    return elementwise(name, drawn_beside, domain="as given", node=backward_name(name, overload), tensors=2, x=_nothing,
                      y=_nothing)
 
 

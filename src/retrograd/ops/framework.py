@@ -32,7 +32,7 @@ class Save(NamedTuple):
 
 
 class Op:
-    """An operator. Made by `pointwise`, `linear` or `operator`; called with arrays or with what defines `__op__`.
+    """An operator. Made by `elementwise`, `linear` or `operator`; called with arrays or with what defines `__op__`.
 
     `arguments` are its positional arguments, the first `arity` of them tensors (or, where `variadic`, the first
     argument is a sequence of them). `steps` holds, for each differentiable argument, its position, its rule,
@@ -70,7 +70,7 @@ class Op:
             uses[index] = frozenset(positions)
         self.steps: tuple[Step, ...] = tuple(steps)
         self.uses: dict[int, frozenset[int]] = uses
-        self.derived = kind == "pointwise" and bool(steps)   # element by element, with a derivative
+        self.derived = kind == "elementwise" and bool(steps)   # element by element, with a derivative
         self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
@@ -150,9 +150,10 @@ def not_differentiable(name: str) -> Rule:
     return rule
 
 
-def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None, domain: str | Domain = "promote",
-              node: str | None = None, holomorphic: bool = True, tensors: int | None = None, **rules: Rule) -> Op:
-    """An element-wise operator. Its rules multiply by a derivative, so each is the JVP too.
+def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None,
+                domain: str | Domain = "promote", node: str | None = None, holomorphic: bool = True,
+                tensors: int | None = None, **rules: Rule) -> Op:
+    """An elementwise operator. Its rules multiply by a derivative, so each is the JVP too.
 
     `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function
     that chooses the type and refuses those that the op is not defined for (see `domains`). A kernel that has a
@@ -162,7 +163,7 @@ def pointwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = 
     """
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(_parameters(kernel))
-    return Op(name, kernel, arguments, rules, kind="pointwise", domain=domain, node=node, holomorphic=holomorphic,
+    return Op(name, kernel, arguments, rules, kind="elementwise", domain=domain, node=node, holomorphic=holomorphic,
               tensors=tensors)
 
 
@@ -181,7 +182,7 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
              differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
              **rules: Rule) -> Op:
-    """Any other operator: neither point-wise nor linear in all its arguments at once.
+    """Any other operator: neither elementwise nor linear in all its arguments at once.
 
     `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
     as the kernel leaves them, mostly as the operand lies); or 'columns' (they stay so too, and the kernel makes

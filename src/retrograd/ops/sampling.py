@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels.gamma_gradient import by_shape
+from ..kernels.special.gamma_gradient import by_shape
 from .creation import drawn, drawn_beside, random_fill
-from .framework import not_differentiable, pointwise
+from .framework import elementwise, not_differentiable
 
 poisson = random_fill("poisson")
-bernoulli_like = pointwise("bernoulli", drawn, domain="as given", node="NotImplemented", tensors=1,
+bernoulli_like = elementwise("bernoulli", drawn, domain="as given", node="NotImplemented", tensors=1,
                            x=not_differentiable("bernoulli"))
-binomial = pointwise("binomial", drawn_beside, domain="as given", node="NotImplemented", tensors=2,
+binomial = elementwise("binomial", drawn_beside, domain="as given", node="NotImplemented", tensors=2,
                      x=not_differentiable("binomial"), y=not_differentiable("binomial"))
 
 
@@ -19,9 +19,9 @@ def _no_second(g: Any) -> Any:
     raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
 
 
-gamma_gradient = pointwise("_standard_gamma_grad", by_shape, domain="as given", node="StandardGammaGradBackward0",
+gamma_gradient = elementwise("_standard_gamma_grad", by_shape, domain="as given", node="StandardGammaGradBackward0",
                            tensors=2, shapes=_no_second, samples=_no_second)
-standard_gamma = pointwise("_standard_gamma", drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
+standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
                            x=lambda g, x, out: g * gamma_gradient(x, out))
-sample_dirichlet = pointwise("_sample_dirichlet", drawn, domain="as given", node="NotImplemented", tensors=1,
+sample_dirichlet = elementwise("_sample_dirichlet", drawn, domain="as given", node="NotImplemented", tensors=1,
                              x=not_differentiable("_sample_dirichlet"))

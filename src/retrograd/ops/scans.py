@@ -12,8 +12,8 @@ import numpy as np
 
 from ..kernels import reductions, scans as kernels
 from .framework import Op, backward_name, linear, operator
+from .indexing.sorting import placed
 from .reductions import spread
-from .sorting import placed
 
 any_zero = operator("any_zero", reductions.has_zero, tensors=1)
 shift: Op = operator("shift", reductions.shift, tensors=1, x=lambda g, dim, step: shift(g, dim, -step, 0.0))

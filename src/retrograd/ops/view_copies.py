@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..kernels import shape as kernels
-from . import elementary, indexing, joining, shape
+from . import joining, shape
+from .elementwise import elementary
 from .framework import Op, linear, not_differentiable
+from .indexing import indexing
 
 
 def _copy_of(view: Op) -> Op:

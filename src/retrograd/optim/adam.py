@@ -10,7 +10,7 @@ import numpy as np
 
 from ..dtypes import F64, default_floating
 from ..graph.versions import writing, written
-from ..tensor.state import State, plain
+from ..tensors.state.base import TensorBase, plain
 from .stepping import (
     Scratch,
     SteppingOptimizer,
@@ -41,7 +41,7 @@ class Adam(SteppingOptimizer):
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,
                  capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
                  decoupled_weight_decay: bool = False) -> None:
-        if isinstance(lr, State) and foreach:
+        if isinstance(lr, TensorBase) and foreach:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         check_learning_rate(lr)
         check_number(eps, "epsilon value")

@@ -16,7 +16,7 @@ from ..autograd.grad_mode import enable_grad
 from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..nn.module import clear_grad
-from ..tensor.state import State, plain
+from ..tensors.state.base import TensorBase, plain
 
 __all__ = ["Optimizer", "required"]
 
@@ -75,9 +75,9 @@ class Optimizer:
             cls.step = _hooked(cls.__dict__["step"])                    # type: ignore[method-assign]
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
-        if isinstance(params, State):
+        if isinstance(params, TensorBase):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                            f"{params.type()}: pass [tensor]")          # type: ignore[attr-defined]
+                            f"{params.type()}: pass [tensor]")
         self._step_pre_hooks: HookDict = OrderedDict()
         self._step_post_hooks: HookDict = OrderedDict()
         self.defaults = defaults
@@ -98,7 +98,7 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = dict(param_group)
         params = group["params"]
-        if isinstance(params, State):
+        if isinstance(params, TensorBase):
             params = [params]
         elif isinstance(params, set):
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of "
@@ -162,7 +162,7 @@ class Optimizer:
                 numbers.setdefault(id(parameter), len(numbers))
             packed = {key: value for key, value in group.items() if key != "params"}
             groups.append({**packed, "params": [numbers[id(parameter)] for parameter in group["params"]]})
-        state = {numbers[id(key)] if isinstance(key, State) else key: value for key, value in self.state.items()}
+        state = {numbers[id(key)] if isinstance(key, TensorBase) else key: value for key, value in self.state.items()}
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -216,16 +216,16 @@ def _unzipped(params: list[Any]) -> tuple[list[str], list[Any]]:
 
 
 def _check_parameter(tensor: Any, differentiable: bool) -> None:
-    if not isinstance(tensor, State):
+    if not isinstance(tensor, TensorBase):
         raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(tensor).__name__}")
-    if not differentiable and not tensor.is_leaf and not tensor.retains_grad:       # type: ignore[attr-defined]
+    if not differentiable and not tensor.is_leaf and not tensor.retains_grad:
         raise ValueError("can't optimize a non-leaf Tensor: this one was computed by "
-                         f"{tensor.grad_fn.name()}; detach() it, or optimise what it was computed from")  # type: ignore[attr-defined]
+                         f"{tensor.grad_fn.name()}; detach() it, or optimise what it was computed from")
 
 
 def _fitted(parameter: Any, value: Any, key: str) -> Any:
     """A loaded state, with the tensors in it copied, and in the parameter's dtype unless they count steps."""
-    if isinstance(value, State):
+    if isinstance(value, TensorBase):
         array = value._array
         floating = parameter._array.dtype.kind in "fc" and key != "step"
         return plain(array.astype(parameter._array.dtype) if floating else array.copy())

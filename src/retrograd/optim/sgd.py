@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.versions import writing, written
-from ..tensor.state import plain
+from ..tensors.state.base import plain
 from .stepping import (
     Scratch,
     SteppingOptimizer,

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import user_site
 from ..modes import local
-from ..tensor.state import State
+from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 
 # How many elements are changed at a time: they and what belongs to them stay in the processor's cache from pass to
@@ -36,7 +36,7 @@ def check_modes(foreach: Any, fused: Any, differentiable: bool, capturable: bool
 
 def check_learning_rate(lr: Any) -> None:
     """Refuse a learning rate that is negative, or a tensor of several elements."""
-    if isinstance(lr, State) and lr._array.size != 1:
+    if isinstance(lr, TensorBase) and lr._array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
     check_number(lr, "learning rate")
 
@@ -49,7 +49,7 @@ def check_number(value: Any, what: str) -> None:
 
 def as_float(value: Any) -> float:
     """An option that may be a tensor of one element, as a number."""
-    return value._array.item() if isinstance(value, State) else value
+    return value._array.item() if isinstance(value, TensorBase) else value
 
 
 def gradient(parameter: Any) -> Any:
@@ -101,7 +101,7 @@ class SteppingOptimizer(Optimizer):
         """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
         loss = self._evaluated(closure)
         # Silent on overflow and invalid values, as PyTorch is; and an error about what is written will name the line.
-        local.here.quiet.run(self._update, user_site(2))
+        local.thread.quiet.run(self._update, user_site(2))
         return loss
 
     def _update(self, line: Any) -> None:

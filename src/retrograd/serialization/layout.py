@@ -18,8 +18,8 @@ import numpy as np
 from ..devices import device
 from ..dtypes import ALL, dtype
 from ..nn.parameter import Parameter
-from ..tensor.size import Size
-from ..tensor.tensor import Tensor
+from ..tensors.arguments.size import Size
+from ..tensors.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 

@@ -18,8 +18,8 @@ from numpy.lib import format as npy
 from ..devices import device
 from ..dtypes import dtype
 from ..nn.parameter import Parameter
-from ..tensor.state import plain
-from ..tensor.tensor import Tensor
+from ..tensors.state.base import plain
+from ..tensors.tensor import Tensor
 from . import pytorch
 from .layout import (
     BY_NAME,

@@ -20,8 +20,8 @@ import numpy as np
 from ..devices import device
 from ..dtypes import dtype
 from ..nn.parameter import Parameter
-from ..tensor.size import Size
-from ..tensor.state import plain
+from ..tensors.arguments.size import Size
+from ..tensors.state.base import plain
 from .layout import BY_NAME, Array
 
 PICKLE = "data.pkl"

@@ -13,12 +13,12 @@ from numpy.lib import array_utils, format as npy
 
 from ..dtypes import dtype
 from ..kernels.layout import bytes_between
-from ..tensor.state import State
+from ..tensors.state.base import TensorBase
 from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTURE, VERSION, Array, opened
 
 # For what is refused: of which type, and what to do. The first that fits.
 _REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
-    (State, "Save x.as_subclass(torch.Tensor), an ordinary tensor."),
+    (TensorBase, "Save x.as_subclass(torch.Tensor), an ordinary tensor."),
     (np.ndarray, "Save torch.from_numpy(x)."),
     (np.generic, "Save x.item(), a Python number."),
     (type, "A class is code, and a file holds no code."),

@@ -16,9 +16,9 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..dtypes import F32, dtype as torch_dtype
 from ..errors import warn
-from ..tensor.functions.comparison import isclose
-from ..tensor.memory import as_tensor
-from ..tensor.state import State
+from ..tensors.face.memory import as_tensor
+from ..tensors.functions.elementwise.comparison import isclose
+from ..tensors.state.base import TensorBase
 
 Message = str | Callable[[str], str] | None
 # For each type, the relative and the absolute difference that rounding explains; integers have to be equal.
@@ -95,9 +95,9 @@ def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol:
     """The old `assert_close`: dtypes need not agree, nan equals nan, and numbers may stand for tensors."""
     warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
          "use `torch.testing.assert_close()` instead.", FutureWarning)
-    if not isinstance(actual, State):
+    if not isinstance(actual, TensorBase):
         actual = as_tensor(actual)
-    if not isinstance(expected, State):
+    if not isinstance(expected, TensorBase):
         expected = as_tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:
         rtol, atol = max(_OLD_TOLERANCES.get(t.dtype.name, (1e-5, 1e-8)) for t in (actual, expected))
@@ -143,7 +143,7 @@ def _comparable(actual: Any, expected: Any, options: _Options) -> bool:
     related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
     if not related or (not options.allow_subclasses and type(actual) is not type(expected)):
         return False
-    return isinstance(actual, (State, np.ndarray))
+    return isinstance(actual, (TensorBase, np.ndarray))
 
 
 # Comparing

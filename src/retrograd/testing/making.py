@@ -10,9 +10,9 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..dtypes import dtype as torch_dtype
 from ..errors import warn
-from ..tensor.functions.creation import empty, full
-from ..tensor.functions.random import randint
-from ..tensor.options import shape_of
+from ..tensors.arguments.options import shape_of
+from ..tensors.functions.creation.creation import empty, full
+from ..tensors.functions.creation.random import randint
 
 
 def make_tensor(*shape: Any, dtype: torch_dtype, device: Any, low: float | None = None, high: float | None = None,

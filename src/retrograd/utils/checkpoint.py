@@ -17,8 +17,8 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..modes import local
 from ..nn.containers import Sequential
-from ..tensor.generator import fork_rng, get_rng_state, set_rng_state
-from ..tensor.tensor import Tensor
+from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
+from ..tensors.tensor import Tensor
 from .recomputation import CheckpointError, Segment, watching
 
 __all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
@@ -98,7 +98,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again, recorded, and go backward through that. RuntimeError in a pass to chosen inputs."""
-        if not _to_all_leaves(local.here.walk):
+        if not _to_all_leaves(local.thread.walk):
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
@@ -173,7 +173,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     if determinism_check not in _CHECKS:
         raise ValueError(f"determinism_check should be one of {[*_CHECKS]}, but got {determinism_check}")
     forward_context, recompute_context = context_fn()
-    if not local.here.grad:
+    if not local.thread.grad:
         return function(*args, **kwargs)
     state = get_rng_state() if preserve_rng_state else None
     segment = Segment(partial(_again, function, kwargs, state, recompute_context), args,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor.memory import from_dlpack
-from ..tensor.options import check_tensor
+from ..tensors.arguments.options import check_tensor
+from ..tensors.face.memory import from_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

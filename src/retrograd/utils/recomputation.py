@@ -21,9 +21,9 @@ from ..errors import Site, user_site
 from ..graph import faults
 from ..graph.versions import next_number, written_since
 from ..modes import local
-from ..tensor.saving import Hooked, Packer, in_force
-from ..tensor.size import Size
-from ..tensor.state import State, edge_of
+from ..tensors.arguments.size import Size
+from ..tensors.recording.saving import Hooked, Packer, in_force
+from ..tensors.state.base import TensorBase, edge_of
 
 _FEWER = ("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
           "recomputation.\nNumber of tensors saved during forward: {}\nNumber of tensors saved during recomputation: "
@@ -180,7 +180,7 @@ class Segment(Run):
                  debug: bool) -> None:
         super().__init__(debug)
         self.again, self.early_stop, self.compare = again, early_stop, compare
-        self.inputs = [Input(arg) if isinstance(arg, State) else arg for arg in args]
+        self.inputs = [Input(arg) if isinstance(arg, TensorBase) else arg for arg in args]
         self.places: list[weakref.ref[Place]] = []
         self.complete = False             # the forward run is over
         self.open_ended = False           # it was not when a recomputation went on where it had stopped
@@ -192,7 +192,7 @@ class Segment(Run):
         return place
 
     def unpack(self, kept: Place) -> Any:
-        walk = local.here.walk
+        walk = local.thread.walk
         made: dict[Any, Recomputation] = {} if walk is None else walk.notes
         run = made.get(self)
         if run is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..autograd import graph
 from ..graph.node import AccumulateGrad, Node, behind
-from ..tensor.state import State, edge_of
+from ..tensors.state.base import TensorBase, edge_of
 
 Address = tuple[Node, int]      # a node, and which of its outputs
 
@@ -20,13 +20,13 @@ def beginnings(outputs: Any) -> list[Address]:
 
     Raises TypeError for anything else, ValueError for a tensor that requires no grad, since nothing is behind it.
     """
-    if isinstance(outputs, State | graph.Node) or not isinstance(outputs, Iterable):
+    if isinstance(outputs, TensorBase | graph.Node) or not isinstance(outputs, Iterable):
         outputs = [outputs]
     found: list[Address] = []
     for output in outputs:
-        if not isinstance(output, State | graph.Node):
+        if not isinstance(output, TensorBase | graph.Node):
             raise TypeError(f"a graph is drawn from tensors or their grad_fn, not from {type(output).__name__}")
-        edge = edge_of(output) if isinstance(output, State) else behind(output)
+        edge = edge_of(output) if isinstance(output, TensorBase) else behind(output)
         if edge is None:
             raise ValueError("there is no graph to draw: this tensor requires no grad. It was computed from constants, "
                              "or under no_grad(), or detached.")

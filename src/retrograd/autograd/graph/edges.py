@@ -12,8 +12,8 @@ from typing import Any
 from ...graph import node
 from ...graph.hooks import RemovableHandle
 from ...graph.node import GradientEdge as GradientEdge
-from ...tensor.inplace import written
-from ...tensor.state import State, edge_of
+from ...tensors.recording.inplace import written
+from ...tensors.state.base import TensorBase, edge_of
 from ..context import BackwardCFunction
 
 
@@ -86,13 +86,13 @@ def increment_version(tensor: Any) -> None:
     1
     """
     try:
-        tensors = iter((tensor,) if isinstance(tensor, State) else tensor)
+        tensors = iter((tensor,) if isinstance(tensor, TensorBase) else tensor)
     except TypeError:
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input. This is a "
                            f"{type(tensor).__name__}.") from None
     for element in tensors:
-        if not isinstance(element, State):
+        if not isinstance(element, TensorBase):
             raise RuntimeError("increment_version expects each element of the iterable to be a tensor. This one is a "
                                f"{type(element).__name__}.")
-        if not element.is_inference():              # type: ignore[attr-defined]
+        if not element.is_inference():
             written(element)

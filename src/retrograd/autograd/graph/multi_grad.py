@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from ...graph.engine import Pass
 from ...graph.hooks import RemovableHandle
 from ...modes import local
-from ...tensor.state import edge_of, stands_as_leaf
+from ...tensors.state.base import edge_of, stands_as_leaf
 
 
 class _MultiHandle(RemovableHandle):
@@ -80,7 +80,7 @@ class _Any:
 
 
 def _under_way() -> Pass:
-    walk = local.here.walk
+    walk = local.thread.walk
     if walk is None:
         raise AssertionError("expected this hook to be called inside a backward call")
     found: Pass = walk

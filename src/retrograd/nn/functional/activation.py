@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import warn
-from ...ops import activation as elementary, rectifiers as ops
 from ...ops.framework import Op
-from ...tensor.functions import softmax as over_dim
-from ...tensor.inplace import inplace as written_over
-from ...tensor.into import into
-from ...tensor.options import number, refuse_complex_gradient
-from ...tensor.recording import recorded
-from ...tensor.state import State
+from ...ops.networks import activation as elementary, rectifiers as ops
+from ...tensors.arguments.options import number, refuse_complex_gradient
+from ...tensors.functions.networks import softmax as over_dim
+from ...tensors.recording.calls import recorded
+from ...tensors.recording.inplace import inplace as written_over
+from ...tensors.recording.out import into
+from ...tensors.state.base import TensorBase
 
 __all__ = [
     "celu",
@@ -98,7 +98,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
         raise ValueError(f"min_val cannot be greater than max_val: they are {min_val} and {max_val}")
-    if min_val < 0 and isinstance(input, State) and input._array.dtype.kind == "u":
+    if min_val < 0 and isinstance(input, TensorBase) and input._array.dtype.kind == "u":
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
 

@@ -8,12 +8,13 @@ from typing import Any
 from ...graph.node import plan_of
 from ...graph.versions import next_number
 from ...modes import local
-from ...ops import matrix as matrix_ops, shape as shape_ops
-from ...tensor.functions import accumulating, matrix
-from ...tensor.functions.bilinear import bilinear
-from ...tensor.into import into
-from ...tensor.recording import class_of, recorded
-from ...tensor.state import edge_of, plain, with_edge
+from ...ops import shape as shape_ops
+from ...ops.linalg import matrix as matrix_ops
+from ...tensors.functions.linalg import accumulating, matrix
+from ...tensors.functions.linalg.bilinear import bilinear
+from ...tensors.recording.calls import class_of, recorded
+from ...tensors.recording.out import into
+from ...tensors.state.base import edge_of, plain, with_edge
 
 __all__ = ["bilinear", "linear"]
 
@@ -41,7 +42,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
             return _mm(input, _t(weight))
         b = None if bias is None else bias._array
         if b is not None and b.dtype is x.dtype and b.shape == w.shape[:1]:
-            if local.here.observer is not None or x.dtype.kind in "cb":
+            if local.thread.observer is not None or x.dtype.kind in "cb":
                 return accumulating.addmm(bias, input, _t(weight))
             return _layer(input, weight, bias)
     return _unusual(input, weight, bias)
@@ -50,10 +51,10 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
 def _layer(input: Any, weight: Any, bias: Any) -> Any:
     """addmm(bias, input, t(weight)) with the two nodes that these leave, made at once: the way of most layers."""
     x, transposed = input._array, weight._array.T
-    here = local.here
-    out = here.run(_affine, bias._array, x, transposed, 1, 1)
+    thread = local.thread
+    out = thread.run(_affine, bias._array, x, transposed, 1, 1)
     result = plain(out)
-    if not here.grad:
+    if not thread.grad:
         return result
     bias_edge, input_edge, weight_edge = edge_of(bias), edge_of(input), edge_of(weight)
     if weight_edge is not None:
@@ -69,11 +70,11 @@ def _layer(input: Any, weight: Any, bias: Any) -> Any:
     values = {"mat1": None if weight_edge is None else x, "mat2": None if input_edge is None else transposed,
               "beta": 1, "alpha": 1}
     node.saved = tuple([values[name] for name in _saved_names])
-    if here.watchers:
+    if thread.watchers:
         between = with_edge(transposed, weight_edge)
         if weight_edge is not None:
-            here.tell(weight_edge, (between,), (weight,))
-        here.tell(node, (result,), (bias, input, between))
+            thread.tell(weight_edge, (between,), (weight,))
+        thread.tell(node, (result,), (bias, input, between))
     return result
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from ...dtypes import C_NAMES, float16, float32
 from ...kernels.shape import common_shape
-from ...ops import attention as ops, softmax as softmax_ops
-from ...tensor.functions import creation, matrix
-from ...tensor.options import check_optional, check_tensor, filling
-from ...tensor.recording import recorded
-from ...tensor.state import requires
+from ...ops.networks import attention as ops, softmax as softmax_ops
+from ...tensors.arguments.options import check_optional, check_tensor, filling
+from ...tensors.functions.creation import creation
+from ...tensors.functions.linalg import matrix
+from ...tensors.recording.calls import recorded
+from ...tensors.state.base import requires
 from .dropping import dropout
 
 __all__ = ["scaled_dot_product_attention"]

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import arithmetic, losses as ops, softmax
-from ...tensor.dims import array_of
-from ...tensor.options import check_tensor, number
-from ...tensor.recording import recorded
-from ...tensor.state import State, plain
+from ...ops.elementwise import arithmetic
+from ...ops.networks import losses as ops, softmax
+from ...tensors.arguments.dims import array_of
+from ...tensors.arguments.options import check_tensor, number
+from ...tensors.recording.calls import recorded
+from ...tensors.state.base import TensorBase, plain
 from .reduction import checked_reduction
 
 __all__ = ["cross_entropy", "nll_loss", "one_hot"]
@@ -39,7 +40,7 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: boo
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     for i, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        if not isinstance(value, State):
+        if not isinstance(value, TensorBase):
             raise TypeError(f"cross_entropy_loss(): argument '{argument}' (position {i}) must be Tensor, not "
                             f"{type(value).__name__}")
     x, y = input._array, target._array

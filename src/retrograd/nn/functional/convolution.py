@@ -6,9 +6,11 @@ import math
 from typing import Any
 
 from ...dtypes import unimplemented
-from ...ops import convolution as ops
-from ...tensor.dims import axis_of
-from ...tensor.functions.convolution import (
+from ...ops.images import convolution as ops
+from ...tensors.arguments.dims import axis_of
+from ...tensors.arguments.options import check_tensor
+from ...tensors.arguments.sliding import ints
+from ...tensors.functions.images.convolution import (
     conv1d,
     conv2d,
     conv3d,
@@ -17,9 +19,7 @@ from ...tensor.functions.convolution import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from ...tensor.options import check_tensor
-from ...tensor.recording import recorded
-from ...tensor.sliding import ints
+from ...tensors.recording.calls import recorded
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold",
            "unfold"]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import ctc as kernels
-from ...ops import ctc as ops
-from ...tensor.functions.comparison import where
-from ...tensor.functions.shape import unsqueeze
-from ...tensor.recording import recorded
-from ...tensor.state import State, plain
+from ...kernels.networks import ctc as kernels
+from ...ops.networks import ctc as ops
+from ...tensors.functions.elementwise.comparison import where
+from ...tensors.functions.shapes.shape import unsqueeze
+from ...tensors.recording.calls import recorded
+from ...tensors.state.base import TensorBase, plain
 from .loss import reduced
 from .reduction import checked_reduction
 
@@ -44,8 +44,8 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
 def of_word(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int, reduction: str,
             zero_infinity: bool) -> Any:
     """`ctc_loss`, with a reduction that is known to be one."""
-    kinds = {isinstance(lengths, State) for lengths in (input_lengths, target_lengths)}
-    if not (isinstance(log_probs, State) and isinstance(targets, State) and len(kinds) == 1):
+    kinds = {isinstance(lengths, TensorBase) for lengths in (input_lengths, target_lengths)}
+    if not (isinstance(log_probs, TensorBase) and isinstance(targets, TensorBase) and len(kinds) == 1):
         given = ", ".join(type(x).__name__ for x in (log_probs, targets, input_lengths, target_lengths))
         raise TypeError(f"ctc_loss() received an invalid combination of arguments - got ({given}, int, int, bool), but "
                         "expected one of:\n * (Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of "
@@ -65,7 +65,7 @@ def of_word(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: An
 
 
 def _lengths(name: str, lengths: Any) -> Any:
-    array = lengths._array if isinstance(lengths, State) else np.array(lengths)
+    array = lengths._array if isinstance(lengths, TensorBase) else np.array(lengths)
     if array.dtype.kind not in "iu" and array.size:
         raise RuntimeError(f"{name} must be integral")
     return array.astype(np.int64).reshape(-1)

@@ -8,13 +8,14 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...dtypes import dtype as torch_dtype, result_dtype
 from ...kernels.shape import common_shape
-from ...ops import arithmetic, norms
-from ...tensor.dims import axes_of
-from ...tensor.functions.distances import pdist
-from ...tensor.functions.norms import vector_norm
-from ...tensor.into import into
-from ...tensor.options import check_tensor, number
-from ...tensor.recording import recorded
+from ...ops.elementwise import arithmetic
+from ...ops.linalg import norms
+from ...tensors.arguments.dims import axes_of
+from ...tensors.arguments.options import check_tensor, number
+from ...tensors.functions.linalg.distances import pdist
+from ...tensors.functions.linalg.norms import vector_norm
+from ...tensors.recording.calls import recorded
+from ...tensors.recording.out import into
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import warn
-from ...tensor.functions import dropout as functions
+from ...tensors.functions.networks import dropout as functions
 
 __all__ = [
     "alpha_dropout",

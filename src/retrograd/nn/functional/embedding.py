@@ -8,11 +8,11 @@ import numpy as np
 
 from ...autograd.grad_mode import no_grad
 from ...errors import warn
-from ...kernels.embedding import MAX, MEAN, SUM
-from ...tensor.dims import array_of, as_int
-from ...tensor.functions import embedding as functions
-from ...tensor.options import check_flag
-from ...tensor.state import plain
+from ...kernels.networks.embedding import MAX, MEAN, SUM
+from ...tensors.arguments.dims import array_of, as_int
+from ...tensors.arguments.options import check_flag
+from ...tensors.functions.networks import embedding as functions
+from ...tensors.state.base import plain
 
 __all__ = ["embedding", "embedding_bag"]
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from ...errors import warn
-from ...kernels.random import exponential
-from ...ops import piecewise as ops
-from ...tensor.dims import array_of, axis_of
-from ...tensor.functions import piecewise
-from ...tensor.functions.piecewise import hardshrink, prelu, rrelu_, threshold_
-from ...tensor.generator import twister_of
-from ...tensor.inplace import inplace as written_over
-from ...tensor.into import into
-from ...tensor.options import check_tensor, number
-from ...tensor.recording import recorded
-from ...tensor.state import plain
+from ...kernels.random.distributions import exponential
+from ...ops.networks import piecewise as ops
+from ...tensors.arguments.dims import array_of, axis_of
+from ...tensors.arguments.generator import twister_of
+from ...tensors.arguments.options import check_tensor, number
+from ...tensors.functions.elementwise import piecewise
+from ...tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu_, threshold_
+from ...tensors.recording.calls import recorded
+from ...tensors.recording.inplace import inplace as written_over
+from ...tensors.recording.out import into
+from ...tensors.state.base import plain
 
 __all__ = [
     "glu",

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...tensor.options import check_tensor
+from ...tensors.arguments.options import check_tensor
 from .activation import logsigmoid
 from .loss import reduced
 from .reduction import checked_reduction

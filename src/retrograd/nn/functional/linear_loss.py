@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...tensor.options import check_tensor
+from ...tensors.arguments.options import check_tensor
 from .affine import linear
 from .classes import cross_entropy
 

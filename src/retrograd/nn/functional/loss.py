@@ -7,11 +7,11 @@ from typing import Any
 from ...dtypes import unimplemented
 from ...errors import warn
 from ...kernels.shape import common_shape
-from ...ops import losses as ops
-from ...tensor.functions.rearranging import broadcast_shapes
-from ...tensor.options import check_tensor, number, refuse_complex_gradient
-from ...tensor.recording import recorded
-from ...tensor.state import State, requires
+from ...ops.networks import losses as ops
+from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.functions.shapes.rearranging import broadcast_shapes
+from ...tensors.recording.calls import recorded
+from ...tensors.state.base import TensorBase, requires
 from .reduction import checked_reduction
 
 __all__ = [
@@ -36,7 +36,7 @@ def reduced(loss: Any, reduction: str) -> Any:
 def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target in one shape. Warns where one of them had to be broadcast."""
     for argument, value in (("input", input), ("target", target)):
-        if not isinstance(value, State):
+        if not isinstance(value, TensorBase):
             raise AttributeError(f"'{type(value).__name__}' object has no attribute 'size': {name}() takes a tensor "
                                  f"for '{argument}'")
     shape = input._array.shape

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.margins import listed
+from ...kernels.networks.margins import listed
 from ...kernels.shape import common_shape
-from ...ops import arithmetic, margins as ops
-from ...tensor.functions.comparison import where
-from ...tensor.options import check_tensor, number, refuse_complex_gradient
-from ...tensor.recording import recorded
-from ...tensor.state import plain
+from ...ops.elementwise import arithmetic
+from ...ops.networks import margins as ops
+from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.functions.elementwise.comparison import where
+from ...tensors.recording.calls import recorded
+from ...tensors.state.base import plain
 from .distance import pairwise_distance
 from .loss import reduced, refuse_gradient
 from .reduction import checked_reduction

@@ -6,7 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 from ...errors import warn
-from ...tensor.functions import accumulating, creation, joining, matrix
+from ...tensors.functions.creation import creation
+from ...tensors.functions.linalg import accumulating, matrix
+from ...tensors.functions.shapes import joining
 from .activation import softmax
 from .affine import linear
 from .attention import scaled_dot_product_attention

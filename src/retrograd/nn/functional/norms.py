@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dtypes import float16, refuse
-from ...ops import resampling
-from ...tensor.functions import joining, normalization
-from ...tensor.recording import recorded
+from ...ops.images import resampling
+from ...tensors.functions.networks import normalization
+from ...tensors.functions.shapes import joining
+from ...tensors.recording.calls import recorded
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...kernels.shape import common_shape
-from ...tensor.options import check_tensor
+from ...tensors.arguments.options import check_tensor
 from . import ctc, likelihood, loss, margins
 
 __all__ = [

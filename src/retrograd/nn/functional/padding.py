@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from ...tensor.functions.padding import channel_shuffle, native_channel_shuffle, pad, pixel_shuffle, pixel_unshuffle
+from ...tensors.functions.images.padding import (
+    channel_shuffle,
+    native_channel_shuffle,
+    pad,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 
 __all__ = ["channel_shuffle", "native_channel_shuffle", "pad", "pixel_shuffle", "pixel_unshuffle"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...tensor.functions import adaptive_pooling as adaptive, pooling
-from ...tensor.functions.adaptive_pooling import adaptive_avg_pool1d
-from ...tensor.functions.pooling import avg_pool1d
-from ...tensor.into import into
-from ...tensor.sliding import ints
+from ...tensors.arguments.sliding import ints
+from ...tensors.functions.images import adaptive_pooling as adaptive, pooling
+from ...tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d
+from ...tensors.functions.images.pooling import avg_pool1d
+from ...tensors.recording.out import into
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",

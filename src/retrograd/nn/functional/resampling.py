@@ -9,8 +9,8 @@ from typing import Any
 
 from ...dtypes import F16, unimplemented
 from ...errors import warn
-from ...ops import resampling as ops
-from ...tensor.recording import recorded
+from ...ops.images import resampling as ops
+from ...tensors.recording.calls import recorded
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import warn
-from ...tensor.functions import sampling_grids
+from ...tensors.functions.images import sampling_grids
 
 __all__ = ["affine_grid", "grid_sample"]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.random import uniform
-from ...ops import pooling as ops
-from ...tensor.functions.pooling import check_type
-from ...tensor.generator import twister_of
-from ...tensor.options import check_tensor
-from ...tensor.recording import recorded
-from ...tensor.sliding import ints, shown
-from ...tensor.state import plain
+from ...kernels.random.distributions import uniform
+from ...ops.images import pooling as ops
+from ...tensors.arguments.generator import twister_of
+from ...tensors.arguments.options import check_tensor
+from ...tensors.arguments.sliding import ints, shown
+from ...tensors.functions.images.pooling import check_type
+from ...tensors.recording.calls import recorded
+from ...tensors.state.base import plain
 
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",

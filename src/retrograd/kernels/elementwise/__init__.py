@@ -1,0 +1,1 @@
+"""Arithmetic, elementary functions and comparisons, element by element."""

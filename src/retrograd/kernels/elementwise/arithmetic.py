@@ -1,0 +1,302 @@
+"""Arithmetic that NumPy has no single function for, or has a slow one. Arrays in, arrays out; must not know ops.
+
+A kernel that takes `out` is called as a ufunc is: `...` asks for an array even where there is but one element.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import category, of_scalar, result_dtype, unimplemented
+from ..layout import copied
+from . import remainders
+from .choosing import where
+
+
+def promoted(x: Any, number: Any) -> Any:
+    """`x` in its common type with a Python number, which counts less than an array: only its category matters."""
+    if category(of_scalar(number)) <= category(x.dtype):
+        return x
+    return copied(x, result_dtype([(x.dtype, True)], [number]))
+
+
+def like(number: Any, x: Any) -> Any:
+    """A Python number as a 0-d array of the dtype of x; one too large for an integer type wraps around."""
+    if x.dtype.kind in "iu":
+        return np.asarray(number).astype(x.dtype)
+    return np.asarray(number, dtype=x.dtype)
+
+
+def factor(number: Any, x: Any) -> Any:
+    """As `like`, but RuntimeError for a number that is too large. A negative one of unsigned ints wraps around."""
+    if x.dtype.kind in "iu":
+        limits = np.iinfo(x.dtype)
+        if not min(limits.min, -limits.max) <= number <= limits.max:
+            raise RuntimeError(f"value cannot be converted to type {x.dtype.name}_t without overflow")
+    return like(number, x)
+
+
+def scaled(y: Any, alpha: Any) -> Any:
+    """`alpha * y`, in the dtype of y. Raises RuntimeError where alpha is not a number of that kind."""
+    kind = y.dtype.kind
+    if isinstance(alpha, bool) and kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if kind in "biu" and not isinstance(alpha, int):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if kind == "f" and isinstance(alpha, complex):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return np.multiply(y, factor(alpha, y), out=...)
+
+
+def add_scaled(x: Any, y: Any, alpha: Any) -> Any:
+    """x + alpha * y."""
+    return np.add(x, scaled(y, alpha), out=...)
+
+
+def sub_scaled(x: Any, y: Any, alpha: Any) -> Any:
+    """x - alpha * y."""
+    return np.subtract(x, scaled(y, alpha), out=...)
+
+
+def rsub_scaled(x: Any, y: Any, alpha: Any) -> Any:
+    """y - alpha * x."""
+    return np.subtract(y, scaled(x, alpha), out=...)
+
+
+def rsub_number(x: Any, number: Any, alpha: Any) -> Any:
+    """number - alpha * x."""
+    if x.dtype.kind == "b":
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+                           "invert a mask, use the `~` or `logical_not()` operator instead.")
+    x = promoted(x, number)
+    return np.subtract(like(number, x), x if alpha == 1 else scaled(x, alpha), out=...)
+
+
+def _refuse_zero(x: Any, y: Any) -> None:
+    if y.dtype.kind in "iu" and not np.all(y):
+        np.broadcast_shapes(x.shape, y.shape)            # shapes that do not fit are said before
+        raise RuntimeError("ZeroDivisionError")
+
+
+def floor_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """The quotient rounded down. Raises RuntimeError for an integer divided by 0."""
+    _refuse_zero(x, y)
+    return remainders.floor_divide(x, y, out)
+
+
+def trunc_divide(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """The quotient rounded towards 0. Raises RuntimeError for an integer divided by 0."""
+    _refuse_zero(x, y)
+    if x.dtype.kind not in "iu":
+        return np.trunc(np.divide(x, y, out=...), out=out)
+    quotient = np.floor_divide(x, y, out=...)
+    inexact = np.logical_and((x < 0) != (y < 0), quotient * y != x)
+    return np.add(quotient, inexact, out=out, dtype=quotient.dtype)
+
+
+def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
+    """The quotient, rounded down ('floor') or towards 0 ('trunc')."""
+    return floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
+
+
+def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """What is left of x when it is divided by y and rounded down: it has the sign of y."""
+    _refuse_zero(x, y)
+    return remainders.remainder(x, y, out)
+
+
+def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """What is left of x when it is divided by y and rounded towards 0: it has the sign of x."""
+    _refuse_zero(x, y)
+    return remainders.fmod(x, y, out)
+
+
+def _ordered(x: Any, number: Any, name: str) -> Any:
+    """`x` in its common type with a Python number. Raises NotImplementedError for complex numbers and bools."""
+    x = promoted(x, number)
+    if x.dtype.kind in "bc":
+        raise unimplemented(f"{name}_cpu", x.dtype)
+    return x
+
+
+def floor_divide_number(x: Any, number: Any) -> Any:
+    """`floor_divide` by a Python number."""
+    x = _ordered(x, number, "div_floor")
+    return floor_divide(x, like(number, x))
+
+
+def number_floor_divide(x: Any, number: Any) -> Any:
+    """A Python number divided by x, rounded down."""
+    x = _ordered(x, number, "div_floor")
+    return floor_divide(like(number, x), x)
+
+
+def number_remainder(x: Any, number: Any) -> Any:
+    """What is left of a Python number when it is divided by x and rounded down."""
+    x = _ordered(x, number, "remainder")
+    return remainder(like(number, x), x)
+
+
+def remainder_number(x: Any, number: Any) -> Any:
+    """`remainder` by a Python number."""
+    x = _ordered(x, number, "remainder")
+    return remainder(x, like(number, x))
+
+
+def fmod_number(x: Any, number: Any) -> Any:
+    """`fmod` by a Python number."""
+    x = _ordered(x, number, "fmod")
+    return fmod(x, like(number, x))
+
+
+_ONES = {np.dtype(code): np.ones((), code) for code in "fd"}
+
+
+def reciprocal(x: Any, *, out: Any = ...) -> Any:
+    """1 / x. np.reciprocal has no vector instructions, which division has."""
+    one = _ONES.get(x.dtype)
+    return np.reciprocal(x, out=out) if one is None else np.divide(one, x, out=out)
+
+
+_QUICK: dict[Any, Callable[..., Any]] = {0.5: np.sqrt, -1: reciprocal, 2: np.square, 1: np.positive}
+
+
+def power_number(x: Any, exponent: Any) -> Any:
+    """x ** exponent for a Python number. Small powers are products: `np.power` is some 20 times slower."""
+    kind = x.dtype.kind
+    if kind != "f" or type(exponent) is complex:
+        x = promoted(x, exponent)
+        kind = x.dtype.kind
+    if kind == "b":
+        return np.logical_or(x, not exponent, out=...)
+    if kind in "iu":
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return np.power(x, like(exponent, x), out=...) if exponent != 2 else np.square(x, out=...)
+    quick = _QUICK.get(exponent)
+    if quick is not None:
+        return quick(x, out=...)
+    if exponent == 3:
+        squared = np.square(x, out=...)
+        return np.multiply(squared, x, out=squared)
+    if exponent == -2 or exponent == -0.5:
+        t = (np.square if exponent == -2 else np.sqrt)(x, out=...)
+        return reciprocal(t, out=t)
+    return np.power(x, like(exponent, x), out=...)
+
+
+def power(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """x ** y, element by element."""
+    if x.dtype.kind == "i" and np.any(np.less(y, 0)):
+        return _integer_power(x, y)
+    return np.power(x, y, out=out)
+
+
+def _integer_power(x: Any, y: Any) -> Any:
+    """Integers to integer powers, some negative: 1 and -1 keep their meaning, anything else is 0, as in PyTorch."""
+    inverse = np.where(np.abs(x) == 1, np.where(y % 2 == 0, x * x, x), 0)
+    return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(x.dtype)
+
+
+def number_to_power(y: Any, base: Any) -> Any:
+    """base ** y for a Python number."""
+    y = promoted(y, base)
+    if y.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    return power(like(base, y), y)
+
+
+def log_of(base: Any) -> Any:
+    """The logarithm of a Python number, nan for a negative one."""
+    if isinstance(base, complex):
+        return cmath.log(base)
+    return math.log(base) if base > 0 else math.nan
+
+
+def square(x: Any, *, out: Any = ...) -> Any:
+    """x * x."""
+    return np.square(x, out=out)
+
+
+def lerp_number(x: Any, y: Any, weight: Any) -> Any:
+    """The way from x to y, of which weight is gone: counted from the nearer end, so that both ends are met exactly."""
+    if x.dtype.kind != "c" and isinstance(weight, complex):
+        raise RuntimeError(f"value cannot be converted to type {'double' if x.dtype == np.float64 else 'float'} "
+                           "without overflow")
+    way = np.subtract(y, x, out=...)
+    if abs(weight) < 0.5:
+        return np.add(x, np.multiply(way, like(weight, way)), out=...)
+    return np.subtract(y, np.multiply(way, like(1 - weight, way)), out=...)
+
+
+def lerp(x: Any, y: Any, weight: Any) -> Any:
+    """As `lerp_number`, with a weight for each element."""
+    way = np.subtract(y, x, out=...)
+    near = np.abs(weight) < 0.5
+    start, gone = where(near, x, y), np.subtract(weight, np.logical_not(near), out=..., dtype=way.dtype)
+    return np.add(start, np.multiply(gone, way, out=way if gone.shape == way.shape else ...), out=...)
+
+
+def addcmul(x: Any, y: Any, z: Any, value: Any) -> Any:
+    """x + value * y * z."""
+    product = np.multiply(y, z, out=...)
+    return np.add(x, product if value == 1 else np.multiply(like(value, product), product), out=...)
+
+
+def addcdiv(x: Any, y: Any, z: Any, value: Any) -> Any:
+    """x + value * y / z."""
+    quotient = np.divide(y, z, out=...)
+    return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient), out=...)
+
+
+def add_number(x: Any, number: Any) -> Any:
+    """x + number, in the type of x."""
+    return np.add(x, number, out=...)
+
+
+def mul_number(x: Any, number: Any) -> Any:
+    """x * number, in the type of x."""
+    return np.multiply(x, number, out=...)
+
+
+def div_number(x: Any, number: Any) -> Any:
+    """x / number, in the type of x."""
+    return np.divide(x, number, out=...)
+
+
+def filled(x: Any, value: Any) -> Any:
+    """An array like x that holds the number everywhere."""
+    return np.full_like(x, value)
+
+
+def overwritten(x: Any, y: Any) -> Any:
+    """What x becomes when y is copied into it: y in the dtype of x, broadcast to its shape."""
+    if y.dtype.kind == "c" and x.dtype.kind != "c":
+        y = y.real
+    return np.broadcast_arrays(x, y)[1].astype(x.dtype)
+
+
+def overwrite(x: Any, y: Any) -> Any:
+    """Copy y into the memory of x."""
+    np.copyto(x, y.real if y.dtype.kind == "c" and x.dtype.kind not in "cb" else y, casting="unsafe")
+    return x
+
+
+def fill_all(x: Any, value: Any) -> None:
+    """Write the number everywhere."""
+    x[...] = value
+
+
+def zeroed(x: Any) -> Any:
+    """Zeros like x."""
+    return np.zeros_like(x)
+
+
+def zero_all(x: Any) -> None:
+    """Write zeros everywhere."""
+    x[...] = 0

@@ -1,0 +1,90 @@
+"""Limits and closeness of arrays, element by element. Arrays in, arrays out; must not know ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import BOOL_, FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
+from ..layout import empty_as
+from . import choosing
+from .arithmetic import factor, promoted
+from .elementary import delivered
+
+
+def clamp_number(x: Any, min: Any, max: Any) -> Any:
+    """x, but at least `min` and at most `max`, Python numbers of which one may be None."""
+    if x.dtype.kind != "f":
+        x = x if min is None else promoted(x, min)
+        x = x if max is None else promoted(x, max)
+        if x.dtype.kind == "b":
+            raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
+        min, max = [None if limit is None else factor(limit, x) for limit in (min, max)]
+    if x.dtype.kind == "f":                     # which takes any number that is not complex as one of its own
+        return choosing.limited(x, -math.inf if min is None else min, math.inf if max is None else max)
+    if min is None:
+        return np.minimum(x, max, out=...)
+    x = np.maximum(x, min, out=...)
+    return x if max is None else np.minimum(x, max, out=x)
+
+
+def clamp(x: Any, min: Any, max: Any) -> Any:
+    """x, but at least `min` and at most `max`, arrays of which one may be None."""
+    if min is not None:
+        x = np.maximum(x, min, out=...)
+    return x if max is None else np.minimum(x, max, out=...)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """x where the condition holds, y elsewhere, in their common type."""
+    if x.dtype != y.dtype:
+        dtype = result_dtype([(x.dtype, x.ndim > 0), (y.dtype, y.ndim > 0)])
+        x, y = x.astype(dtype), y.astype(dtype)
+    return choosing.where(condition, x, y)
+
+
+def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Whether abs(x - y) <= atol + abs(rtol * y). An infinity is close to itself only."""
+    close = np.equal(x, y, out=...)
+    if category(x.dtype) >= FLOATING and equal_nan:
+        close |= np.logical_and(np.isnan(x), np.isnan(y))
+    if rtol == 0 and atol == 0:
+        return close
+    if category(x.dtype) < FLOATING:
+        x, y = x.astype(default_floating()), y.astype(default_floating())
+    gap = np.abs(x - y)
+    return np.logical_or(close, np.logical_and(np.isfinite(gap), gap <= atol + np.abs(rtol * y)), out=...)
+
+
+def isposinf(x: Any, *, out: Any = ...) -> Any:
+    """Whether x is +inf."""
+    return np.equal(x, np.inf, out=out) if x.dtype.kind == "f" else np.zeros_like(x, bool)
+
+
+def isneginf(x: Any, *, out: Any = ...) -> Any:
+    """Whether x is -inf."""
+    return np.equal(x, -np.inf, out=out) if x.dtype.kind == "f" else np.zeros_like(x, bool)
+
+
+def isreal(x: Any, *, out: Any = ...) -> Any:
+    """Whether x has no imaginary part, or one of 0."""
+    if x.dtype.kind == "c":
+        return np.equal(x.imag, 0, out=out)
+    real = empty_as(x, BOOL_)
+    real[...] = True
+    return real
+
+
+def copysign_number(x: Any, number: Any) -> Any:
+    """The sizes of x with the sign of a number."""
+    if isinstance(number, complex):
+        raise NotImplementedError("\"copysign_cpu\" not implemented for "
+                                  f"'{torch_dtype.of[promoted(x, number).dtype].legacy}'")
+    return np.copysign(x, float(number))
+
+
+def heaviside(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """0 below 0, 1 above, y at 0."""
+    return delivered(np.where(x == 0, y, (x > 0).astype(x.dtype)), out)

@@ -1,0 +1,258 @@
+"""Elementary functions that NumPy lacks, or has for real numbers only. Arrays in, arrays out; must not know ops.
+
+A kernel that takes `out` is called as a ufunc is: `...` asks for an array even where there is but one element.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F16, F32, F64
+from ..layout import copied
+from .arithmetic import reciprocal
+from .choosing import limited, where, where_into
+
+
+def delivered(result: Any, out: Any) -> Any:
+    """A result where it was asked to be: in `out`, or, for `...`, as an array of its own."""
+    if out is ...:
+        return np.asarray(result)
+    np.copyto(out, result)
+    return out
+
+
+def widened(x: Any) -> Any:
+    """The array; half precision as single, in which PyTorch computes it and rounds once."""
+    dtype = x.dtype
+    if dtype is F32 or dtype is F64:                        # to compare dtypes takes longer
+        return x
+    return x.astype(F32) if dtype == F16 else x
+
+
+def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, for half precision computed in single, and rounded once."""
+
+    @wraps(kernel)
+    def call(x: Any, *options: Any, out: Any = ...) -> Any:
+        if x.dtype != F16:
+            return kernel(x, *options, out=out)
+        return delivered(kernel(x.astype(F32), *options).astype(F16), out)
+
+    return call
+
+
+@in_single
+def rsqrt(x: Any, *, out: Any = ...) -> Any:
+    """1 / sqrt(x)."""
+    t = np.sqrt(x, out=...)
+    return reciprocal(t, out=t if out is ... else out)
+
+
+@in_single
+def sigmoid(x: Any, *, out: Any = ...) -> Any:
+    """1 / (1 + exp(-x))."""
+    t = np.negative(x, out=...)
+    np.exp(t, out=t)
+    np.add(t, 1, out=t)
+    return reciprocal(t, out=t if out is ... else out)
+
+
+def exp2(x: Any, *, out: Any = ...) -> Any:
+    """2 ** x, of complex numbers too."""
+    if x.dtype.kind != "c":
+        return np.exp2(x, out=out)
+    scaled = np.empty_like(x)                               # by parts: a product of complex numbers makes inf * 0
+    scaled.real, scaled.imag = x.real * math.log(2), x.imag * math.log(2)
+    return np.exp(scaled, out=out)
+
+
+def threshold_backward(g: Any, result: Any) -> Any:
+    """What comes back through relu."""
+    return where(result <= 0, 0.0, g)
+
+
+def relu(x: Any, *, out: Any = ...) -> Any:
+    """max(x, 0), where -0.0 and nan stay as they are."""
+    return limited(x, 0, math.inf, out=out) if x.dtype.kind == "f" else np.maximum(0, x, out=out)
+
+
+def sgn(x: Any, *, out: Any = ...) -> Any:
+    """x / abs(x), and 0 at 0. A real nan has no sign either: 0."""
+    kind = x.dtype.kind
+    if kind == "b":
+        return np.positive(x.view(np.uint8), out=...).view(bool)
+    undefined = np.not_equal(x, x, out=...) if kind == "f" else None
+    result = np.sign(x, out=out)
+    return result if undefined is None else _replace(result, undefined, 0.0)
+
+
+def rounded(x: Any, *, out: Any = ...) -> Any:
+    """The nearest integer, of two the even one."""
+    return np.rint(x, out=out) if x.dtype.kind not in "iu" else np.positive(x, out=out)
+
+
+def rounded_at(x: Any, decimals: Any) -> Any:
+    """Rounded to so many digits after the point, or before it where `decimals` is negative."""
+    if x.dtype.kind != "f":
+        return rounded(x)
+    power = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return np.multiply(np.rint(np.divide(x, power, out=...)), power, out=...)
+    return np.divide(np.rint(np.multiply(x, power, out=...)), power, out=...)
+
+
+def frac(x: Any, *, out: Any = ...) -> Any:
+    """What stands after the point, with the sign of x."""
+    return np.subtract(x, np.trunc(x), out=out)
+
+
+def whole(ufunc: np.ufunc) -> Callable[..., Any]:
+    """A rounding to integers, which leaves integers as they are."""
+
+    def call(x: Any, *, out: Any = ...) -> Any:
+        return ufunc(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
+
+    return call
+
+
+def conjugate(x: Any, *, out: Any = ...) -> Any:
+    """The complex conjugate; of a real array, bools among them, its own type."""
+    return np.conjugate(x, out=out) if x.dtype.kind == "c" else delivered(x.copy(), out)
+
+
+def angle(x: Any, *, out: Any = ...) -> Any:
+    """The angle of a complex number; of a real one pi where it is negative."""
+    if x.dtype.kind == "c":
+        return np.arctan2(x.imag, x.real, out=out)
+    return delivered(np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0))), out)
+
+
+def logit(x: Any, eps: float | None) -> Any:
+    """log(x / (1 - x)), of x moved into [eps, 1 - eps] where eps is given."""
+    dtype = x.dtype
+    if dtype == F16:
+        x = x.astype(F32)
+    if eps is not None:
+        if eps <= 0.5:
+            x = limited(x, eps, 1 - eps)
+        else:                                               # the limits cross, and the lower one goes first
+            x = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)).astype(x.dtype)
+    t = np.subtract(1, x, out=...)
+    np.divide(x, t, out=t)
+    return np.log(t, out=t).astype(dtype, copy=False)
+
+
+def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+    """Numbers in place of nan and the infinities: 0 and the largest of either sign, unless others are given."""
+    if x.dtype.kind in "biu":
+        return copied(x, x.dtype)
+    if x.dtype.kind == "f":
+        largest = float(np.finfo(x.dtype).max)
+        if posinf is None and neginf is None:
+            result = limited(x, -largest, largest)
+        else:
+            result = copied(x, x.dtype)
+            for limit, value in ((math.inf, largest if posinf is None else posinf),
+                                 (-math.inf, -largest if neginf is None else neginf)):
+                _replace(result, np.equal(x, limit, out=...), value)
+        return _replace(result, np.not_equal(x, x, out=...), 0.0 if nan is None else nan)
+    return np.asarray(np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
+
+
+def _replace(out: Any, condition: Any, value: float) -> Any:
+    """Write a number to where the condition is true, which mostly is nowhere."""
+    return where_into(out, condition, value) if condition.any() else out
+
+
+def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """x * log(y), and 0 where x is 0, unless y is nan."""
+    return times_log(x, y, np.log(y, out=...), out)
+
+
+def times_log(x: Any, y: Any, log: Any, out: Any) -> Any:
+    """x times a logarithm that was taken of y, and 0 where x is 0, unless y is nan."""
+    value = np.multiply(x, log, out=out)
+    zero = np.equal(x, 0, out=...)
+    if zero.any():
+        np.copyto(value, 0, where=np.logical_and(zero, ~np.isnan(y)))
+    return value
+
+
+def _nearness(x: Any, y: Any) -> Any:
+    """-abs(x - y): nan for two infinities that are equal, to which what is less adds nothing."""
+    t = np.subtract(x, y, out=...)
+    np.abs(t, out=t)
+    return np.negative(t, out=t)
+
+
+def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """log2(2 ** x + 2 ** y), without an intermediate that overflows."""
+    if x.dtype == F16:
+        return np.logaddexp2(x, y, out=out)
+    t = _nearness(x, y)
+    np.log1p(np.exp2(t, out=t), out=t)
+    np.multiply(t, 1 / math.log(2), out=t)
+    return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
+
+
+# Sums of squares from here on have all their digits; the C library's function, many times slower, has them everywhere.
+_LEAST_SQUARE = {F32: 1e-30, F64: 1e-290}
+
+
+def hypot(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """sqrt(x * x + y * y), without an intermediate that over- or underflows."""
+    least = _LEAST_SQUARE.get(x.dtype)
+    if least is None or x.size < 64:
+        return np.hypot(x, y, out=out)
+    square = np.add(x * x, y * y, out=...)
+    if square.min() > least and square.max() < math.inf:
+        return np.sqrt(square, out=square if out is ... else out)
+    return np.hypot(x, y, out=out)
+
+
+def deg2rad(x: Any, *, out: Any = ...) -> Any:
+    """Degrees in radians."""
+    return np.multiply(x, math.pi / 180, out=out)
+
+
+def rad2deg(x: Any, *, out: Any = ...) -> Any:
+    """Radians in degrees."""
+    return np.multiply(x, 180 / math.pi, out=out)
+
+
+def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """log(exp(x) + exp(y)), without an intermediate that overflows."""
+    if x.dtype == F16:
+        return np.logaddexp(x, y, out=out)
+    if x.dtype.kind != "c":
+        t = _nearness(x, y)
+        np.log1p(np.exp(t, out=t), out=t)
+        return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
+    first = x.real >= y.real
+    larger, smaller = np.where(first, x, y), np.where(first, y, x)
+    result = np.where(larger.real == -np.inf, larger, larger + np.log1p(np.exp(smaller - larger)))
+    return delivered(result, out)
+
+
+def complex_of(x: Any, y: Any) -> Any:
+    """x + y * 1j, of two real arrays of one type."""
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
+    out.real, out.imag = x, y
+    return out
+
+
+def polar(x: Any, y: Any) -> Any:
+    """The complex number of size x at the angle y."""
+    return complex_of(x * np.cos(y), x * np.sin(y))
+
+
+@in_single
+def sinc(x: Any, *, out: Any = ...) -> Any:
+    """sin(pi x) / (pi x), and 1 at 0."""
+    t = x * math.pi
+    return delivered(np.where(x == 0, x.dtype.type(1), np.sin(t) / t), out)

@@ -1,0 +1,105 @@
+"""Quotients of floats rounded to whole numbers, and what they leave, exactly. Arrays in, arrays out; must not know ops.
+
+NumPy asks the C library for each element. Here the quotient is divided, rounded, and multiplied out again without an
+error, for all elements at once. This is so as long as quotients are of moderate size; where one is not, NumPy is asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F32, F64
+from .choosing import signed, where
+
+# Below this many elements NumPy's own loops are as fast.
+_FEW = 256
+_PIECE = 16384
+# Quotients below this have products that are exact in the steps below, and are exact in single precision themselves.
+_MODERATE = 2.0 ** 24
+_UPPER_HALF = np.array(-1 << 27, np.int64)                  # the first 26 bits of a significand
+
+
+def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, for large arrays on pieces whose intermediates fit the cache."""
+
+    @wraps(kernel)
+    def call(x: Any, y: Any, out: Any) -> Any:
+        one = not y.ndim
+        alike = one or (y.shape == x.shape and y.flags.c_contiguous)
+        if x.size <= 2 * _PIECE or not x.flags.c_contiguous or not alike:
+            return kernel(x, y, out)
+        result = np.empty_like(x)
+        flat, dividend, divisor = result.reshape(-1), x.reshape(-1), y if one else y.reshape(-1)
+        for start in range(0, x.size, _PIECE):
+            piece = slice(start, start + _PIECE)
+            kernel(dividend[piece], y if one else divisor[piece], flat[piece])
+        return result if out is ... else np.positive(result, out=out)
+
+    return call
+
+
+@_in_pieces
+def fmod(x: Any, y: Any, out: Any) -> Any:
+    """What is left of x when the quotient is rounded towards 0."""
+    found = _whole_and_rest(x, y)
+    if found is None:
+        return np.fmod(x, y, out=out)
+    return found[1] if out is ... else np.positive(found[1], out=out)
+
+
+@_in_pieces
+def remainder(x: Any, y: Any, out: Any) -> Any:
+    """What is left of x when the quotient is rounded down."""
+    found = _whole_and_rest(x, y)
+    if found is None:
+        return np.remainder(x, y, out=out)
+    rest = found[1]
+    return np.add(rest, where(_beyond(rest, y), y, 0.0), out=rest if out is ... else out)
+
+
+@_in_pieces
+def floor_divide(x: Any, y: Any, out: Any) -> Any:
+    """The quotient rounded down."""
+    found = _whole_and_rest(x, y)
+    if found is None:
+        return np.floor_divide(x, y, out=out)
+    whole, rest = found
+    np.subtract(whole, _beyond(rest, y), out=whole)
+    return whole.astype(x.dtype, copy=False) if out is ... else np.positive(whole, out=out, casting="same_kind")
+
+
+def _beyond(rest: Any, y: Any) -> Any:
+    """Where rounding towards 0 is not rounding down."""
+    return np.logical_and((rest < 0) != (y < 0), rest != 0)
+
+
+def _whole_and_rest(x: Any, y: Any) -> tuple[Any, Any] | None:
+    """The quotient rounded towards 0, in float64, and what is left; None where the exact way is not open."""
+    dtype = x.dtype
+    if x.size < _FEW or y.dtype is not dtype or (dtype is not F32 and dtype is not F64):
+        return None
+    if dtype is F32:
+        x, y = x.astype(F64), y.astype(F64)                 # in which the product with a moderate number is exact
+    whole = np.divide(x, y)
+    np.trunc(whole, out=whole)
+    if not (whole.max() < _MODERATE and whole.min() > -_MODERATE):
+        return None
+    if dtype is F32:
+        rest = x - whole * y
+    else:
+        upper = np.bitwise_and(y.view(np.int64), _UPPER_HALF, out=...).view(F64)
+        rest = x - whole * upper                            # the products with either half are exact, and what is left
+        rest -= whole * (y - upper)
+    if not math.isfinite(np.add.reduce(rest, axis=None)):   # of an infinite y
+        return None
+    wrong = np.logical_and(rest != 0, (rest < 0) != (x < 0))
+    if wrong.any():                                         # the quotient was rounded to the next whole number
+        sign = np.copysign(1.0, whole[wrong])
+        rest[wrong] += np.copysign(np.broadcast_to(y, rest.shape)[wrong], np.broadcast_to(x, rest.shape)[wrong])
+        whole[wrong] -= sign
+    return whole, signed(rest.astype(dtype, copy=False), x.astype(dtype, copy=False))

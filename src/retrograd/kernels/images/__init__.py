@@ -1,0 +1,1 @@
+"""Images and signals: convolution, pooling, padding, resampling."""

@@ -1,0 +1,185 @@
+"""The columns that a convolution multiplies with its weight, and products of such columns in threads.
+
+A column holds what one output position sees: C * prod(kernel) numbers. Must not know what is made of the products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import product as places
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..native import blas, threads
+
+Sizes = tuple[int, ...]
+# How many output positions a product should have at least, how many bytes of columns are made at a time, if they are
+# of several samples, and how long a multiplication takes, in nanoseconds, with what has to be done around it.
+_POSITIONS, _BLOCK, _PRODUCT = 128, 1 << 22, 0.04
+# What kernels of so many places at most see of so many elements at least is copied place by place; for others, zeros
+# are put around the input first.
+_PLACES, _LARGE = 8, 1 << 14
+
+
+class Window(NamedTuple):
+    """How a kernel slides: for each dimension of space its size, step, the zeros around, and the gaps in it."""
+
+    kernel: Sizes
+    stride: Sizes
+    padding: Sizes
+    dilation: Sizes
+
+    def outputs(self, sizes: Sizes) -> Sizes:
+        """How many positions there are in each dimension."""
+        return tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1
+                      for n, k, s, p, d in zip(sizes, *self)])
+
+    def inputs(self, outputs: Sizes, extra: Sizes) -> Sizes:
+        """The sizes that a transposed convolution gives."""
+        return tuple([(n - 1) * s - 2 * p + d * (k - 1) + e + 1
+                      for n, k, s, p, d, e in zip(outputs, *self, extra)])
+
+    @property
+    def trivial(self) -> bool:
+        """Whether each position sees just itself."""
+        return not any(self.padding) and max((*self.kernel, *self.stride)) == 1
+
+    def reach(self, start: int, stop: int) -> slice:
+        """What these positions see of the first dimension, where no zeros are around it."""
+        first = self.stride[0] * start
+        return slice(first, self.stride[0] * (stop - 1) + self.dilation[0] * (self.kernel[0] - 1) + 1)
+
+    def taps(self, sizes: Sizes, outputs: Sizes) -> list[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+        """For each place in the kernel, row by row: which positions see an input through it, and which inputs."""
+        pairs = [[_seen(i * d - p, s, n, m) for i in range(k)]
+                 for k, s, p, d, n, m in zip(*self, sizes, outputs)]
+        return [(tuple([a for a, _ in tap]), tuple([b for _, b in tap])) for tap in places(*pairs)]
+
+    def view(self, x: Any, outputs: Sizes) -> Any:
+        """The windows of an array (..., *sizes) without zeros around as a view: (..., *kernel, *outputs)."""
+        dims = len(outputs)
+        steps = x.strides[-dims:]
+        return as_strided(x, (*x.shape[:-dims], *self.kernel, *outputs),
+                          (*x.strides[:-dims], *[s * d for s, d in zip(steps, self.dilation)],
+                           *[s * t for s, t in zip(steps, self.stride)]), writeable=False)
+
+
+def last(ranges: tuple[slice, ...]) -> Any:
+    """An index that takes these ranges of the last dimensions."""
+    return (..., *ranges)
+
+
+def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, slice]:
+    """The positions i with 0 <= i * step + offset < inputs, and these places of the input."""
+    first = max(0, -(offset // step))
+    last = max(first, min(outputs, (inputs - 1 - offset) // step + 1))
+    start = first * step + offset
+    return slice(first, last), slice(start, max(start, (last - 1) * step + offset + 1), step)
+
+
+class Columns:
+    """The columns of so many samples at a time, in memory that is used again. One for each thread.
+
+    Those of each sample are a matrix for each group, (samples, groups, C / groups * prod(kernel), positions); where
+    they are `merged`, those of all samples are one: (groups, C / groups * prod(kernel), samples * positions). With
+    `ones`, each column has a last element of 1.
+    """
+
+    def __init__(self, x: Any, window: Window, outputs: Sizes, groups: int, count: int, merged: bool,
+                 ones: bool = False) -> None:
+        inner, sizes = x.shape[1] // groups, x.shape[2:]
+        self.x, self.count, self.merged = x.reshape(len(x), groups, inner, *sizes), count, merged
+        self.trivial = window.trivial
+        self.rest: list[tuple[Any, Any]] = []
+        if self.trivial:
+            return
+        depth, positions = inner * math.prod(window.kernel), math.prod(outputs)
+        by_rows = window.kernel[-1] > 1 and max(window.kernel[:-1], default=1) > 1
+        new = np.empty if by_rows or not any(window.padding) else np.zeros
+        if merged:
+            memory = new((groups, depth + ones, count, positions), x.dtype)
+            self.columns, memory = memory.reshape(groups, depth + ones, -1), memory.transpose(2, 0, 1, 3)
+        else:
+            memory = self.columns = new((count, groups, depth + ones, positions), x.dtype)
+        memory[:, :, depth:] = 1
+        place = memory[:, :, :depth].reshape(count, groups, inner, *window.kernel, *outputs)
+        if by_rows:
+            window, outputs, place = self._by_rows(window, outputs, place)
+        if not any(window.padding):
+            self.x, self.pieces = window.view(self.x, outputs), [(place, ...)]
+        elif math.prod(window.kernel) > _PLACES or place.size < _LARGE:
+            padded = np.zeros((count, groups, inner, *[n + 2 * p for n, p in zip(sizes, window.padding)]), x.dtype)
+            self.pieces = [(padded[last(tuple([slice(p, p + n) for n, p in zip(sizes, window.padding)]))], ...)]
+            self.rest.insert(0, (place, window.view(padded, outputs)))
+        else:
+            self.pieces = [(place[(slice(None),) * 3 + tap][last(source)], last(target)) for tap, (source, target) in
+                           zip(places(*map(range, window.kernel)), window.taps(sizes, outputs))]
+
+    def _by_rows(self, window: Window, outputs: Sizes, columns: Any) -> tuple[Window, Sizes, Any]:
+        """Take two steps: what the last dimension of the kernel sees, and the rows of that which the others see.
+
+        The first copies short runs and the second, of which there are more, long ones. This gives the first.
+        """
+        one, (kernel, stride, padding, dilation) = (1,) * (len(outputs) - 1), window
+        ahead = [n + 2 * p for n, p in zip(self.x.shape[3:-1], padding)]
+        rows = np.zeros((*columns.shape[:3], kernel[-1], *ahead, outputs[-1]), columns.dtype)
+        view = Window((*kernel[:-1], 1), (*stride[:-1], 1), (0, *one), (*dilation[:-1], 1)).view(rows, outputs)
+        after = 3 + len(outputs)
+        view = view.transpose(0, 1, 2, *range(4, after), 3, *range(after, view.ndim)).reshape(columns.shape)
+        self.rest.append((columns, view))
+        return (Window((*one, kernel[-1]), (*one, stride[-1]), padding, (*one, dilation[-1])), rows.shape[4:],
+                rows.reshape(*rows.shape[:3], *one, *rows.shape[3:]))
+
+    def __call__(self, start: int) -> Any:
+        """Those of the samples from this one on."""
+        x = self.x[start:start + self.count]
+        if self.trivial:
+            return matrices(x, self.merged)
+        for place, source in self.pieces:
+            np.copyto(place, x[source])
+        for place, view in self.rest:
+            np.copyto(place, view)
+        return self.columns
+
+
+def matrices(x: Any, merged: bool) -> Any:
+    """Samples (n, groups, rows, ...) as matrices: (n, groups, rows, positions) or (groups, rows, n * positions)."""
+    shape = x.shape[1:3]
+    if merged:
+        return x.transpose(1, 2, 0, *range(3, x.ndim)).reshape(*shape, -1)
+    return x.reshape(len(x), *shape, -1)
+
+
+class Blocks(NamedTuple):
+    """How the samples are taken: so many at a time, by one product if they are merged; what all costs in nanoseconds,
+    where threads can share it."""
+
+    samples: int
+    merged: bool
+    cost: float
+
+
+def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, itemsize: int) -> Blocks:
+    """For products of (rows, inner) with (inner, positions) in each group of each sample."""
+    cost = samples * positions * rows * inner * groups * _PRODUCT
+    merged = positions < _POSITIONS
+    size = (-(-_POSITIONS // max(1, positions)) if merged else
+            _BLOCK // (max(rows, inner) * positions * groups * itemsize))
+    if threads.available() == 1 or samples < 2 or cost < 2 * threads.ENOUGH or not blas.can_be_alone():
+        cost = 0
+    else:
+        samples = -(-samples // threads.available())
+    size = max(1, min(samples, size))
+    return Blocks(-(-samples // -(-samples // size)), merged and size > 1, cost)
+
+
+def over_samples(work: Callable[[int, int], object], samples: int, cost: float) -> None:
+    """`work(start, stop)` for ranges that make up all samples, in threads if it costs enough."""
+    if not cost:
+        work(0, samples)
+        return
+    with blas.alone():
+        threads.in_parts(work, samples, cost)

@@ -1,0 +1,1 @@
+"""Elements and rows by index, order and mask."""

@@ -1,0 +1,248 @@
+"""Reading and writing element by element: by an index along one dimension, by number, by a mask.
+
+Functions that end in `_into` write to their first argument and return it. An index is an int64 array whose elements
+have been checked. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..elementwise.choosing import where, where_into
+from ..layout import row_by_row
+from .indexing import Shape, put_into
+from .masks import taken, write
+
+_BLOCK, _FEW = 1 << 16, 1 << 14
+
+# Element by element along one dimension
+
+def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
+    """Where, counted row by row, lie the elements of an array of `shape` that `index` names along `dim`.
+
+    They come in blocks: a range of the first dimension of `index`, and the places for it, which stand only until the
+    next. NumPy reads and writes by one index of a flat array several times faster than by one for each dimension, and
+    a small block stays in the cache. The places of vectors are the index itself.
+    """
+    if index.ndim == 1:
+        yield slice(None), index
+    if index.ndim == 1 or not index.size:
+        return
+    step = math.prod(shape[dim + 1:])
+    if index.size <= _FEW:
+        block = index if step == 1 else index * step
+        yield slice(None), block + _few_offsets(index.shape, shape, dim)
+        return
+    base = _offsets(index.shape, shape, dim)
+    count = len(index)
+    height = min(max(_BLOCK * count // index.size, 1), count)
+    buffer = np.empty((height, *index.shape[1:]), np.int64)
+    for start in range(0, count, height):
+        rows = slice(start, min(start + height, count))
+        offset = base if len(base) == 1 else base[rows]
+        block = buffer[:rows.stop - start]
+        if step == 1:
+            np.add(index[rows], offset, out=block)
+        else:
+            np.add(np.multiply(index[rows], step, out=block), offset, out=block)
+        yield rows, block
+
+
+def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
+    """Where in an array of `shape` those elements lie that are the first along `dim`, to be added to an index."""
+    steps = row_by_row(shape)
+    base: Any = np.zeros((1,) * len(sizes), np.int64)
+    for d, n in enumerate(sizes):
+        if d != dim and n > 1:
+            base = base + (np.arange(n) * steps[d]).reshape(n, *(1,) * (len(sizes) - 1 - d))
+    return base
+
+
+_few_offsets = lru_cache(maxsize=32)(_offsets)                  # which take longer than to use them
+
+
+def gather(x: Any, index: Any, dim: int) -> Any:
+    """The elements whose place along `dim` is given by `index`, and elsewhere is their own."""
+    if not index.size:
+        return np.zeros(index.shape, x.dtype)
+    if not (x.ndim and index.ndim):
+        return x.reshape(-1)[index.reshape(-1)].reshape(index.shape)
+    flat, out = x.reshape(-1), np.empty(index.shape, x.dtype)
+    for rows, block in places(index, x.shape, dim):
+        flat.take(block, mode="wrap", out=out[rows])
+    return out
+
+
+def gather_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
+    """Zeros of `shape` with `g` added where `gather` would read."""
+    return scatter_add_into(np.zeros(shape, g.dtype), g, index, dim)
+
+
+def scatter(x: Any, src: Any, index: Any, dim: int) -> Any:
+    """`x` with elements of `src` written to where `gather` would read."""
+    return scatter_into(np.array(x, order="C"), src, index, dim)
+
+
+def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
+    """Write elements of `src` to where `gather` would read."""
+    if out.ndim and index.ndim and index.size:
+        _write(out, index, dim, part_of(src, index.shape))
+    elif index.size:
+        out.reshape(-1)[index.reshape(-1)] = src.reshape(-1)[:index.size]
+    return out
+
+
+def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
+    """`x` with a number written to where `gather` would read."""
+    return scatter_value_into(np.array(x, order="C"), index, dim, value)
+
+
+def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
+    """Write a number to where `gather` would read."""
+    if out.ndim and index.ndim and index.size:
+        _write(out, index, dim, value)
+    elif index.size:
+        out.reshape(-1)[index.reshape(-1)] = value
+    return out
+
+
+def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
+    """`x` with elements of `src` added to where `gather` would read."""
+    return scatter_add_into(np.array(x, order="C"), src, index, dim)
+
+
+def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
+    """Add elements of `src` to where `gather` would read."""
+    if out.ndim and index.ndim and index.size:
+        accumulate(np.add, out, index, dim, part_of(src, index.shape))
+    elif index.size:
+        np.add.at(out.reshape(-1), index.reshape(-1), src.reshape(-1)[:index.size])
+    return out
+
+
+def part_of(src: Any, shape: Shape) -> Any:
+    """The part of a source, which may be larger, that an index of `shape` is for."""
+    return src if src.shape == shape else src[tuple([slice(n) for n in shape])]
+
+
+def _write(out: Any, index: Any, dim: int, values: Any) -> None:
+    """Write values, or one number, to where `index` leads along `dim`."""
+    flat, many = out.reshape(-1), np.ndim(values) > 0
+    for rows, block in places(index, out.shape, dim):
+        flat[block] = values[rows] if many else values
+    if not np.may_share_memory(flat, out):
+        out[...] = flat.reshape(out.shape)
+
+
+def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> None:
+    """Combine values, or one number, with what lies where `index` leads along `dim`, one after another."""
+    flat, many = out.reshape(-1), np.ndim(values) > 0
+    for rows, block in places(index, out.shape, dim):
+        ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1) if many else values)
+    if not np.may_share_memory(flat, out):
+        out[...] = flat.reshape(out.shape)
+
+
+def take(x: Any, index: Any) -> Any:
+    """Elements by their number in row-major order."""
+    return x.take(index)
+
+
+def take_backward(g: Any, index: Any, shape: Shape) -> Any:
+    """Zeros of `shape` with `g` added at the numbers in `index`."""
+    out = np.zeros(math.prod(shape), g.dtype)
+    put_into(out, g.reshape(-1), (index.reshape(-1),), True)
+    return out.reshape(shape)
+
+
+# By a mask
+
+def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    """A number where the mask is true, `x` elsewhere."""
+    return np.asarray(where(mask, np.asarray(value).astype(x.dtype), x))
+
+
+def masked_fill_tensor(x: Any, value: Any, mask: Any) -> Any:
+    """As `masked_fill`, with the number in a 0-d array."""
+    return np.asarray(where(mask, value.astype(x.dtype), x))
+
+
+def masked_fill_into(out: Any, mask: Any, value: Any) -> Any:
+    """Write a number where the mask is true."""
+    try:
+        where_into(out, mask, value)
+    except ValueError:
+        shape = np.broadcast_shapes(out.shape, mask.shape)
+        raise RuntimeError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}"
+                           ) from None
+    return out
+
+
+def masked_fill_tensor_into(out: Any, value: Any, mask: Any) -> Any:
+    """As `masked_fill_into`, with the number in a 0-d array."""
+    return masked_fill_into(out, mask, value)
+
+
+def masked_select(x: Any, mask: Any) -> Any:
+    """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
+    if x.shape != mask.shape:
+        x, mask = np.broadcast_arrays(x, mask)
+    return taken(x, mask)
+
+
+def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
+    """Zeros of `shape` with the elements of `g`, in order, where the mask is true."""
+    out = np.zeros(shape, g.dtype)
+    write(out, mask if mask.shape == shape else np.broadcast_to(mask, shape), g)
+    return out
+
+
+def masked_scatter(x: Any, source: Any, mask: Any) -> Any:
+    """`x` with the first elements of `source`, in order, where the mask is true; mask and `x` in their common shape."""
+    wide = x if x.shape == mask.shape else np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))
+    out = np.array(wide, order="C")
+    return masked_scatter_into(out, source, mask)
+
+
+def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
+    """Write the first elements of `source`, in order, where the mask is true."""
+    if mask.shape != out.shape:
+        mask = np.broadcast_to(mask, out.shape)
+    count = int(np.count_nonzero(mask))
+    if count > source.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask. There are "
+                           f"{source.size} and {count}.")
+    write(out, mask, source.reshape(-1)[:count])
+    return out
+
+
+def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
+    """An array of `shape` that begins with the elements of `g` where the mask is true; then zeros."""
+    out = np.zeros(math.prod(shape), g.dtype)
+    found = taken(g, mask if mask.shape == g.shape else np.broadcast_to(mask, g.shape))
+    out[:found.size] = found
+    return out.reshape(shape)
+
+
+# By number in row-major order
+
+def put(x: Any, source: Any, index: Any, accumulate: bool) -> Any:
+    """`x` with elements of `source` written, or added, where `take` would read."""
+    return put_over(np.array(x, order="C"), source, index, accumulate)
+
+
+def put_over(out: Any, source: Any, index: Any, accumulate: bool) -> Any:
+    """Write, or add, elements of `source` where `take` would read."""
+    flat = out.reshape(-1)
+    if accumulate:
+        np.add.at(flat, index.reshape(-1), source.reshape(-1))
+    else:
+        flat[index.reshape(-1)] = source.reshape(-1)
+    if not np.may_share_memory(flat, out):
+        out[...] = flat.reshape(out.shape)
+    return out

@@ -1,0 +1,181 @@
+"""Order: sorting, the k-th smallest, the most frequent, and picking elements by index along a dimension.
+
+nan counts as the largest value, and equal elements keep their order. Arrays in, arrays out; must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F32, I64, refuse
+from ..layout import empty_as
+from ..reductions import nonempty
+from .argsort import FEW, at_rank, first_few, order
+from .gathering import gather
+
+
+def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """The elements of `x` at `indices` along `dim`. Without `keepdim` the indices and the result lack that axis."""
+    if x.ndim == 0:
+        return x.copy()
+    if not keepdim:
+        indices = np.expand_dims(indices, dim)
+    # `gather` reads faster, but of what does not lie row by row it would make a copy.
+    found = gather(x, indices, dim) if x.flags.c_contiguous else np.take_along_axis(x, indices, dim)
+    return found if keepdim else found.squeeze(dim)
+
+
+def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
+    """Zeros of `shape`, with `x` added in at `indices` along `dim`: the transpose of `picked`."""
+    result = np.zeros(shape, x.dtype)
+    if not shape:
+        result[...] = x.reshape(())
+        return result
+    if not keepdim:
+        indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
+    if x.size:
+        _add_at(result, indices, np.ascontiguousarray(x), dim)
+    return result
+
+
+# How many elements are placed at once, so that what is computed on the way stays in the cache.
+_BLOCK = 1 << 16
+
+
+def _add_at(result: Any, indices: Any, x: Any, dim: int) -> None:
+    """`x` added to contiguous memory at `indices` along `dim`, a block of the axes before it at a time."""
+    before, n, after = math.prod(result.shape[:dim]), result.shape[dim], math.prod(result.shape[dim + 1:])
+    flat, x = result.reshape(before, n * after), x.reshape(before, -1)
+    indices = indices.reshape(before, -1, after)
+    together = max(_BLOCK // max(x.shape[1], 1), 1)
+    lines = np.arange(min(together, before)).reshape(-1, 1, 1) * (n * after) + np.arange(after)
+    for start in range(0, before, together):
+        part = slice(start, start + together)
+        places = lines[:before - start] + (indices[part] * after if after > 1 else indices[part])
+        np.add.at(flat[part].reshape(-1), places.reshape(-1), x[part].reshape(-1))
+
+
+def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    """The elements in order along `dim`, and where each stood."""
+    if x.dtype.kind == "c":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    indices = order(x, dim, descending)
+    return _laid_out_as(x, picked(indices, x, dim, True)), _laid_out_as(x, indices)
+
+
+def _laid_out_as(x: Any, result: Any) -> Any:
+    """The same in memory whose axes are in the order of those of `x`: so PyTorch sorts."""
+    if result.flags.c_contiguous and x.flags.c_contiguous:
+        return result
+    out = empty_as(x, result.dtype)
+    out[...] = result
+    return out
+
+
+def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """The k largest or smallest elements in order, and where each stood."""
+    if x.dtype.kind in "bc":
+        kind = "bool" if x.dtype.kind == "b" else "complex"
+        raise RuntimeError(f"{' ' if kind == 'complex' else ''}topk does not support {kind} dtypes on CPU")
+    indices = np.ascontiguousarray(first_few(x, k, dim, largest)) if x.ndim else order(x, dim)
+    return picked(indices, x, dim, True), indices
+
+
+def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The element of this rank (an int, or one for each place along `dim`) and its index."""
+    if x.ndim == 0:
+        return x.copy(), np.zeros((), I64)
+    if x.size and isinstance(rank, int):
+        if x.size < FEW:
+            index = order(x, dim)[(*(slice(None),) * dim, slice(rank, rank + 1))]
+            values = picked(index, x, dim, True)
+        else:
+            values, index = at_rank(x, rank, dim)
+    else:
+        rank = np.broadcast_to(rank, [1 if axis == dim else n for axis, n in enumerate(x.shape)])
+        index = np.take_along_axis(order(x, dim), rank, dim) if x.shape[dim] else np.zeros(rank.shape, I64)
+        values = np.take_along_axis(x, index, dim) if x.shape[dim] else np.zeros(rank.shape, x.dtype)
+    return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
+
+
+def kthvalue(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The k-th smallest elements along `dim`, counted from 1, and their indices."""
+    refuse(x.dtype, "kthvalue_cpu", "bc")
+    return _at_rank(x, k - 1, dim, keepdim)
+
+
+def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
+    """The medians along `dim` (the lower of two) and their indices; nan where there is one, unless it is ignored."""
+    refuse(x.dtype, "median_out", "bc")
+    nonempty("median()", x.shape, (dim,))
+    n = x.shape[dim] if x.ndim else 1
+    if x.dtype.kind != "f" or not x.ndim:
+        return _at_rank(x, (n - 1) // 2, dim, keepdim)
+    if not np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):   # which a nan would be
+        return _at_rank(x, (n - 1) // 2, dim, keepdim)
+    nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
+    if ignore_nan:
+        return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
+    return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
+
+
+def median(x: Any, ignore_nan: bool) -> Any:
+    """The median of all elements; nan of none."""
+    refuse(x.dtype, "median_cpu", "bc")
+    if not x.size:
+        if x.dtype.kind == "f":
+            return np.full((), np.nan, x.dtype)
+        # What nan is as an int: shorter ones are cut off one of 32 bits.
+        return np.full((), np.iinfo(x.dtype).min if x.itemsize > 2 else 0, x.dtype)
+    return median_dim(x.reshape(-1), 0, False, ignore_nan)[0]
+
+
+def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The most frequent elements along `dim`, the smallest of several, and the last index of each."""
+    refuse(x.dtype, "mode_cpu")
+    nonempty("mode()", x.shape, (dim,))
+    if x.ndim == 0:
+        return x.copy(), np.zeros((), I64)
+    indices = order(x, dim)
+    ordered = picked(indices, x, dim, True)
+    place = np.arange(x.shape[dim]).reshape(-1, *[1] * (x.ndim - 1 - dim))
+    first = np.concatenate([np.zeros_like(place[:1]), place[1:]])
+    changed = np.ones(x.shape, bool)
+    rest = (slice(None),) * dim
+    changed[(*rest, slice(1, None))] = ordered[(*rest, slice(1, None))] != ordered[(*rest, slice(None, -1))]
+    run = place - np.maximum.accumulate(np.where(changed, first, 0), dim)
+    index = picked(run.argmax(dim, keepdims=True), indices, dim, True)
+    values = picked(index, x, dim, True)
+    return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
+
+
+def nonzero(x: Any) -> Any:
+    """The indices of the elements that are not zero, one a row."""
+    if x.ndim < 2:
+        return np.argwhere(x).astype(I64, copy=False)
+    at = np.flatnonzero(x if x.dtype.kind == "b" else x != 0)   # of one dim, which NumPy finds much faster
+    found = np.empty((x.ndim, len(at)), I64)
+    for d in range(x.ndim - 1, 0, -1):
+        line = at // x.shape[d]
+        np.subtract(at, line * x.shape[d], out=found[d])
+        at = line
+    found[0] = at
+    return found.T
+
+
+def bincount(x: Any, weights: Any, minlength: int) -> Any:
+    """How often each of 0, 1, 2 … stands in `x`, or the sum of its weights."""
+    refuse(x.dtype, "bincount_cpu", "fcb")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if x.ndim != 1 or (x.size and x.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return np.bincount(x.astype(I64, copy=False), minlength=minlength).astype(I64, copy=False)
+    if weights.shape != x.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    counts = np.bincount(x.astype(I64, copy=False), weights, minlength)
+    return counts.astype(F32) if weights.dtype == F32 else counts

@@ -1,0 +1,45 @@
+"""A copy of an array with one of its views replaced. Must not know ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..layout import copied, empty_strided
+from ..shape import Shape, as_strided, diagonal
+from .indexing import select, slice_
+
+
+def _put(out: Any, part: Any, src: Any) -> Any:
+    """`out`, with `src` in its view `part`."""
+    if part.shape != src.shape:
+        raise RuntimeError("expected src to have a size equal to the slice of self. The slice has shape "
+                           f"{[*part.shape]}, src {[*src.shape]}.")
+    if part.size:
+        part.flags.writeable = True                     # elements may coincide: the last stays
+        part[...] = src
+    return out
+
+
+def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
+    """`x` with `src` as the slice number `index` along `dim`."""
+    out = copied(x, x.dtype)
+    return _put(out, select(out, dim, index), src)
+
+
+def slice_scatter(x: Any, src: Any, dim: int, start: int, stop: int, step: int) -> Any:
+    """`x` with `src` as a range along `dim`."""
+    out = copied(x, x.dtype)
+    return _put(out, slice_(out, dim, start, stop, step), src)
+
+
+def diagonal_scatter(x: Any, src: Any, offset: int, dim0: int, dim1: int) -> Any:
+    """`x` with `src` on the diagonals of the planes of two axes."""
+    out = copied(x, x.dtype)
+    return _put(out, diagonal(out, offset, dim0, dim1), src)
+
+
+def as_strided_scatter(x: Any, src: Any, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
+    """`x`, laid out by the strides `layout`, with `src` where other strides lead."""
+    out = empty_strided(x.shape, layout, x.dtype)
+    out[...] = x
+    return _put(out, as_strided(out, size, stride, start, layout), src)

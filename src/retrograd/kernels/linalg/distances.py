@@ -1,0 +1,89 @@
+"""Cross products, and distances between all pairs of rows. Arrays in, arrays out; must not know ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..elementwise.elementary import delivered
+
+# How many differences of elements are held at a time: what a cache holds.
+_BLOCK = 1 << 17
+# How many rows have their distances from all later ones taken together.
+_TOGETHER = 64
+
+
+def cross(x: Any, y: Any, dim: int) -> Any:
+    """The cross products of the vectors of length 3 along `dim`."""
+    shape = x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape)
+    result = np.empty(shape, x.dtype)
+    (a, b, c), (d, e, f), out = (array.swapaxes(0, dim) for array in (x, y, result))
+    for left, right, other_left, other_right, element in ((b, f, c, e, out[0, ...]), (c, d, a, f, out[1, ...]),
+                                                         (a, e, b, d, out[2, ...])):
+        np.multiply(left, right, out=element)
+        element -= other_left * other_right
+    return result
+
+
+def norms(difference: Any, p: float) -> Any:
+    """The p-norms along the last dimension but two, where whole matrices are added; over the differences."""
+    size = np.abs(difference, out=difference)
+    if p == 0:
+        return np.count_nonzero(size, axis=-3).astype(size.dtype)
+    if p == 1:
+        return np.add.reduce(size, axis=-3)
+    if p == 2:
+        return np.sqrt(np.add.reduce(np.multiply(size, size, out=size), axis=-3))
+    if p == math.inf:
+        return np.maximum.reduce(size, axis=-3, initial=0.0)
+    return np.add.reduce(np.power(size, p, out=size), axis=-3) ** (1.0 / p)
+
+
+def cdist(x: Any, y: Any, p: float) -> Any:
+    """The p-norm of the difference of each row of `x` and each of `y`, for stacks of matrices."""
+    stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
+    result = np.empty((*stack, rows, columns), x.dtype)
+    step = max(1, _BLOCK // max(1, math.prod(stack) * columns * inner))
+    first, second = x.swapaxes(-1, -2)[..., None], np.ascontiguousarray(y.swapaxes(-1, -2))[..., None, :]
+    for i in range(0, rows, step):
+        result[..., i : i + step, :] = norms(first[..., i : i + step, :] - second, p)
+    return result
+
+
+def euclidean_dist(x: Any, y: Any) -> Any:
+    """The same for p = 2, by a product of matrices: fast, but near 0 no more accurate than its rounding."""
+    squares = np.matmul(x, y.swapaxes(-1, -2), out=...)
+    np.multiply(squares, -2.0, out=squares)
+    squares += np.einsum("...m,...m->...", x, x)[..., None]
+    squares += np.einsum("...m,...m->...", y, y)[..., None, :]
+    np.maximum(squares, 0.0, out=squares)
+    return np.sqrt(squares, out=squares)
+
+
+def pdist(x: Any, p: float) -> Any:
+    """The p-norms of the differences of each row and each later one, row after row."""
+    rows = len(x)
+    if rows < 2:
+        return np.zeros(0, x.dtype)
+    parts = []
+    for i in range(0, rows, _TOGETHER):
+        matrix = cdist(x[i : i + _TOGETHER], x[i:], p)
+        parts += [line[k + 1 :] for k, line in enumerate(matrix)]
+    return delivered(np.concatenate(parts), ...)
+
+
+def symmetric(x: Any, rows: int) -> Any:
+    """The symmetric matrix with these elements above the diagonal, row after row, and zeros on it."""
+    result = np.zeros((rows, rows), x.dtype)
+    above = np.triu_indices(rows, 1)
+    result[above] = x
+    result.T[above] = x
+    return result
+
+
+def paired(x: Any) -> Any:
+    """The elements above the diagonal of a matrix, row after row, each added to the one opposite."""
+    return (x + x.T)[np.triu_indices(len(x), 1)]

@@ -1,0 +1,122 @@
+"""Singular values, eigenvalues and Cholesky factors of stacks of matrices, by LAPACK. Must not know ops.
+
+What LAPACK cannot do for a matrix is said in PyTorch's words.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...errors import LinAlgError
+from .triangular import adjoint, by_columns
+
+_COMPLEX = {"f": "complex64", "d": "complex128"}
+_ILL = "the input matrix is ill-conditioned or has too many repeated {}values"
+
+
+def _nonfinite(a: Any) -> Any:
+    """Which matrices have an infinity or a nan."""
+    return ~np.isfinite(a).all((-2, -1))
+
+
+def _unconverged(name: str, a: Any, reason: str) -> LinAlgError:
+    """The error for the first matrix that has infinities or nans; where none has, `reason`."""
+    bad = _nonfinite(a)
+    if not bad.any():
+        return LinAlgError(f"linalg.{name}: The algorithm failed to converge because {reason}.")
+    place = f"(Batch element {bad.argmax()}): " if bad.ndim else ""
+    return LinAlgError(f"linalg.{name}: {place}The algorithm failed to converge because the input matrix contained "
+                       "non-finite values.")
+
+
+def svd(a: Any, full: bool) -> tuple[Any, Any, Any]:
+    """U, the singular values from the largest on, and the adjoint of V."""
+    *stack, m, n = a.shape
+    count = min(m, n)
+    if not a.size:
+        rows, columns = (m, n) if full else (count, count)
+        left, right = (np.array(np.broadcast_to(np.eye(size, k, dtype=a.dtype), (*stack, size, k)))
+                       for size, k in ((m, rows), (n, columns)))
+        return left, np.zeros((*stack, count), a.real.dtype), adjoint(right)
+    try:
+        left, values, right = np.linalg.svd(a, full_matrices=full)
+        return by_columns(left), values, by_columns(right)
+    except np.linalg.LinAlgError:
+        raise _unconverged("svd", a, _ILL.format("singular ")) from None
+
+
+def svdvals(a: Any) -> Any:
+    """The singular values from the largest on."""
+    if not a.size:
+        return np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.real.dtype)
+    try:
+        return np.linalg.svd(a, compute_uv=False)
+    except np.linalg.LinAlgError:
+        raise _unconverged("svd", a, _ILL.format("singular ")) from None
+
+
+def eigh(a: Any, uplo: Any) -> tuple[Any, Any]:
+    """The eigenvalues of a Hermitian matrix from the smallest on, and its eigenvectors. One triangle is read."""
+    try:
+        values, vectors = np.linalg.eigh(a, uplo)
+        return values, by_columns(vectors)
+    except np.linalg.LinAlgError:
+        bad = _nonfinite(a)
+        if not bad.any():
+            raise _unconverged("eigh", a, _ILL.format("eigen")) from None
+        values, vectors = np.linalg.eigh(np.where(bad[..., None, None], 0, a), uplo)
+        return np.where(bad[..., None], math.nan, values), np.where(bad[..., None, None], math.nan, vectors)
+
+
+def eigvalsh(a: Any, uplo: Any) -> Any:
+    """The eigenvalues of a Hermitian matrix from the smallest on."""
+    try:
+        return np.linalg.eigvalsh(a, uplo)
+    except np.linalg.LinAlgError:
+        return eigh(a, uplo)[0]
+
+
+def eig(a: Any) -> tuple[Any, Any]:
+    """The eigenvalues and eigenvectors of a square matrix, complex."""
+    dtype = _COMPLEX.get(a.dtype.char, a.dtype)
+    if _nonfinite(a).any():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    values, vectors = np.linalg.eig(a)
+    return values.astype(dtype, copy=False), by_columns(vectors.astype(dtype, copy=False))
+
+
+def eigvals(a: Any) -> Any:
+    """The eigenvalues of a square matrix, complex."""
+    if _nonfinite(a).any():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    return np.linalg.eigvals(a).astype(_COMPLEX.get(a.dtype.char, a.dtype), copy=False)
+
+
+def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:
+    """The lower triangular L with L @ L^H = a, or U = L^H, and the order of the first leading minor that is not
+    positive-definite, or 0. One triangle is read."""
+    try:
+        return by_columns(np.linalg.cholesky(a, upper=upper)), np.zeros(a.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        lower, info = _lower_factor(adjoint(a) if upper else a)
+        return by_columns(adjoint(lower) if upper else lower), info
+
+
+def _lower_factor(a: Any) -> tuple[Any, Any]:
+    """The same, of matrices that are perhaps not positive-definite: these keep what was done before that was found."""
+    lower, info = np.tril(a), np.zeros(a.shape[:-2], np.int32)
+    for i in range(a.shape[-1]):
+        row, below = lower[..., i:i + 1, :i], lower[..., i:, :i]
+        column = lower[..., i:, i] - np.matmul(below, adjoint(row))[..., 0]
+        pivot = column[..., 0].real
+        going = info == 0
+        found = going & ~(pivot > 0)
+        info[found] = i + 1
+        root = np.sqrt(np.where(pivot > 0, pivot, 1))
+        column = np.where((going & ~found)[..., None], column / root[..., None], lower[..., i:, i])
+        column[..., 0] = np.where(going, np.where(found, pivot, root), lower[..., i, i])
+        lower[..., i:, i] = column
+    return lower, info

@@ -1,0 +1,73 @@
+"""Products of Householder reflections, and QR by them, of stacks of matrices. Must not know ops.
+
+A reflection is 1 - tau v v^H. LAPACK keeps the v in the columns below a diagonal whose ones are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..native import lapack
+from .triangular import adjoint, by_columns, turned
+
+
+def reflectors(a: Any, count: int) -> Any:
+    """The vectors v, as the columns of a matrix."""
+    v = np.tril(a[..., :count], -1)
+    v += np.eye(a.shape[-2], count, dtype=a.dtype)
+    return v
+
+
+def householder_product(a: Any, tau: Any) -> Any:
+    """The first columns, as many as `a` has, of the product of the reflections."""
+    found = lapack.householder_product(a, tau)
+    if found is not None:
+        return found
+    m, n = a.shape[-2:]
+    start = np.broadcast_to(np.eye(m, n, dtype=a.dtype), a.shape)
+    return by_columns(reflected(a, tau, start, False))
+
+
+def reflected(a: Any, tau: Any, c: Any, adjoint_too: bool) -> Any:
+    """The product Q of the reflections, or its adjoint, times `c`."""
+    count = tau.shape[-1]
+    v = reflectors(a, count)
+    result = np.array(np.broadcast_to(c, (*np.broadcast_shapes(a.shape[:-2], c.shape[:-2]), *c.shape[-2:])))
+    for i in range(count) if adjoint_too else range(count - 1, -1, -1):
+        vector, scale = v[..., i:, i:i + 1], tau[..., i, None, None]
+        part = result[..., i:, :]
+        part -= (scale.conj() if adjoint_too else scale) * vector * np.matmul(adjoint(vector), part)
+    return result
+
+
+def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
+    """Q @ c, or not `left` c @ Q; with `transpose` the adjoint of Q for Q."""
+    found = lapack.ormqr(a, tau, c, left, transpose)
+    if found is not None:
+        return found
+    if not left:
+        return by_columns(adjoint(reflected(a, tau, adjoint(c), not transpose)))
+    return by_columns(reflected(a, tau, c, transpose))
+
+
+def geqrf(a: Any) -> tuple[Any, Any]:
+    """R with the vectors of the reflections below its diagonal, and their factors tau."""
+    if not a.size:
+        return by_columns(a.copy()), np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
+    h, tau = np.linalg.qr(a, mode="raw")
+    return turned(np.ascontiguousarray(h)), tau
+
+
+def qr(a: Any, mode: str) -> tuple[Any, Any]:
+    """Q and R; 'reduced', 'complete', or 'r' for no Q."""
+    *stack, m, n = a.shape
+    if mode == "r":
+        return np.empty(0, a.dtype), qr(a, "reduced")[1]
+    if not a.size:
+        size = m if mode == "complete" else min(m, n)
+        return (by_columns(np.array(np.broadcast_to(np.eye(m, size, dtype=a.dtype), (*stack, m, size)))),
+                np.zeros((*stack, size, n), a.dtype))
+    q, r = np.linalg.qr(a, mode="complete" if mode == "complete" else "reduced")
+    return by_columns(q), by_columns(r)

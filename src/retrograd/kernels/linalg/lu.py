@@ -1,0 +1,177 @@
+"""LU with partial pivoting, of stacks of matrices: the factors, the row swaps, and solving with them.
+
+By LAPACK where it can be reached, and else by NumPy, whose routines keep their factors to themselves. Pivots are
+LAPACK's: at step i, row i was swapped with row pivots[i], counted from 1. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..native import lapack
+from ..shape import tril, triu
+from .triangular import adjoint, by_columns, solve_triangular
+
+# How many columns are eliminated one by one before the columns right of them are brought up to date by one product.
+_PANEL = 32
+# Up to how many matrices are taken one by one.
+_FEW = 3
+# Up to how many lists of swaps are.
+_MANY = 50
+
+
+def lu_factor(a: Any) -> tuple[Any, Any, Any]:
+    """L, without the ones on its diagonal, and U in one matrix, the pivots, and the first U[i, i] of 0, or 0."""
+    return lapack.lu_factor(a) or _lu_factor(a)
+
+
+def _lu_factor(a: Any) -> tuple[Any, Any, Any]:
+    (*stack, m, n), count = a.shape, min(a.shape[-2:])
+    lu = np.array(a, order="C").reshape(math.prod(stack), m, n)
+    pivots = np.empty((len(lu), count), np.int32)
+    if lu.size:
+        for start in range(0, count, _PANEL):
+            stop = min(start + _PANEL, count)
+            if len(lu) > _FEW:
+                _eliminate(lu, pivots, start, stop)
+            else:
+                for matrix, swaps in zip(lu, pivots, strict=True):
+                    _eliminate_one(matrix, swaps, start, stop)
+            if stop < n:
+                lu[:, start:stop, stop:] = solve_triangular(lu[:, start:stop, start:stop], lu[:, start:stop, stop:],
+                                                            False, True, True)
+                lu[:, stop:, stop:] -= np.matmul(lu[:, stop:, start:stop], lu[:, start:stop, stop:])
+    pivots += 1
+    return (by_columns(lu.reshape(a.shape)), pivots.reshape((*stack, count)),
+            first_true(lu.diagonal(0, -2, -1) == 0).reshape(tuple(stack)))
+
+
+def first_true(flags: Any) -> Any:
+    """Where along the last dim the first true is, counted from 1; 0 where none is. As int32."""
+    if not flags.shape[-1]:
+        return np.zeros(flags.shape[:-1], np.int32)
+    return np.where(flags.any(-1), flags.argmax(-1) + 1, 0).astype(np.int32)
+
+
+def _size(x: Any) -> Any:
+    """How large numbers are, as LAPACK compares them."""
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
+
+
+def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
+    """As `_eliminate`, of one matrix. Its columns become the rows of an array of their own, which is quicker."""
+    columns = lu[start:, start:stop].T.copy()
+    order: dict[int, int] = {}
+    for i in range(stop - start):
+        best = int(_size(columns[i, i:]).argmax()) + i
+        if best != i:
+            elements = columns[:, i].copy()
+            columns[:, i] = columns[:, best]
+            columns[:, best] = elements
+            order[i], order[best] = order.get(best, best), order.get(i, i)
+        pivots[start + i] = start + best
+        below = columns[i, i + 1:]
+        if columns[i, i] != 0:
+            below /= columns[i, i]
+        if i + 1 < stop - start:
+            columns[i + 1:, i + 1:] -= columns[i + 1:, i, None] * below
+    if order:
+        rows = lu[start:]
+        rows[[*order]] = rows[[*order.values()]]
+    lu[start:, start:stop] = columns.T
+
+
+def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
+    """Eliminate some columns, each before the next is looked at, and swap whole rows."""
+    every = np.arange(len(lu))
+    for i in range(start, stop):
+        pivots[:, i] = best = _size(lu[:, i:, i]).argmax(-1) + i
+        rows = lu[:, i].copy()
+        lu[:, i] = lu[every, best]
+        lu[every, best] = rows
+        pivot = lu[:, i, i, None]
+        lu[:, i + 1:, i] /= np.where(pivot == 0, 1, pivot)
+        lu[:, i + 1:, i + 1:stop] -= lu[:, i + 1:, i, None] * lu[:, i, None, i + 1:stop]
+
+
+def row_order(pivots: Any, m: int) -> Any:
+    """The row of the matrix that each row of L @ U is."""
+    *stack, count = pivots.shape
+    swaps = pivots.reshape(math.prod(stack), count) - 1
+    if len(swaps) <= _MANY:
+        return np.array([_order(matrix, m) for matrix in swaps.tolist()], np.int64).reshape((*stack, m))
+    every = np.arange(len(swaps))
+    order = np.array(np.broadcast_to(np.arange(m), (len(swaps), m)))
+    for i in range(min(count, m)):
+        rows = order[:, i].copy()
+        order[:, i] = order[every, swaps[:, i]]
+        order[every, swaps[:, i]] = rows
+    return order.reshape((*stack, m))
+
+
+def _order(swaps: list[int], m: int) -> list[int]:
+    """The same of one matrix."""
+    order = [*range(m)]
+    for i, best in enumerate(swaps[:m]):
+        order[i], order[best] = order[best], order[i]
+    return order
+
+
+def permutation(pivots: Any, like: Any) -> Any:
+    """The matrix P of A = P @ L @ U, as long and of the dtype of `like`."""
+    rows = like.shape[-2]
+    order = row_order(pivots, rows).reshape(math.prod(pivots.shape[:-1]), rows)
+    found = np.zeros((*order.shape, rows), like.dtype)
+    found[np.arange(len(order))[:, None], order, np.arange(rows)] = 1
+    return found.reshape((*pivots.shape[:-1], rows, rows))
+
+
+def lu_factors(lu: Any) -> tuple[Any, Any]:
+    """L, of ones on the diagonal, and U."""
+    m, n = lu.shape[-2:]
+    count = min(m, n)
+    lower, diagonal = tril(lu[..., :count], -1), np.arange(count)
+    lower[..., diagonal, diagonal] = 1
+    return lower, triu(lu[..., :count, :], 0)
+
+
+def lu_unpack(x: Any, pivots: Any, unpack_data: bool, unpack_pivots: bool) -> tuple[Any, Any, Any]:
+    """L, U and P; what is not unpacked is empty."""
+    empty = np.empty(0, x.dtype)
+    lower, upper = lu_factors(x) if unpack_data else (empty, empty)
+    return lower, upper, permutation(pivots, x) if unpack_pivots else empty
+
+
+def lu(x: Any) -> tuple[Any, Any, Any]:
+    """L, U and P of A = P @ L @ U."""
+    factored, pivots, _ = lu_factor(x)
+    return lu_unpack(factored, pivots, True, True)
+
+
+def lu_solve(x: Any, b: Any, indices: Any, left: bool, adjoint_too: bool) -> Any:
+    """The solution of A @ X = B, where not `left` of X @ A = B, with the factors of A; or with the adjoint of A.
+
+    The pivots are in `indices`, which saved values are looked after by.
+    """
+    if not left:
+        return adjoint(lu_solve(x, adjoint(b), indices, True, not adjoint_too))
+    found = lapack.lu_solve(x, indices[0], b, b"C" if adjoint_too else b"N")
+    return by_columns(_solved(x, b, indices[0], adjoint_too)) if found is None else found
+
+
+def _solved(x: Any, b: Any, pivots: Any, adjoint_too: bool) -> Any:
+    order = row_order(pivots, x.shape[-1])
+    stack = np.broadcast_shapes(x.shape[:-2], b.shape[:-2])
+    b = np.broadcast_to(b, (*stack, *b.shape[-2:]))
+    order = np.broadcast_to(order, (*stack, order.shape[-1]))[..., None]
+    if adjoint_too:
+        dual = adjoint(x)
+        y = solve_triangular(dual, b, False, True, False)
+        y = solve_triangular(dual, y, True, True, True)
+        return np.take_along_axis(y, np.argsort(order, -2), -2)
+    y = solve_triangular(x, np.take_along_axis(b, order, -2), False, True, True)
+    return solve_triangular(x, y, True, True, False)
+

@@ -1,0 +1,103 @@
+"""Products of vectors and matrices, of types that the caller has found equal. Must not know ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F16, F32, I64, promote_types
+from ..elementwise.arithmetic import factor
+
+# From how many elements on it matters which of two matrices comes first.
+_LARGE = 1 << 16
+
+
+def mm(x: Any, y: Any, out: Any = ...) -> Any:
+    """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
+    if 0 in x.strides or 0 in y.strides:                 # repeated elements, which NumPy does not hand to the BLAS
+        return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
+    if y.ndim == 2 and _better_transposed(x, y):
+        return np.ascontiguousarray(y.T.dot(x.T).T)
+    return x.dot(y)
+
+
+def _better_transposed(x: Any, y: Any) -> bool:
+    """Whether these are a few rows and a large matrix transposed, a layer's weight: the BLAS then takes up to twice as
+    long for x @ y as for y.T @ x.T."""
+    return bool(y.size > _LARGE and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous)
+
+
+def bmm(x: Any, y: Any, out: Any = ...) -> Any:
+    """The products of two stacks of matrices."""
+    return np.matmul(_dense(x), _dense(y), out=...)
+
+
+def _dense(x: Any) -> Any:
+    """`x`, or a copy where a matrix in it repeats elements by strides of 0, which NumPy does not hand to the BLAS."""
+    return x if x.strides[-1] and x.strides[-2] else np.ascontiguousarray(x)
+
+
+def dot(x: Any, y: Any, out: Any = ...) -> Any:
+    """The sum of the products of two vectors' elements."""
+    return np.asarray(x.dot(y))
+
+
+def vdot(x: Any, y: Any, out: Any = ...) -> Any:
+    """The same, with the first vector conjugated."""
+    return np.asarray(np.vdot(x, y))
+
+
+def _blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * product, written over the product. Where beta is 0, x counts for nothing, even a nan."""
+    if product.dtype.kind in "iu":
+        beta, alpha = factor(int(beta), product), factor(int(alpha), product)
+    if alpha != 1:
+        np.multiply(product, alpha, out=product)
+    if beta == 1:
+        np.add(product, x, out=product)
+    elif beta != 0:
+        np.add(product, np.multiply(x, beta), out=product)
+    return product
+
+
+def addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * mat1 @ mat2, for matrices, or a matrix and a vector."""
+    product = mm(mat1, mat2)
+    if beta == 1 and alpha == 1:
+        return np.add(product, x, out=product)
+    return _blended(x, product, beta, alpha)
+
+
+def baddbmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    """The same for stacks of matrices."""
+    return _blended(x, bmm(mat1, mat2), beta, alpha)
+
+
+def addbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * the sum of the products of two stacks of matrices."""
+    stack, rows, inner = batch1.shape
+    left = batch1.swapaxes(0, 1).reshape(rows, stack * inner)   # the sum is one product of two long matrices
+    right = batch2.reshape(stack * inner, batch2.shape[2])
+    return _blended(x, left.dot(right), beta, alpha)
+
+
+def addr(x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * the outer product of two vectors, in the type common to all; of bools a logical or."""
+    dtype = promote_types(promote_types(x.dtype, vec1.dtype), vec2.dtype)
+    if dtype.kind == "b":
+        beta, alpha = bool(beta), bool(alpha)
+    x, vec1, vec2 = (array.astype(dtype, copy=False) for array in (x, vec1, vec2))
+    return _blended(x, np.multiply(vec1[:, None], vec2, out=...), beta, alpha)
+
+
+def trace(x: Any) -> Any:
+    """The sum of a matrix's diagonal; of ints in int64."""
+    dtype = I64 if x.dtype.kind in "iu" else F32 if x.dtype == F16 else x.dtype
+    result = np.add.reduce(x.diagonal(), dtype=dtype, out=...)
+    return result.astype(F16) if x.dtype == F16 else result
+
+
+def first_row(x: Any) -> Any:
+    """The one row of a new matrix."""
+    return x[0]

@@ -1,0 +1,211 @@
+"""Determinants, inverses and systems of equations, of stacks of matrices. Must not know ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import LinAlgError
+from ..native import lapack
+from .factorizations import eigh, svd
+from .lu import lu_factor, lu_solve
+from .triangular import adjoint, by_columns, solve_triangular, turned
+
+# From which size on the LU of a matrix is kept for the gradient, which else factors it once more.
+_KEPT = 48
+
+
+def det(a: Any) -> Any:
+    """The determinants."""
+    return np.asarray(np.linalg.det(a)).astype(a.dtype, copy=False)
+
+
+def slogdet(a: Any) -> tuple[Any, Any]:
+    """Sign, or phase, and logarithm of the size of the determinants."""
+    sign, size = np.linalg.slogdet(a)
+    return np.asarray(sign), np.asarray(size)
+
+
+def cofactors(a: Any) -> Any:
+    """The cofactors, by which a determinant changes with each element: det(a) a^-T, of singular matrices too."""
+    values, without = np.asarray(np.linalg.det(a))[..., None, None], singular(a)[..., None, None]
+    if not without.any():
+        return values * turned(np.linalg.inv(a))
+    plain = values * turned(np.linalg.inv(np.where(without, np.eye(a.shape[-1], dtype=a.dtype), a)))
+    return np.where(without, _of_singular(a), plain)
+
+
+def singular(a: Any) -> Any:
+    """Which matrices are not to be inverted: of small determinants those that are not merely small themselves."""
+    values, eps = np.asarray(np.linalg.det(a)), float(np.finfo(a.dtype).eps)
+    small = np.asarray(np.abs(values) < 100 * eps)
+    if not small.any():
+        return small
+    sizes = np.linalg.svd(a, compute_uv=False)
+    return (values == 0) | (small & (sizes[..., -1] <= eps ** 0.5 * sizes[..., 0]))
+
+
+def _of_singular(a: Any) -> Any:
+    """The cofactors by singular values, of which each is left out of the product in turn."""
+    left, sizes, right = svd(a, False)
+    phase = np.linalg.det(left) * np.linalg.det(right)
+    others = np.where(np.eye(sizes.shape[-1], dtype=bool), 1, sizes[..., None, :]).prod(-1)
+    found = phase[..., None, None] * np.matmul(left.conj() * others[..., None, :], right.conj())
+    return found.astype(a.dtype, copy=False)
+
+
+def inv_ex(a: Any) -> tuple[Any, Any]:
+    """The inverses, and which diagonal element of U in the LU is 0, counted from 1; 0 where none is."""
+    try:
+        return by_columns(np.linalg.inv(a)), np.zeros(a.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        return _by_lu(a, np.eye(a.shape[-1], dtype=a.dtype))
+
+
+def _by_lu(a: Any, b: Any) -> tuple[Any, Any]:
+    lu, pivots, info = lu_factor(a)
+    return lu_solve(lu, b, (pivots,), True, False), info
+
+
+def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, Any]:
+    """The x of a @ x = b, or not `left` of x @ a = b, and the info of `inv_ex`. `vector` says that b holds vectors.
+
+    Of a large matrix also the LU, or if not `left` that of its transpose, and the pivots; else these are empty.
+    """
+    b = _as_columns(b, left, vector)
+    if not left:
+        a = turned(a)
+    lu, pivots = np.empty((0, 0), a.dtype), np.empty(0, np.int32)
+    if a.ndim == 2 and len(a) >= _KEPT and (found := lapack.lu_factor(a)):
+        lu, pivots, info = found
+        x = lu_solve(lu, b, (pivots,), True, False)
+    else:
+        try:
+            x, info = by_columns(np.linalg.solve(a, b)), np.zeros(a.shape[:-2], np.int32)
+        except np.linalg.LinAlgError:
+            x, info = _by_lu(a, b)
+    return _as_given(x, left, vector), info, lu, pivots
+
+
+def solve_adjoint(b: Any, a: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
+    """The x of the same with the adjoint of `a`, by the LU where `solve_ex` has kept one."""
+    if not lu.size:
+        return solve_ex(adjoint(a), b, left, vector)[0]
+    return _as_given(lu_solve(lu, _as_columns(b, left, vector), (pivots,), True, True), left, vector)
+
+
+def _as_columns(b: Any, left: bool, vector: bool) -> Any:
+    """Right sides as the columns of matrices."""
+    return b[..., None] if vector else b if left else turned(b)
+
+
+def _as_given(x: Any, left: bool, vector: bool) -> Any:
+    """Solutions in columns as the right sides were."""
+    return x[..., 0] if vector else x if left else turned(x)
+
+
+def pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    """The pseudoinverses, where singular values of at most max(atol, rtol * the largest) count as 0."""
+    if not a.size:
+        return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
+    if hermitian:
+        sizes, left = eigh(a, "L")
+        right = adjoint(left)
+    else:
+        left, sizes, right = svd(a, False)
+    size = np.abs(sizes)
+    least = np.maximum(atol, rtol * size.max(-1))[..., None]
+    weights = np.where(size > least, 1 / np.where(size > least, sizes, 1), 0).astype(size.dtype, copy=False)
+    return np.matmul(adjoint(right) * weights[..., None, :], adjoint(left))
+
+
+def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any, Any, Any, Any]:
+    """The least x of those that make a @ x - b least; residuals, ranks, singular values, where the driver has them."""
+    m, n = a.shape[-2:]
+    if vector:
+        b = b[..., None]
+    x, rank, sizes = (_by_qr(a, b, rcond, driver) if driver in ("gels", "gelsy") else None) or _by_singular_values(
+        a, b, rcond)
+    if driver == "gels":
+        _refuse_deficient(np.where((rank > 0) & (rank < min(m, n)), rank + 1, 0))
+    empty = np.empty(0, a.real.dtype)
+    residuals = empty
+    if m > n and (driver == "gels" or (driver != "gelsy" and (rank == n).all())):
+        residuals = np.square(np.abs(np.matmul(a, x) - b)).sum(-2)
+        residuals = residuals[..., 0] if vector else residuals
+    if vector:
+        x = x[..., 0]
+    if driver == "gels":
+        rank = np.empty(0, np.int64)
+    return x, residuals, rank, sizes if driver in ("gelsd", "gelss") else empty
+
+
+def _refuse_deficient(info: Any) -> None:
+    """Raise LinAlgError for the first matrix whose rank is too low for the driver 'gels', which says where it sees."""
+    if info.any():
+        at = int((info.ravel() != 0).argmax())
+        place = f"(Batch element {at}): " if info.ndim else ""
+        raise LinAlgError(f"torch.linalg.lstsq: {place}The least squares solution could not be computed because the "
+                          f"input matrix does not have full rank (error code: {info.flat[at]}).")
+
+
+def _by_singular_values(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
+    """The least solution, the ranks and the singular values."""
+    left, sizes, right = svd(a, False)
+    used = sizes > rcond * sizes[..., :1]
+    weights = np.where(used, 1 / np.where(used, sizes, 1), 0).astype(sizes.dtype, copy=False)
+    x = np.matmul(adjoint(right), weights[..., None] * np.matmul(adjoint(left), b))
+    return by_columns(x), np.asarray(used.sum(-1)), sizes
+
+
+def _by_qr(a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any, None] | None:
+    """The same in a fraction of the time, without singular values; None where that does not do.
+
+    Without LAPACK that is done only where the rank is full beyond doubt.
+    """
+    m, n = a.shape[-2:]
+    if not a.size or not np.isfinite(a).all():
+        return None
+    if driver == "gelsy" and (least := lapack.least_by_pivoted_qr(a, b, rcond)):
+        return by_columns(least[0]), least[1], None
+    if driver == "gels" and (least := lapack.least_by_qr(a, b)):
+        _refuse_deficient(least[1])
+        return by_columns(least[0][..., :n, :]), np.full(a.shape[:-2], min(m, n)), None
+    if m < n:
+        return None
+    q, r = np.linalg.qr(a)
+    try:
+        inverse = np.linalg.inv(r)
+    except np.linalg.LinAlgError:
+        return None
+    conditions = np.abs(r).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
+    if not (conditions * rcond * 100 < 1).all():
+        return None
+    x = np.linalg.solve(r, np.matmul(adjoint(q), b))
+    return by_columns(x), np.full(a.shape[:-2], n, np.int64), None
+
+
+def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
+    """The x of a @ x = b, with the Cholesky factor of `a`."""
+    found = lapack.cholesky_solve(b, factor, upper)
+    if found is not None:
+        return found
+    lower, other = (adjoint(factor), factor) if upper else (factor, adjoint(factor))
+    return by_columns(solve_triangular(other, solve_triangular(lower, b, False, True, False), True, True, False))
+
+
+def cholesky_inverse(factor: Any, upper: bool) -> Any:
+    """The inverse of `a`, with the Cholesky factor of it."""
+    found = lapack.cholesky_inverse(factor, upper)
+    if found is not None:
+        return found
+    lower = adjoint(factor) if upper else factor
+    inverse = solve_triangular(lower, np.eye(lower.shape[-1], dtype=lower.dtype), False, True, False)
+    return by_columns(np.matmul(adjoint(inverse), inverse))
+
+
+def machine_epsilon(dtype: Any) -> float:
+    """The step from 1 to the next number of that type."""
+    return float(np.finfo(dtype).eps)
+

@@ -1,0 +1,105 @@
+"""Triangular systems of equations, of stacks of matrices: by the BLAS, or without it by NumPy's products. Must not know
+ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..native import lapack
+
+# Up to which size a system is not halved, of which most of the work is in products; up to which it is solved row by row
+# in any case; and up to which it is where there are many.
+_SMALL = 64
+_BY_HAND = 4
+_MANY_BY_HAND = 8
+
+
+def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+    """The x of a @ x = b, or not `left` of x @ a = b. Only the upper or lower triangle of `a` is read."""
+    stack, n = lapack.common_stack(a, b), a.shape[-1]
+    together = n <= _MANY_BY_HAND and math.prod(stack) >= 2 * n     # a step for each row, not one for each matrix
+    if not together:
+        found = lapack.solve_triangular(a, b, upper, left, unitriangular)
+        if found is not None:
+            return found
+    if not left:
+        return turned(solve_triangular(turned(a), turned(b), not upper, True, unitriangular))
+    x = np.array(np.broadcast_to(b, (*stack, *b.shape[-2:])), order="C")
+    if x.size:
+        (_row_by_row if together else _substitute)(a, x, upper, unitriangular)
+    return x
+
+
+def triangular_solve(b: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool) -> tuple[Any, Any]:
+    """The x of a @ x = b, or with `transpose` of a^T @ x = b, and a copy of `a`."""
+    x = solve_triangular(turned(a) if transpose else a, b, upper != transpose, True, unitriangular)
+    return by_columns(x), by_columns(np.array(np.broadcast_to(a, (*x.shape[:-2], *a.shape[-2:]))))
+
+
+def triangular_system(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+    """`solve_triangular`, laid out as LAPACK's results are."""
+    return by_columns(solve_triangular(a, b, upper, left, unitriangular))
+
+
+def by_columns(x: Any) -> Any:
+    """The same, each matrix column by column in memory, as LAPACK has it and PyTorch leaves it."""
+    return turned(np.ascontiguousarray(turned(x)))
+
+
+def turned(x: Any) -> Any:
+    """The matrices transposed."""
+    return x.swapaxes(-1, -2)
+
+
+def adjoint(x: Any) -> Any:
+    """The matrices transposed and conjugated."""
+    return turned(x).conj() if x.dtype.kind == "c" else turned(x)
+
+
+def _substitute(a: Any, x: Any, upper: bool, unit: bool) -> None:
+    """Replace the right-hand sides `x` by the solutions."""
+    n = a.shape[-1]
+    if n > _SMALL:
+        first, last = slice(n // 2), slice(n // 2, n)
+        if upper:
+            first, last = last, first
+        _substitute(a[..., first, first], x[..., first, :], upper, unit)
+        x[..., last, :] -= np.matmul(a[..., last, first], x[..., first, :])
+        _substitute(a[..., last, last], x[..., last, :], upper, unit)
+        return
+    if n <= _BY_HAND or not _by_lapack(a, x, upper, unit):
+        _row_by_row(a, x, upper, unit)
+
+
+def _row_by_row(a: Any, x: Any, upper: bool, unit: bool) -> None:
+    """The same, of as many steps as there are rows, each for the whole stack."""
+    n = a.shape[-1]
+    for i in range(n - 1, -1, -1) if upper else range(n):
+        known = slice(i + 1, n) if upper else slice(i)
+        row = x[..., i, :]
+        if i != (n - 1 if upper else 0):
+            row -= np.matmul(a[..., i:i + 1, known], x[..., known, :])[..., 0, :]
+        if not unit:
+            row /= a[..., i, i, None]
+
+
+def _by_lapack(a: Any, x: Any, upper: bool, unit: bool) -> bool:
+    """The same for a small system without infinities or zeros on its diagonal; False for any other.
+
+    LU leaves an upper triangle as it is, so LAPACK's solver does what a triangular one does. A lower triangle is an
+    upper one from behind.
+    """
+    if not np.isfinite(a).all():
+        return False
+    triangle = np.triu(a if upper else a[..., ::-1, ::-1], 1 if unit else 0)
+    if unit:
+        triangle += np.eye(a.shape[-1], dtype=a.dtype)
+    try:
+        found = np.linalg.solve(triangle, x if upper else x[..., ::-1, :])
+    except np.linalg.LinAlgError:
+        return False
+    x[...] = found if upper else found[..., ::-1, :]
+    return True

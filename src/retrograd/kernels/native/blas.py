@@ -1,0 +1,99 @@
+"""The BLAS behind NumPy, for what NumPy does not offer: its number of threads, and products added to what is there.
+
+OpenBLAS's threads wait for each other at every product. That costs more than small products do, and more yet where
+several of our threads ask for products at once. Its number of threads is the process's, so it is set when the first
+part of a program begins such work and put back when the last ends. Must not know what the products are for.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ...dtypes import F32, F64
+from . import openblas
+
+_ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # what <cblas.h> calls them
+_LETTERS = {F32: "s", F64: "d"}
+
+
+class _Control(NamedTuple):
+    get: Callable[[], int]
+    set: Callable[[int], None]
+
+
+def _control() -> _Control | None:
+    """OpenBLAS's functions for its threads; None for another BLAS, or where they are out of reach."""
+    get = openblas.function("openblas_get_num_threads", "", "f")
+    return get and _Control(get, openblas.function("openblas_set_num_threads", "f"))
+
+
+def add_product(columns: Any, lines: Any, out: Any, rows: int) -> bool:
+    """out += columns.T @ lines, so many rows at a time, in one pass; False, and nothing done, where that cannot be.
+
+    `columns` (pairs, n), `lines` (pairs, length) and `out` (n, length) have rows without gaps.
+    """
+    letter, width = _LETTERS.get(out.dtype), out.itemsize
+    product = letter and openblas.function(f"cblas_{letter}gemm", f"fffnnn{letter}pnpn{letter}pn")
+    if not product:
+        return False
+    (pairs, count), length = columns.shape, lines.shape[1]
+    first, line, place = columns.ctypes.data, lines.ctypes.data, out.ctypes.data
+    gaps = [max(array.strides[0] // width, array.shape[1]) for array in (columns, lines, out)]
+    for at in range(0, count, rows):
+        product(_ROWS, _TRANSPOSED, _AS_IT_IS, min(rows, count - at), length, pairs, 1.0, first + at * width, gaps[0],
+                line, gaps[1], 1.0, place + at * gaps[2] * width, gaps[2])
+    return True
+
+
+class _Use:
+    """How many are inside `alone`, and how many threads there were before."""
+
+    lock = threading.Lock()
+    inside = before = 0
+
+    @classmethod
+    def forget(cls) -> None:
+        """A forked process has none of the threads that were inside."""
+        cls.lock = threading.Lock()
+        if cls.inside and (control := _control()):
+            control.set(cls.before)
+        cls.inside = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Use.forget)
+
+
+def can_be_alone() -> bool:
+    """Whether `alone` has an effect."""
+    return _control() is not None
+
+
+def is_alone() -> bool:
+    """Whether a part of the program is inside `alone`."""
+    return _Use.inside > 0
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Within, each product is computed by the thread that asks for it."""
+    control = _control()
+    if control is None:
+        yield
+        return
+    with _Use.lock:
+        if not _Use.inside:
+            _Use.before = control.get()
+            control.set(1)
+        _Use.inside += 1
+    try:
+        yield
+    finally:
+        with _Use.lock:
+            _Use.inside -= 1
+            if not _Use.inside:
+                control.set(_Use.before)

@@ -1,0 +1,1 @@
+"""What neural networks compute: activations, normalization, attention, losses."""

@@ -1,0 +1,58 @@
+"""Rows added to those of a table that an index names, where some come to one row. Must not know what a table is for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_BLOCK = 1 << 15
+
+_PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
+
+
+def add_rows(table: Any, rows: Any, values: Any) -> None:
+    """Add row i of `values` to row `rows[i]` of `table`, in order.
+
+    Wide rows that come about equally often are added in rounds. Of others, `np.add.at` adds the single elements, a
+    block at a time, since it is quick only in one dimension; two neighbours of a row are added as one complex number,
+    which is the same sum.
+    """
+    if not values.size:
+        return
+    values = np.ascontiguousarray(values, table.dtype)
+    if table.shape[1] >= 32 and values.size >= _BLOCK and 4 * len(table) <= len(rows):
+        counts = np.bincount(rows, minlength=len(table))
+        if int(counts.max()) <= values.size // 8000:         # a round costs some microseconds, however few rows it adds
+            _add_in_rounds(table, rows, values, counts)
+            return
+    if table.shape[1] % 2 == 0 and table.dtype in _PAIRED:
+        table, values = table.view(_PAIRED[table.dtype]), values.view(_PAIRED[table.dtype])
+    width = table.shape[1]
+    flat = table.reshape(-1)
+    if width == 1:
+        np.add.at(flat, rows, values.reshape(-1))
+        return
+    height = max(_BLOCK // width, 1)
+    columns, places = np.arange(width), np.empty((min(height, len(rows)), width), np.int64)
+    for start in range(0, len(rows), height):
+        block = values[start:start + height]
+        thread = places[:len(block)]
+        np.add((rows[start:start + height] * width)[:, None], columns, out=thread)
+        np.add.at(flat, thread.reshape(-1), block.reshape(-1))
+
+
+def _add_in_rounds(table: Any, rows: Any, values: Any, counts: Any) -> None:
+    """As `add_rows`: first what comes first to each row of `table`, then what comes second, and so on.
+
+    The rows stand in the order of how often they come, so that those of a round are the first ones.
+    """
+    order = np.argsort(rows.astype(np.uint16) if len(table) <= 1 << 16 else rows, kind="stable")
+    by_count = np.argsort(-counts, kind="stable")
+    starts, falling = (np.cumsum(counts) - counts)[by_count], -counts[by_count]
+    sums = table.take(by_count, 0)
+    part = np.empty_like(sums)
+    for k, reached in enumerate(np.searchsorted(falling, -np.arange(-int(falling[0])), side="left").tolist()):
+        values.take(order.take(starts[:reached] + k), 0, out=part[:reached], mode="clip")
+        np.add(sums[:reached], part[:reached], out=sums[:reached])
+    table[by_count] = sums

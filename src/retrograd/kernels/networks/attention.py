@@ -1,0 +1,42 @@
+"""Scaled dot-product attention of four dims: (batch, heads, length, size). Must not know ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..elementwise.elementary import widened
+from .softmax import safe_softmax
+
+
+def _stack(x: Any, heads: int) -> Any:
+    """x as a stack of matrices, each head as often as it serves one of `heads`; half precision as single."""
+    if x.shape[1] != heads:
+        x = np.repeat(x, heads // x.shape[1], 1)
+    x = x.reshape(-1, *x.shape[2:])
+    return widened(x)
+
+
+def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> tuple[Any, Any]:
+    """softmax(q @ k^T * scale + mask) @ v, and that softmax as a stack of matrices.
+
+    The mask is added, and broadcasts; rows that it leaves nothing of are 0. Causal rows see no later columns.
+    """
+    heads = q.shape[1]
+    left, right = _stack(q, heads), _stack(k, heads)
+    scores = np.matmul(left * left.dtype.type(scale), right.swapaxes(1, 2))
+    if mask is not None:
+        shaped = scores.reshape(*q.shape[:3], k.shape[2])
+        np.add(shaped, mask, out=shaped, casting="same_kind")
+    if causal:
+        np.copyto(scores, -math.inf, where=np.triu(np.ones(scores.shape[1:], bool), 1))
+    weights = safe_softmax(scores, 2)
+    out = np.matmul(weights, _stack(v, heads)).reshape(*q.shape[:3], v.shape[3])
+    return out.astype(q.dtype, copy=False), weights
+
+
+def attention_weights(q: Any, k: Any, weights: Any, scale: float) -> Any:
+    """The softmax in `attention`, which forward has found already, as a function of q and k."""
+    return weights

@@ -1,0 +1,140 @@
+"""Standardising where a mean, a deviation and a weight each hold for long runs of elements, as for channels of images.
+
+Runs are the rows of a matrix. Whatever is summed is summed by run first, in one pass over memory; what is made of these
+sums is small and in double precision; then each run is multiplied by one number and added to another. Must not know
+ops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F64
+from ..linalg.line_products import add_thin, by_row
+from ..native.threads import in_parts
+
+# Runs shorter than this are no gain: NumPy starts its loops anew for each of them. And how far a mean may be from 0,
+# against the deviation, in squares: further off, differences of sums lose digits.
+_LONG, FAR = 32, 15.0
+# Elements of which the second product is held, and nanoseconds for each element of a pass.
+_BLOCK, _PASS = 1 << 18, 0.15
+
+
+def length_of_runs(x: Any, axes: tuple[int, ...], *factors: Any) -> int:
+    """How many elements of x there are in the last `axes`, all along which the factors are the same; 0 if few."""
+    length = 1
+    for axis in range(x.ndim - 1, -1, -1):
+        if axis not in axes or any(f is not None and f.shape[axis] != 1 for f in factors):
+            break
+        length *= x.shape[axis]
+    return length if length >= _LONG and x.size else 0
+
+
+def as_runs(factor: Any, x: Any, length: int) -> Any:
+    """A number for each run of x, shaped as what leads to the runs; of a factor that broadcasts with x."""
+    lead = x.shape[:_lead(x, length)]
+    return np.broadcast_to(factor.reshape(factor.shape[:len(lead)]), lead)
+
+
+def _lead(x: Any, length: int) -> int:
+    """How many axes of x are before those of the runs."""
+    axis: int = x.ndim
+    while length > 1:
+        axis -= 1
+        length //= x.shape[axis]
+    return axis
+
+
+def sums_of_runs(x: Any, length: int, other: Any = None) -> Any:
+    """For each run the sum of x, or of its products with another, shaped as what leads to the runs; in double."""
+    rows, found = x.reshape(-1, length), np.empty(x.size // length, x.dtype)
+    if other is None:
+        ones = np.ones(length, x.dtype)
+        in_parts(lambda a, b: np.copyto(found[a:b], by_row(rows[a:b], ones)), len(rows), x.size * _PASS)
+    else:
+        others = other.reshape(-1, length)
+        in_parts(lambda a, b: np.vecdot(rows[a:b], others[a:b], out=found[a:b]), len(rows), x.size * _PASS)
+    return found.astype(F64).reshape(x.shape[:_lead(x, length)])
+
+
+def moments_of_runs(x: Any, axes: tuple[int, ...], length: int) -> tuple[Any, Any] | None:
+    """Mean and biased variance over the axes, which keep size 1, in double precision; None if that loses digits."""
+    totals, squares = sums_of_runs(x, length), sums_of_runs(x, length, x)
+    over, count = tuple([axis for axis in axes if axis < totals.ndim]), math.prod([x.shape[axis] for axis in axes])
+    mean = np.add.reduce(totals, axis=over, keepdims=True) / count
+    variance = np.add.reduce(squares, axis=over, keepdims=True) / count - mean * mean
+    if not (mean * mean <= FAR * variance).all():
+        return None
+    shape = mean.shape + (1,) * (x.ndim - mean.ndim)
+    return mean.reshape(shape), variance.reshape(shape)
+
+
+def scaled_runs(x: Any, length: int, scale: Any, shift: Any = None) -> Any:
+    """x * scale + shift, where these have a number for each run."""
+    rows, out = x.reshape(-1, length), np.empty(x.shape, x.dtype)
+    flat, ones = out.reshape(rows.shape), np.ones((1, length), x.dtype)
+    scale = scale.astype(x.dtype).reshape(-1, 1)
+    shift = None if shift is None else shift.astype(x.dtype).reshape(1, -1)
+
+    def work(start: int, stop: int) -> None:
+        part = np.multiply(rows[start:stop], scale[start:stop], out=flat[start:stop])
+        if shift is not None:
+            add_thin(ones, shift[:, start:stop], part)     # half as long as NumPy takes to broadcast
+
+    in_parts(work, len(rows), x.size * 2 * _PASS)
+    return out
+
+
+def runs_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: tuple[int, ...], length: int) -> Any:
+    """The gradient by x of standardize(x) * weight, as factor * g + slope * x + level with numbers for each run."""
+    x, mean = near(x, mean, rstd)
+    gs, dots = sums_of_runs(g, length), sums_of_runs(g, length, x)
+    over, count = tuple([axis for axis in axes if axis < gs.ndim]), math.prod([x.shape[axis] for axis in axes])
+    middle, inverse = (a.reshape(a.shape[:gs.ndim]).astype(F64) for a in (mean, rstd))
+    factor = inverse
+    if weight is not None:
+        weight = weight.reshape(weight.shape[:gs.ndim])
+        gs, dots, factor = gs * weight, dots * weight, inverse * weight
+    total, dot = (np.add.reduce(a, axis=over, keepdims=True) for a in (gs, dots))
+    slope = (total * middle - dot) * (inverse ** 3 / count)
+    level = -slope * middle - total * inverse / count
+    factor, slope, level = (np.broadcast_to(a, gs.shape).astype(x.dtype) for a in (factor, slope, level))
+    return _combined(g, x, factor.reshape(-1, 1), slope.reshape(-1, 1), level.reshape(1, -1), length)
+
+
+def _combined(g: Any, x: Any, factor: Any, slope: Any, level: Any, length: int) -> Any:
+    """factor * g + slope * x + level."""
+    out = np.empty(x.shape, x.dtype)
+    rows, others, flat = (a.reshape(-1, length) for a in (g, x, out))
+    step, ones = max(1, _BLOCK // length), np.ones((1, length), x.dtype)
+
+    def work(start: int, stop: int) -> None:
+        spare = np.empty((min(step, stop - start), length), x.dtype)
+        for a in range(start, stop, step):
+            b = min(a + step, stop)
+            part = np.multiply(rows[a:b], factor[a:b], out=flat[a:b])
+            part += np.multiply(others[a:b], slope[a:b], out=spare[:b - a])
+            add_thin(ones, level[:, a:b], part)
+
+    in_parts(work, len(rows), x.size * 4 * _PASS)
+    return out
+
+
+def near(x: Any, mean: Any, rstd: Any) -> tuple[Any, Any]:
+    """x and its mean, or x less its mean and 0, if some mean is so far from 0 that differences of sums lose digits."""
+    if (np.square(mean * rstd) <= FAR).all():
+        return x, mean
+    return np.subtract(x, mean, out=...), np.zeros_like(mean)
+
+
+def runs_sum(g: Any, x: Any, mean: Any, rstd: Any, over: tuple[int, ...], length: int) -> Any:
+    """The sum of g * standardize(x) over the axes `over`, which keep size 1."""
+    x, mean = near(x, mean, rstd)
+    gs, dots = sums_of_runs(g, length), sums_of_runs(g, length, x)
+    middle, inverse = (a.reshape(a.shape[:gs.ndim]) for a in (mean, rstd))
+    total = np.add.reduce((dots - gs * middle) * inverse, axis=tuple([axis for axis in over if axis < gs.ndim]),
+                          keepdims=True)
+    return total.reshape(total.shape + (1,) * (x.ndim - total.ndim))

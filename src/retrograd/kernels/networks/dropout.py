@@ -1,0 +1,34 @@
+"""What dropout multiplies with and adds. Arrays in, arrays out; must not know what is dropped."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F16
+
+# The value far below 0 that selu tends to, times -1.
+_ALPHA = 1.7580993408473766
+
+
+def refuse_integers(dtype: np.dtype[Any], name: str) -> None:
+    """Refuse types that cannot hold what noise is made into. `name` is PyTorch's for the type that it has by then."""
+    if dtype.kind in "biu":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}. Convert with .float() "
+                           "first.")
+
+
+def affine(noise: Any, p: float) -> tuple[Any, Any]:
+    """The slope and the shift with which alpha dropout keeps the mean and the variance of what selu gives."""
+    factor = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
+    wide = np.float32 if noise.dtype == F16 else noise.dtype.type
+    shift = ((noise - 1).astype(wide) * wide(_ALPHA * factor)).astype(noise.dtype)
+    shift = (shift.astype(wide) + wide(_ALPHA * factor * p)).astype(noise.dtype)
+    return (noise.astype(wide) * wide(factor)).astype(noise.dtype), shift
+
+
+def native_dropout(x: Any, mask: Any, scale: float | None) -> Any:
+    """x where the mask keeps it, scaled; and the mask. Without a scale it is a copy of x."""
+    return (x.copy() if scale is None else np.multiply(x, mask) * scale), mask

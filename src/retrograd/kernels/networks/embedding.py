@@ -1,0 +1,107 @@
+"""Rows of a table by number, and sums, means and extremes of bags of them. Must not know ops.
+
+Numbers of rows are int64 arrays whose elements have been checked. A row that is `padding` (-1 for none) has no
+gradient; with `by_count`, the gradient of a row is divided by how often its number stands in the index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..indexing.indexing import Shape
+from .adding_rows import add_rows
+
+SUM, MEAN, MAX = range(3)
+
+
+def embedding(weight: Any, index: Any, padding: int, by_count: bool) -> Any:
+    """The rows that `index` names."""
+    return weight.take(index, 0, mode="clip")
+
+
+def embedding_backward(g: Any, index: Any, shape: Shape, padding: int, by_count: bool) -> Any:
+    """Zeros of `shape` with the rows of `g` added where `index` says."""
+    out = np.zeros(shape, g.dtype)
+    add_rows(out, index.reshape(-1), g.reshape(index.size, shape[1]))
+    if by_count and index.size:
+        out /= np.maximum(np.bincount(index.reshape(-1), minlength=shape[0]), 1).astype(g.real.dtype)[:, None]
+    if padding >= 0:
+        out[padding:padding + 1] = 0
+    return out
+
+
+def embedding_rows(g: Any, index: Any, padding: int, by_count: bool) -> Any:
+    """What `embedding_backward` undoes: rows of `g`, divided by their count, and zeros for the padding."""
+    out = g.take(index, 0, mode="clip")
+    if by_count and index.size:
+        out /= np.bincount(index.reshape(-1))[index].astype(g.real.dtype)[..., None]
+    if padding >= 0:
+        out[index == padding] = 0
+    return out
+
+
+def renorm_rows(out: Any, index: Any, largest: float, p: float) -> Any:
+    """Scale the rows that `index` names, where their p-norm is larger than that, down to it."""
+    rows = np.unique(index)
+    norms = np.linalg.norm(out[rows], p, 1).astype(np.float64)
+    long = norms > largest
+    out[rows[long]] *= (largest / (norms[long] + 1e-7)).astype(out.dtype)[:, None]
+    return out
+
+
+# Bags of rows
+
+def embedding_bag(weight: Any, scales: Any, index: Any, starts: Any, mode: int, padding: int, by_count: bool
+                  ) -> tuple[Any, Any, Any, Any]:
+    """The rows that `index` names, brought together: those from one start to the next are a bag.
+
+    Returned are the sum, the mean or the largest of each bag, the bag of each row, how many rows count for each bag
+    (the padding does not), and, of the largest, from which row it is. `scales`, if there are any, are numbers that the
+    rows are multiplied with.
+    """
+    count = len(starts)
+    found = _equal_bags(weight, index, starts, mode) if scales is None and (padding < 0 or mode != MAX) else None
+    if found and (padding < 0 or not (index == padding).any()):
+        return found
+    bags = np.searchsorted(starts, np.arange(index.size), side="right") - 1
+    used = index != padding
+    rows, of = weight.take(index[used], 0, mode="clip"), bags[used]
+    sizes = np.bincount(of, minlength=count)
+    out = np.zeros((count, weight.shape[1]), weight.dtype)
+    chosen = np.zeros(out.shape if mode == MAX else (0, 0), np.int64)
+    if mode == MAX:
+        _largest(out, chosen, rows, index[used], of)
+    else:
+        add_rows(out, of, rows if scales is None else rows * scales[used][:, None])
+        if mode == MEAN:
+            out /= np.maximum(sizes, 1).astype(out.dtype)[:, None]
+    return out, bags, sizes, chosen
+
+
+def _equal_bags(weight: Any, index: Any, starts: Any, mode: int) -> tuple[Any, Any, Any, Any] | None:
+    """The same where all bags have as many rows, and all of these count: an axis of an array. Else None."""
+    count, size = len(starts), index.size // max(len(starts), 1)
+    if not size or count * size != index.size or (starts != np.arange(0, index.size, size)).any():
+        return None
+    rows = weight.take(index, 0, mode="clip").reshape(count, size, -1)
+    bags, sizes, chosen = np.repeat(np.arange(count), size), np.full(count, size), np.zeros((0, 0), np.int64)
+    if mode == MAX:
+        place = rows.argmax(1)
+        chosen = np.take_along_axis(index.reshape(count, size), place, 1)
+        return np.take_along_axis(rows, place[:, None], 1)[:, 0], bags, sizes, chosen
+    out = np.add.reduce(rows, axis=1, out=...)
+    return out if mode == SUM else np.divide(out, out.dtype.type(size), out=out), bags, sizes, chosen
+
+
+def _largest(out: Any, chosen: Any, rows: Any, index: Any, of: Any) -> None:
+    """Write the largest of each bag, and the first row that it is in."""
+    if not rows.size:
+        return
+    first = np.flatnonzero(np.concatenate(([True], of[1:] != of[:-1])))
+    largest = np.maximum.reduceat(rows, first, 0)
+    out[of[first]] = largest
+    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(of))))
+    place = np.where(rows == largest[group], np.arange(len(rows))[:, None], len(rows))
+    chosen[of[first]] = index[np.minimum(np.minimum.reduceat(place, first, 0), len(rows) - 1)]

@@ -1,0 +1,161 @@
+"""Losses with a kernel of their own. Arrays in, arrays out; must not know ops.
+
+`reduction` is "mean", "sum" or "none". What is reduced is added up as any other sum.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import refuse
+from ..elementwise.choosing import limited
+from ..elementwise.elementary import widened
+from ..reductions import mean_all, sum_all
+
+
+def reduced(values: Any, reduction: str) -> Any:
+    """The mean or the sum of the values, or the values."""
+    if reduction == "mean":
+        return mean_all(values, None)
+    return sum_all(values, None) if reduction == "sum" else values
+
+
+def mse_loss(x: Any, y: Any, reduction: str) -> Any:
+    """(x - y)²."""
+    refuse(x.dtype, "mse_cpu", "biuc")
+    off = np.subtract(x, y, out=...)
+    return reduced(np.multiply(off, off, out=off), reduction)
+
+
+def smooth_l1_loss(x: Any, y: Any, reduction: str, beta: float) -> Any:
+    """|x - y| - beta / 2, and (x - y)² / (2 beta) where that is less than beta apart."""
+    refuse(x.dtype, "smooth_l1_cpu", "biuc")
+    off = np.abs(np.subtract(x, y, out=...), out=...)
+    if beta:
+        near = limited(off, -math.inf, beta)                # either formula is near * (off - near / 2) / beta
+        np.subtract(off, 0.5 * near, out=off)
+        np.multiply(np.divide(near, beta, out=near), off, out=off)
+    return reduced(off, reduction)
+
+
+def huber_loss(x: Any, y: Any, reduction: str, delta: float) -> Any:
+    """(x - y)² / 2, and delta (|x - y| - delta / 2) where that is more than delta apart."""
+    refuse(x.dtype, "huber_cpu", "biuc")
+    off = np.abs(np.subtract(x, y, out=...), out=...)
+    near = limited(off, -math.inf, delta)                   # either formula is near * (off - near / 2)
+    np.subtract(off, 0.5 * near, out=off)
+    return reduced(np.multiply(near, off, out=off), reduction)
+
+
+def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
+    """-(y log(x) + (1 - y) log(1 - x)), with logarithms of at least -100."""
+    refuse(x.dtype, "binary_cross_entropy", "biuc")
+    if x.size and not (np.min(x) >= 0 and np.max(x) <= 1):
+        raise RuntimeError(f"all elements of input should be between 0 and 1: they go from {np.min(x)} to {np.max(x)}. "
+                           "Apply sigmoid, or use binary_cross_entropy_with_logits.")
+    if y.size and not (np.min(y) >= 0 and np.max(y) <= 1):
+        raise RuntimeError("all elements of target should be between 0 and 1: they go from "
+                           f"{np.min(y)} to {np.max(y)}.")
+    wide = widened(x)
+    loss = (y - 1) * np.maximum(np.log1p(-wide), -100) - y * np.maximum(np.log(wide), -100)
+    return reduced(np.asarray(_weighted(loss, weight).astype(x.dtype, copy=False)), reduction)
+
+
+def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+    """The same of sigmoid(x), computed at once so that it neither overflows nor loses small numbers; in y's dtype."""
+    refuse(x.dtype, "log_sigmoid_cpu", "biuc")
+    wide = widened(x)
+    log_sigmoid = np.minimum(wide, 0) - np.log1p(np.exp(-np.abs(wide)))
+    if pos_weight is not None:
+        log_sigmoid = log_sigmoid * ((pos_weight - 1) * y + 1)
+    loss = _weighted((1 - y) * wide - log_sigmoid, weight)
+    return reduced(np.asarray(loss.astype(y.dtype, copy=False)), reduction)
+
+
+def _weighted(loss: Any, weight: Any) -> Any:
+    return loss if weight is None else loss * weight
+
+
+# Negative log-likelihood
+
+@lru_cache(maxsize=16)
+def _rows(n: int) -> Any:
+    rows = np.arange(n)
+    rows.flags.writeable = False
+    return rows
+
+
+def _classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]:
+    """The target classes, and which of them count (None where all do). Raises IndexError for one out of bounds."""
+    classes = target if target.dtype == np.int64 else target.astype(np.int64)
+    # As unsigned numbers the negative ones are large.
+    inside = classes.size == 0 or classes.view(np.uint64).max() < count
+    if inside and not 0 <= ignore_index < count:
+        return classes, None
+    counts = classes != ignore_index
+    wrong = counts & ((classes < 0) | (classes >= count))
+    if wrong.any():
+        raise IndexError(f"Target {classes[wrong][0]} is out of bounds: there are {count} classes, and ignore_index is "
+                         f"{ignore_index}.")
+    return (classes, None) if counts.all() else (np.where(counts, classes, 0), counts)
+
+
+def _weights(classes: Any, counts: Any, weight: Any, dtype: Any) -> Any:
+    """What each target weighs; None where all weigh 1."""
+    if weight is not None:
+        weights = weight[classes]
+        return weights if counts is None else np.where(counts, weights, np.zeros((), dtype))
+    return None if counts is None else counts.astype(dtype)
+
+
+def _counted(values: Any, counts: Any) -> Any:
+    """The values, and zeros where they do not count: there they may be infinite."""
+    return values if counts is None else np.where(counts, values, np.zeros((), values.dtype))
+
+
+def _places(classes: Any, ndim: int) -> tuple[Any, ...]:
+    """The index of each target's element: along axis 1, or the only one."""
+    if ndim == 1:
+        return (classes,)
+    if classes.ndim == 1:
+        return (_rows(len(classes)), classes)
+    first, *others = np.ix_(*map(_rows, classes.shape))
+    return (first, classes, *others)
+
+
+def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
+    """-x of the target's class, by the weights of the classes; a mean is divided by what they sum to."""
+    refuse(x.dtype, "nll_loss2d_forward_out_frame" if x.ndim > 2 else "nll_loss_out_frame", "biuc")
+    classes, counts = _classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
+    scores = x[_places(classes, x.ndim)]
+    weights = _weights(classes, counts, weight, x.dtype)
+    if weights is not None:
+        scores = _counted(scores if weight is None else scores * weights, counts)
+    if reduction == "none":
+        return np.negative(scores, out=...)
+    total = sum_all(scores, None)
+    return np.divide(total, -_total(classes, weights) if reduction == "mean" else -1, out=total)
+
+
+def _total(classes: Any, weights: Any) -> Any:
+    """What the targets weigh together."""
+    return classes.size if weights is None else np.add.reduce(weights, axis=None)
+
+
+def nll_loss_backward(g: Any, target: Any, weight: Any, shape: tuple[int, ...], reduction: str,
+                      ignore_index: int) -> Any:
+    """The gradient by x: -g in the places of the targets' classes, by their weights, and zeros elsewhere."""
+    g = np.asarray(g)
+    classes, counts = _classes(target, shape[min(len(shape) - 1, 1)], ignore_index)
+    weights = _weights(classes, counts, weight, g.dtype)
+    if reduction == "mean":
+        g = np.divide(g, _total(classes, weights), dtype=g.dtype)
+    if weights is not None:
+        g = _counted(g if weight is None else g * weights, counts)
+    result = np.zeros(shape, g.dtype)
+    result[_places(classes, len(shape))] = -g
+    return result

@@ -1,0 +1,110 @@
+"""Layer, group and batch normalisation: standardise, then times a weight plus a bias. Must not know ops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import refuse
+from ..elementwise.elementary import widened
+from .channels import FAR, as_runs, length_of_runs, moments_of_runs, runs_sum, scaled_runs
+from .standardizing import moments, standardized_rows, sums
+
+
+def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[Any, Any, Any]:
+    """x standardised over its last `rank` axes, times weight, plus bias; with the means and 1 / the deviations."""
+    refuse(x.dtype, "LayerNormKernelImpl", "biuc")
+    lead, shape = x.shape[:x.ndim - rank], x.shape[x.ndim - rank:]
+    length, stats = math.prod(shape), lead + (1,) * rank
+    kept = x.dtype if weight is None else weight.dtype
+    if not x.size:
+        return x.copy(), np.zeros(stats, kept), np.full(stats, eps ** -0.5 if eps > 0 else math.inf, kept)
+    scale, shift = (None if a is None else widened(a).reshape(length) for a in (weight, bias))
+    out, mean, rstd = standardized_rows(widened(x).reshape(-1, length), scale, shift, eps)
+    out, mean, rstd = out.reshape(x.shape), mean.reshape(stats), rstd.reshape(stats)
+    if out.dtype is x.dtype and mean.dtype is kept:
+        return out, mean, rstd
+    return out.astype(x.dtype, copy=False), mean.astype(kept, copy=False), rstd.astype(kept, copy=False)
+
+
+def _affine(out: Any, weight: Any, bias: Any, shape: Sequence[int]) -> Any:
+    """`out` times weight plus bias, which `shape` makes fit; written over it."""
+    if weight is not None:
+        out *= widened(weight).reshape(shape)
+    if bias is not None:
+        out += widened(bias).reshape(shape)
+    return out
+
+
+def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple[Any, Any, Any]:
+    """x (N, C, …) standardised over each of `groups` groups of channels, times weight, plus bias (C)."""
+    refuse(x.dtype, "GroupNormKernelImpl", "biuc")
+    count, kept = x.shape[0], x.dtype if weight is None else weight.dtype
+    if not x.size:
+        return x.copy(), np.zeros((count, groups), kept), np.zeros((count, groups), kept)
+    parts, per_channel = widened(x).reshape(count, groups, x.shape[1] // groups, -1), (1, groups, -1, 1)
+    weight, bias = (None if a is None else widened(a).reshape(per_channel) for a in (weight, bias))
+    length = length_of_runs(parts, (2, 3), weight, bias)
+    found = moments_of_runs(parts, (2, 3), length) if length else None
+    if found is None:
+        out, mean, rstd = standardized_rows(parts.reshape(count * groups, -1), None, None, eps)
+        out = _affine(out.reshape(parts.shape), weight, bias, per_channel)
+    else:
+        mean, rstd = found[0], 1.0 / np.sqrt(found[1] + eps)
+        out = _by_runs(parts, weight, bias, mean, rstd, length)
+    return (out.reshape(x.shape).astype(x.dtype, copy=False), mean.reshape(count, groups).astype(kept, copy=False),
+            rstd.reshape(count, groups).astype(kept, copy=False))
+
+
+def _by_runs(x: Any, weight: Any, bias: Any, mean: Any, rstd: Any, length: int) -> Any:
+    """(x - mean) * rstd * weight + bias, in two passes: as a product and a sum with numbers for each run."""
+    scale = rstd if weight is None else rstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    return scaled_runs(x, length, as_runs(scale, x, length), as_runs(shift, x, length))
+
+
+def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any, Any]:
+    """x (N, C, …) standardised over all but channels, times weight, plus bias; mean, 1 / deviation and variance."""
+    refuse(x.dtype, "batch_norm", "biuc")
+    shape, final, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
+    kept = final if weight is None else weight.dtype
+    x = widened(x)
+    weight, bias = (None if a is None else widened(a).reshape(shape) for a in (weight, bias))
+    length = length_of_runs(x, axes[1:])
+    found = moments_of_runs(x, axes, length) if length else None
+    mean, variance = moments(x, axes) if found is None else found
+    rstd = np.reciprocal(np.sqrt(variance + variance.dtype.type(eps)))
+    if found is None:
+        out = np.subtract(x, mean, out=...)
+        out = _affine(out, rstd if weight is None else rstd * weight, bias, shape)
+    else:
+        out = _by_runs(x, weight, bias, mean, rstd, length)
+    return (out.astype(final, copy=False), *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],
+            variance.reshape(-1).astype(x.dtype, copy=False))
+
+
+def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, eps: float) -> Any:
+    """The same with a mean and a variance that are given."""
+    refuse(x.dtype, "batch_norm", "biuc")
+    shape, wider = [1, -1] + [1] * (x.ndim - 2), widened(x)
+    mean, variance = (widened(a).reshape(shape) for a in (running_mean, running_var))
+    weight, bias = (None if a is None else widened(a).reshape(shape) for a in (weight, bias))
+    rstd = np.reciprocal(np.sqrt(variance + wider.dtype.type(eps)))
+    length = length_of_runs(wider, tuple(range(2, x.ndim)))
+    if length and (np.square(mean * rstd) <= FAR).all():
+        return _by_runs(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False)
+    out = np.subtract(wider, mean, out=...)
+    return _affine(out, rstd if weight is None else rstd * weight, bias, shape).astype(x.dtype, copy=False)
+
+
+def centred_sum(g: Any, x: Any, mean: Any) -> Any:
+    """For each channel the sum of g * (x - mean), where the means are given."""
+    final, shape, axes = g.dtype, [1, -1] + [1] * (x.ndim - 2), (0, *range(2, x.ndim))
+    g, x, mean = widened(g), widened(x), widened(mean).reshape(shape)
+    length = length_of_runs(x, axes[1:])
+    if not length:
+        return sums(g, axes, x - mean).reshape(-1).astype(final, copy=False)
+    return runs_sum(g, x, mean, np.ones_like(mean), axes, length).reshape(-1).astype(final)

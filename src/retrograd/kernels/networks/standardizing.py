@@ -1,0 +1,281 @@
+"""Standardising: x less its mean, divided by its deviation, over some axes; and what the derivatives of it are made of.
+
+`mean` and `rstd` (1 / the deviation) have the rank of x, with size 1 along `axes`. Where the axes are the last ones,
+the work is done in blocks of rows. Half precision is computed in single. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F64
+from ..elementwise.elementary import widened
+from ..linalg.line_products import add_thin, by_row, thin
+from ..native.blas import alone
+from ..native.threads import in_parts
+from .channels import length_of_runs, near, runs_backward, runs_sum
+
+# Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
+_BLOCK, _SUMMED, _SMALL, _LARGE = 1 << 19, 1 << 17, 1 << 12, 1 << 18
+# Sums of so few elements are had soonest with a temporary; and of rows so wide products are summed as they are made.
+_FEW, _WIDE = 1 << 14, 64
+
+
+def _length(x: Any, axes: tuple[int, ...]) -> int:
+    """The size of a row where the axes are the last ones, else 0."""
+    if len(axes) == 1:
+        return x.shape[-1] if x.size and axes[0] == x.ndim - 1 else 0
+    if not x.size or axes != tuple(range(x.ndim - len(axes), x.ndim)):
+        return 0
+    return math.prod([x.shape[axis] for axis in axes])
+
+
+def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
+    """What is the same for all rows, as one row; None where it differs from row to row."""
+    if array.shape == (length,) and len(axes) == 1:
+        return array
+    if array.size != length or (array.shape[-len(axes):].count(1) and length != 1 and math.prod(
+            array.shape[-len(axes):]) != length):
+        return None
+    return array.reshape(length)
+
+
+def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
+    """The sums of x, or of the products of x and another, over axes that keep size 1; of many in double precision."""
+    if x.size < _FEW:
+        return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
+    inner = x.ndim - 1 in axes
+    subscripts = [*range(x.ndim)]
+    kept = [axis for axis in subscripts if axis not in axes]
+    first = [axis for axis in subscripts if axis != x.ndim - 1] if inner else kept
+    operands = (x, subscripts) if other is None else (x, subscripts, other, subscripts)
+    total = np.einsum(*operands, first)
+    if inner and len(axes) > 1:
+        rest = tuple([axis for axis in axes if axis != x.ndim - 1])
+        total = np.add.reduce(total, axis=rest, dtype=F64)
+    return total.astype(x.dtype, copy=False).reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
+
+
+def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Mean and biased variance over axes, with a full-size temporary."""
+    count = max(math.prod([x.shape[axis] for axis in axes]), 1)
+    mean = sums(x, axes) / x.dtype.type(count)
+    off = x - mean
+    return mean, sums(off, axes, off) / x.dtype.type(count)
+
+
+def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """The rows of a matrix standardised, then times `weight` plus `bias`, which are rows or None; means and rstds."""
+    if x.size < _SMALL:
+        return _few_rows(x, weight, bias, eps)
+    count, length = x.shape
+    out, mean, columns = np.empty(x.shape, x.dtype), np.empty(count, x.dtype), np.empty((3, count), x.dtype)
+    ones, step = np.ones(length, x.dtype), max(1, _BLOCK // length)
+    lines, bare = np.zeros((4, length), x.dtype), weight is None and bias is None
+    lines[0] = 1.0 if weight is None else weight
+    np.negative(lines[0], out=lines[2])
+    if bias is not None:
+        lines[3] = bias
+    columns[2] = 1.0
+
+    def work(start: int, stop: int) -> None:
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            rows, part, middle, factors = x[at:end], out[at:end], mean[at:end], columns[:, at:end]
+            far = _moments_of_rows(rows, ones, eps, middle, factors[0], part)
+            if far or bare:
+                if not far:
+                    np.subtract(rows, middle[:, None], out=part)
+                part *= factors[0][:, None]
+                if not bare:
+                    np.add(np.multiply(part, lines[0], out=part), lines[3], out=part)
+            else:
+                # x * (rstd * weight) + (bias - mean * rstd * weight): products of thin matrices, for which the BLAS
+                # takes half as long as broadcasting.
+                np.multiply(middle, factors[0], out=factors[1])
+                part = thin(lines[:2], factors[:2], part)
+                part *= rows
+                add_thin(lines[2:], factors[1:], part)
+
+    _over_rows(work, x)
+    return out, mean, columns[0].copy()
+
+
+def _over_rows(work: Callable[[int, int], object], x: Any) -> None:
+    """Do the work on ranges of rows of x, in threads where it is large; in these the BLAS uses none of its own."""
+    with alone() if x.size >= _LARGE else nullcontext():
+        in_parts(work, len(x), x.size)
+
+
+def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """The same in the fewest calls."""
+    length = x.shape[1]
+    mean = np.add.reduce(x, axis=1)
+    mean /= length
+    out = x - mean[:, None]
+    rstd = np.vecdot(out, out)
+    rstd /= length
+    rstd += eps
+    np.reciprocal(np.sqrt(rstd, out=rstd), out=rstd)
+    out *= rstd[:, None]
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean, rstd
+
+
+def _moments_of_rows(x: Any, ones: Any, eps: float, mean: Any, rstd: Any, out: Any) -> bool:
+    """Mean and 1 / deviation of each row, from its sum and its squares.
+
+    Where this would lose digits, since a mean is far from 0 against the deviation, and where there is a nan, it says
+    so, and leaves in `out` x less its mean, from which the deviation then is. (Threads meet at the interpreter's lock
+    after each call, so there are few.)
+    """
+    length = x.shape[1]
+    level = by_row(x, ones)
+    np.divide(level, length, out=mean)
+    np.vecdot(x, x, out=rstd)
+    level *= mean
+    rstd -= level
+    far = not (level <= 15.0 * rstd).all()
+    if far:
+        np.subtract(x, mean[:, None], out=out)
+        out -= (by_row(out, ones) / length)[:, None]
+        np.vecdot(out, out, out=rstd)
+    rstd += length * eps
+    np.divide(math.sqrt(length), np.sqrt(rstd, out=rstd), out=rstd)
+    return far
+
+
+def standardize(x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+    """(x - mean) * rstd, where these are functions of x: its moments over the axes."""
+    out = np.subtract(x, mean, out=..., dtype=np.result_type(x, mean))
+    return np.multiply(out, rstd, out=out).astype(x.dtype, copy=False)
+
+
+def standardize_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+    """The gradient by x of standardize(x) * weight: rstd * (gw - mean(gw) - s * mean(gw * s)), gw = g * weight."""
+    final, length = x.dtype, _length(x, axes)
+    g, x, weight, mean, rstd = (None if a is None else widened(a) for a in (g, x, weight, mean, rstd))
+    row, run = None, length_of_runs(x, axes, weight if weight is not None and weight.ndim == x.ndim else None)
+    if weight is not None:
+        row = _row(weight, axes, length) if length else None
+    if run and run != length and (weight is None or weight.ndim == x.ndim):
+        return runs_backward(g, x, weight, mean, rstd, axes, run).astype(final, copy=False)
+    if weight is not None and row is None:
+        g = g * weight
+    if length:
+        out = _rows_backward(g.reshape(-1, length), x.reshape(-1, length), row, mean.reshape(-1), rstd.reshape(-1))
+        return out.reshape(x.shape).astype(final, copy=False)
+    count = x.dtype.type(max(math.prod([x.shape[axis] for axis in axes]), 1))
+    scaled = np.subtract(x, mean, out=...)
+    scaled *= rstd
+    slope, level = sums(g, axes, scaled) / count, sums(g, axes) / count
+    scaled *= slope
+    scaled += level
+    out = np.subtract(g, scaled, out=scaled)
+    out *= rstd
+    return out.astype(final, copy=False)
+
+
+def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+    """The gradient as rstd * weight * g + slope * x + level, with a slope and a level for each row."""
+    if x.size < _SMALL:
+        return _few_rows_backward(g if weight is None else g * weight, x, mean, rstd)
+    x, mean = near(x, mean[:, None], rstd[:, None])
+    mean = mean[:, 0]
+    count, length = x.shape
+    out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
+    ones, lines, columns = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype), np.zeros((2, count), x.dtype)
+    if weight is not None:
+        lines[0] = weight
+
+    def work(start: int, stop: int) -> None:
+        spare = np.empty((min(step, stop - start), length), x.dtype)
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
+            if weight is None:
+                np.multiply(share, inverse[:, None], out=part)
+            else:
+                factors = columns[:, at:end]
+                factors[0] = inverse
+                np.multiply(thin(lines, factors, part), share, out=part)
+            product = spare[: end - at]
+            total = by_row(part, ones[0])
+            dots = np.vecdot(part, rows) if length >= _WIDE else by_row(np.multiply(part, rows, out=product), ones[0])
+            slope = (total * middle - dots) * (inverse * inverse / length)
+            level = -slope * middle - total / length
+            part += np.multiply(rows, slope[:, None], out=product)
+            add_thin(ones, level[None], part)
+
+    _over_rows(work, x)
+    return out
+
+
+def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
+    """The same in the fewest calls, for a g that is weighted already."""
+    length, rstd = x.shape[1], rstd[:, None]
+    scaled = x - mean[:, None]
+    scaled *= rstd
+    scaled *= (np.vecdot(g, scaled) / length)[:, None]
+    scaled += (np.add.reduce(g, axis=1) / length)[:, None]
+    out = np.subtract(g, scaled, out=scaled)
+    out *= rstd
+    return out
+
+
+def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any, eps: Any) -> Any:
+    """The sum of g * standardize(x) over the axes `over`, which keep size 1: the gradient of a weight."""
+    final, length = mean.dtype, _length(x, axes)           # the mean is of the weight's type
+    g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))
+    if length and over == tuple(range(x.ndim - len(axes))):
+        x, mean = near(x, mean, rstd)
+        total = _rows_sum(g.reshape(-1, length), x.reshape(-1, length), mean.reshape(-1) * rstd.reshape(-1),
+                          rstd.reshape(-1))
+        return total.astype(final, copy=False).reshape([1 if axis in over else n for axis, n in enumerate(x.shape)])
+    run = length_of_runs(x, over, mean)
+    if run:
+        return runs_sum(g, x, mean, rstd, over, run).astype(final)
+    scaled = np.subtract(x, mean, out=...)
+    scaled *= rstd
+    return sums(g, over, scaled).astype(final, copy=False)
+
+
+def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
+    """The sum over rows of g * (x * rstd - shift), in double precision from block to block."""
+    if x.size < _SMALL:
+        return rstd.dot(g * x) - shift.dot(g)
+    length = x.shape[1]
+    step, found = max(1, _SUMMED // length), []
+
+    def work(start: int, stop: int) -> None:
+        total, spare = np.zeros(length, F64), np.empty((min(step, stop - start), length), x.dtype)
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            total += rstd[at:end].dot(np.multiply(g[at:end], x[at:end], out=spare[: end - at]))
+            total -= shift[at:end].dot(g[at:end])
+        found.append(total)
+
+    _over_rows(work, x)
+    return sum(found[1:], found[0])
+
+
+def sum_over_rows(x: Any, rank: int) -> Any:
+    """The sum over all but the last `rank` axes, in double precision from block to block."""
+    shape, exact = x.shape[x.ndim - rank:], widened(x)
+    if 0 < x.size < _SMALL:
+        rows = exact.reshape(-1, math.prod(shape))
+        return np.ones(len(rows), rows.dtype).dot(rows).astype(x.dtype, copy=False).reshape(shape)
+    rows = exact.reshape(-1, math.prod(shape)) if x.size else np.zeros((0, math.prod(shape)), exact.dtype)
+    step, total = max(1, _SUMMED // max(rows.shape[1], 1)), np.zeros(rows.shape[1], F64)
+    for at in range(0, len(rows), step):
+        part = rows[at:at + step]
+        total += np.ones(len(part), part.dtype).dot(part)
+    return total.astype(x.dtype).reshape(shape)

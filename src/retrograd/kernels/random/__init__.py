@@ -1,0 +1,1 @@
+"""PyTorch's random streams, bit for bit."""

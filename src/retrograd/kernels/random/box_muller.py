@@ -1,0 +1,144 @@
+"""Normal samples from uniform ones in the vector form that PyTorch uses for 16 and more.
+
+Uniform numbers come in blocks of 16, eight radii and then eight angles; normal ones leave in the same places. It must
+not know where the uniform numbers come from.
+
+For float64 the logarithm, sine and cosine are the C library's. For float32 they are the single-precision ones of
+Moshier's Cephes library (logf.c, sinf.c), eight at a time, as PyTorch's AVX2 kernels evaluate them, which its AVX-512
+build uses as well: with a fused multiply-add wherever the compiler finds a product under a sum. They are good to two
+units in the last place, so on a CPU without AVX2 PyTorch draws other float32 samples. A fused step is computed here in
+float64 and rounded twice; over all 2**24 uniform numbers that there are, the second rounding never changed a result.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..native import libm
+
+__all__ = ["BLOCK", "box_muller"]
+
+Singles = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+BLOCK = 16
+# Blocks taken together: the intermediate arrays then fit the cache and malloc needs no fresh pages for them.
+_CHUNK = 2048
+
+_single = np.float32
+
+
+def _coefficients(*values: float) -> tuple[float, ...]:
+    return tuple(float(_single(value)) for value in values)
+
+
+_LOG = _coefficients(
+    7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+    -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+)  # fmt: skip
+_SIN = _coefficients(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS = _coefficients(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+
+# log(2) as a short number, whose products with an exponent are exact, and the rest.
+_LOG2_HIGH, _LOG2_LOW = _single(0.693359375), _single(-2.12194440e-4)
+_SQRT_HALF_BITS = _single(math.sqrt(0.5)).view(np.int32)
+# pi / 4 in three parts, the first two short.
+_QUARTER_PI_HIGH, _QUARTER_PI_MIDDLE = _single(0.78515625), _single(2.4187564849853515625e-4)
+# Wide, so that what it is multiplied with becomes wide: this step is fused.
+_QUARTER_PI_LOW = np.float64(_single(3.77489497744594108e-8))
+_FOUR_OVER_PI = _single(4 / math.pi)
+_TWO_PI = _single(2 * math.pi)
+
+
+def box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
+    """Turn whole blocks of uniform numbers from [0, 1), float32 or float64, into standard normal ones, in place."""
+    dtype = uniform.dtype
+    polar = _polar_float32 if dtype == np.float32 else _polar_float64
+    # Half a block as one opaque item: so NumPy moves eight numbers at a time where it would loop over eight.
+    halves = uniform.view(np.dtype((np.void, BLOCK // 2 * dtype.itemsize))).reshape(-1, 2)
+    for start in range(0, len(halves), _CHUNK):
+        chunk = halves[start : start + _CHUNK]
+        radius, sine, cosine = polar(chunk[:, 0].copy().view(dtype), chunk[:, 1].copy().view(dtype))
+        cosine *= radius
+        sine *= radius
+        chunk[:, 0] = cosine.view(halves.dtype)
+        chunk[:, 1] = sine.view(halves.dtype)
+    return uniform
+
+
+def _polar_float64(u1: Doubles, u2: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    angle = 2 * math.pi * u2
+    return np.sqrt(-2 * libm.log(1 - u1)), libm.sin(angle), libm.cos(angle)
+
+
+def _polar_float32(u1: Singles, u2: Singles) -> tuple[Singles, Singles, Singles]:
+    return np.sqrt(_single(-2) * _log(_single(1) - u1)), *_sine_and_cosine(_TWO_PI * u2)
+
+
+def _fused(x: Singles, y: Doubles, z: Singles | float) -> Singles:
+    """x * y + z, nearly always rounded only once."""
+    result: Singles = (x * y + z).astype(_single)
+    return result
+
+
+def _log(x: Singles) -> Singles:
+    """The logarithm of numbers from (0, 1], none of them subnormal."""
+    bits = x.view(np.int32)
+    exponent_bits = (bits - _SQRT_HALF_BITS) >> 23
+    # x = 2**exponent * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2)
+    t = (bits - (exponent_bits << 23)).view(_single) - _single(1)
+    exponent = exponent_bits.astype(_single)
+    wide_t = t.astype(np.float64)
+    y = (wide_t * _LOG[0] + _LOG[1]).astype(_single)
+    for coefficient in _LOG[2:]:
+        y = _fused(y, wide_t, coefficient)
+    y *= t
+    square = t * t
+    y = _fused(y, square.astype(np.float64), exponent * _LOG2_LOW)
+    y -= _single(0.5) * square
+    y += t
+    y += exponent * _LOG2_HIGH
+    return y
+
+
+def _sine_and_cosine(x: Singles) -> tuple[Singles, Singles]:
+    """Sine and cosine of numbers from [0, 2 pi]."""
+    octant = (x * _FOUR_OVER_PI).astype(np.int32)
+    octant += octant & 1
+    multiple = octant.astype(_single)
+    rest = (x - multiple * _QUARTER_PI_HIGH) - multiple * _QUARTER_PI_MIDDLE
+    rest = (rest - multiple * _QUARTER_PI_LOW).astype(_single)
+    sine, cosine = _octant_sine(rest).view(np.int32), _octant_cosine(rest).view(np.int32)
+    # In every other pair of octants sine and cosine change places, and in half of them the sign: done on the bits.
+    swap = (sine ^ cosine) & -((octant >> 1) & 1)
+    sine ^= swap
+    sine ^= (octant & 4) << 29
+    cosine ^= swap
+    cosine ^= ((octant + 2) & 4) << 29
+    return sine.view(_single), cosine.view(_single)
+
+
+def _octant_sine(x: Singles) -> Singles:
+    """Sine between -pi/4 and pi/4."""
+    square = x * x
+    wide_square = square.astype(np.float64)
+    y = (wide_square * _SIN[0] + _SIN[1]).astype(_single)
+    y = _fused(y, wide_square, _SIN[2])
+    y *= square
+    return _fused(y, x.astype(np.float64), x)
+
+
+def _octant_cosine(x: Singles) -> Singles:
+    """Cosine between -pi/4 and pi/4."""
+    square = x * x
+    wide_square = square.astype(np.float64)
+    y = (wide_square * _COS[0] + _COS[1]).astype(_single)
+    y = _fused(y, wide_square, _COS[2])
+    y *= square
+    y = _fused(y, wide_square, _single(-0.5) * square)
+    y += _single(1)
+    return y

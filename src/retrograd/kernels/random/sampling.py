@@ -1,0 +1,280 @@
+"""Random integers, permutations and choices in PyTorch's order and with PyTorch's bits.
+
+A generator and NumPy arguments give a new array in C order. It must not know what the arrays are for. Like the draws in
+``random``, these are serial on a CPU, whatever the size.
+
+Where choices without replacement end in a tie, PyTorch's order is that of an unstable partial sort of the C++ library;
+here the lower index comes first. Ties come with two categories of weight zero in one sample, with the few digits of
+float16, and by chance in one of some hundred samples of a thousand float32 categories.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ... import dtypes
+from ...dtypes import require
+from ...errors import warn
+from .distributions import exponential
+from .drawing import rounded, unit64
+from .twister import Twister
+
+__all__ = ["multinomial", "randint", "randperm"]
+
+Array = NDArray[Any]
+Indices = NDArray[np.int64]
+Shape = tuple[int, ...]
+
+_INT64 = np.iinfo(np.int64)
+# From this range on, a number takes two words.
+_TWO_WORDS = 2**28
+# Up to this length, swapping one pair after the other in a list is the faster way to a permutation.
+_SHORT = 500
+_MOST_CATEGORIES = 2**24
+
+
+def randint(
+    generator: Twister, shape: Shape, dtype: DTypeLike, low: int | None = None, high: int | None = None
+) -> Array:
+    """Integers from [low, high), of any real dtype: ``randint``, ``random_(low, high)`` and ``random_(high)``.
+
+    Without `high`: up to the largest integer of `dtype`, ``random_(low, None)``. Without both: from 0 to that integer,
+    but drawn otherwise, ``random_()``.
+    """
+    dtype = np.dtype(dtype)
+    count = math.prod(shape)
+    if low is None and high is None:
+        return _unbounded(generator, count, dtype).reshape(shape)
+    first = 0 if low is None else low
+    if high is not None and first >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={first} >= to={high}")
+    if dtype.kind == "c":
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+    if high is None and first == _INT64.min:
+        return _all_of_int64(generator, count, dtype).reshape(shape)
+    first, last = _fitted(dtype, first, high)
+    _check_bounds(dtype, first, last)
+    words = _words(generator, count, two=last - first + 1 >= _TWO_WORDS)
+    _take_remainder(words, last - first + 1)
+    values = words.astype(np.int64, copy=False)
+    values += first
+    return rounded(values, dtype).reshape(shape)
+
+
+def randperm(generator: Twister, n: int, dtype: DTypeLike = np.int64) -> Array:
+    """A permutation of 0 .. n - 1."""
+    dtype = np.dtype(dtype)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    _check_permutation(n, dtype)
+    if n < 2:
+        return np.arange(n, dtype=dtype)
+    if n >= (2**32 - 1) // 20:
+        words = generator.random64(n - 1)
+    else:
+        words = generator.random32(n - 1).astype(np.uint64)
+    offsets = (words % np.arange(n, 1, -1, dtype=np.uint64)).astype(np.int64)
+    return rounded(_shuffled_in_list(offsets) if n <= _SHORT else _shuffled(offsets), dtype)
+
+
+def multinomial(generator: Twister, probabilities: Array, count: int, replacement: bool = False) -> Indices:
+    """Indices of `count` categories, for a row of weights or for each row of a matrix."""
+    _check_multinomial(probabilities, count, replacement)
+    rows = np.atleast_2d(probabilities)
+    if not len(rows):
+        return np.empty((0, count), np.int64)
+    if replacement and count > 1:
+        chosen = _chosen_with_replacement(generator, rows, count)
+    else:
+        chosen = _chosen_without_replacement(generator, rows, count)
+    return chosen.reshape((*probabilities.shape[:-1], count))
+
+
+def _unbounded(generator: Twister, count: int, dtype: np.dtype[Any]) -> Array:
+    require(dtype.kind != "c", "random_kernel_cpu", dtype)
+    words = _words(generator, count, two=dtype in (np.int64, np.float64))
+    _take_remainder(words, _largest_integer(dtype) + 1)
+    return rounded(words.astype(np.int64, copy=False), dtype)
+
+
+def _all_of_int64(generator: Twister, count: int, dtype: np.dtype[Any]) -> Array:
+    require(dtype not in (np.bool_, np.float16), "random_full_64_bits_range_kernel_cpu", dtype)
+    if dtype not in (np.int64, np.float64, np.float32):
+        raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
+    return rounded(generator.random64(count).view(np.int64), dtype)
+
+
+def _words(generator: Twister, count: int, two: bool) -> NDArray[np.uint64] | NDArray[np.uint32]:
+    return generator.random64(count) if two else generator.random32(count)
+
+
+def _take_remainder(words: NDArray[Any], divisor: int) -> None:
+    """words %= divisor, in place. NumPy has vector instructions for a quotient by a number, but not for a remainder."""
+    if divisor <= np.iinfo(words.dtype).max:
+        quotient = words // words.dtype.type(divisor)
+        quotient *= words.dtype.type(divisor)
+        words -= quotient
+
+
+def _largest_integer(dtype: np.dtype[Any]) -> int:
+    """The largest integer of an integer dtype; the largest up to which a float dtype has them all."""
+    if dtype.kind == "b":
+        return 1
+    return 2 ** (np.finfo(dtype).nmant + 1) if dtype.kind == "f" else int(np.iinfo(dtype).max)
+
+
+def _fitted(dtype: np.dtype[Any], first: int, high: int | None) -> tuple[int, int]:
+    """First and last integer to draw from: within the bounds even when it is rounded to a float dtype."""
+    last = _largest_integer(dtype) if high is None else high - 1
+    if dtype.kind != "f":
+        return first, last
+    step = _cast_to_integer(first + 1, dtype)
+    if step < first:
+        first = step + _spacing(first + 1, dtype)
+    if high is None:
+        if first >= last:
+            raise RuntimeError(
+                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, "
+                f"but got from={first} > to_inc={last}"
+            )
+        return first, last
+    step = _cast_to_integer(high - 1, dtype)
+    if step >= high:
+        high = step - _spacing(high - 1, dtype)
+    if first >= high:
+        raise RuntimeError(
+            "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
+            f"but got from={first} >= to={high}"
+        )
+    return first, high - 1
+
+
+def _cast_to_integer(value: int, dtype: np.dtype[Any]) -> int:
+    """The integer that a float dtype makes of one; the least of all where it is out of range, as on x86."""
+    with np.errstate(over="ignore"):
+        cast = float(dtype.type(value))
+    return int(cast) if abs(cast) < 2**63 else int(_INT64.min)
+
+
+def _spacing(value: int, dtype: np.dtype[Any]) -> int:
+    """The distance of the numbers of a float dtype about a large integer."""
+    return 1 << max(abs(value).bit_length() - 1 - np.finfo(dtype).nmant, 0)
+
+
+def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
+    smallest: float = 0
+    largest: float = 1
+    if dtype.kind in "iu":
+        smallest, largest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    elif dtype.kind == "f":
+        smallest, largest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    for name, bound in (("from", first), ("to - 1", last)):
+        if not smallest <= bound <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")
+        if dtype.kind == "f" and abs(bound) > _largest_integer(dtype):
+            digits = np.finfo(dtype).nmant + 1
+            warn(
+                f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
+                f"{dtypes.C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.")
+
+
+def _check_permutation(n: int, dtype: np.dtype[Any]) -> None:
+    require(dtype.kind in "iuf", "randperm", dtype)
+    longest = _largest_integer(dtype) + 1
+    if n <= longest:
+        return
+    if dtype.kind != "f":
+        raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
+    shown = longest if dtype == np.float16 else f"2^{np.finfo(dtype).nmant + 1}+1"
+    raise RuntimeError(f"n cannot be greater than {shown} for {dtypes.dtype.of[dtype].legacy} type.")
+
+
+def _shuffled_in_list(offsets: Indices) -> Indices:
+    """Fisher-Yates: at each step i, the numbers at i and at i + offsets[i] change places."""
+    numbers = list(range(offsets.size + 1))
+    for i, offset in enumerate(offsets.tolist()):
+        numbers[i], numbers[i + offset] = numbers[i + offset], numbers[i]
+    return np.array(numbers, np.int64)
+
+
+def _shuffled(offsets: Indices) -> Indices:
+    """The same, all steps together.
+
+    A step fetches the number at its partner's place and leaves its own there. So what step i fetches was left by the
+    last step before it that had the same partner; if there was none, the number is where it was at first. And what
+    step i leaves was at place i by then: left there by the last step before it that had i for a partner, or there
+    at first.
+    """
+    steps = np.arange(offsets.size + 1)
+    partners = steps.copy()
+    partners[:-1] += offsets
+    last, before = _last_and_previous(partners)
+    leaves = np.where(last == steps, before, last)
+    leaves = np.where(leaves < 0, steps, leaves)
+    # Followed to the step that leaves its own number.
+    while not np.array_equal(further := leaves[leaves], leaves):
+        leaves = further
+    return np.where(before < 0, partners, leaves[before])
+
+
+def _last_and_previous(partners: Indices) -> tuple[Indices, Indices]:
+    """The last step with each partner, and the step before each step with its partner; -1 where there is none."""
+    steps = np.arange(partners.size)
+    last, before = np.full((2, partners.size), -1)
+    np.maximum.at(last, partners, steps)
+    newest = last[partners]
+    # Take the last of those with one partner away: of the others, the last is the one before it.
+    while (others := np.flatnonzero(newest != steps)).size:
+        steps, newest = steps[others], newest[others]
+        np.maximum.at(before, newest, steps)
+        newest = before[newest]
+    return last, before
+
+
+def _check_multinomial(probabilities: Array, count: int, replacement: bool) -> None:
+    if probabilities.dtype.kind != "f":
+        name = dtypes.dtype.of[probabilities.dtype].legacy
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {name}")
+    if probabilities.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    categories = probabilities.shape[-1]
+    if not replacement and count > categories:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if categories > _MOST_CATEGORIES:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if replacement and count > 1:
+        if not np.all(probabilities >= 0):
+            raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
+        if np.isinf(probabilities).any():
+            raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
+    elif not np.all((probabilities >= 0) & (probabilities < np.inf)):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not np.all(np.any(probabilities > 0, axis=-1)):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+def _chosen_with_replacement(generator: Twister, rows: Array, count: int) -> Indices:
+    wide = np.promote_types(rows.dtype, np.float32)
+    cumulative = np.cumsum(rows, axis=1, dtype=wide)
+    cumulative /= cumulative[:, -1:].copy()
+    cumulative[:, -1] = 1
+    points = unit64(generator, len(rows) * count).reshape(-1, count)
+    return np.stack([np.searchsorted(row, point) for row, point in zip(cumulative, points)])
+
+
+def _chosen_without_replacement(generator: Twister, rows: Array, count: int) -> Indices:
+    """The categories whose weights are largest after division by exponential samples."""
+    with np.errstate(all="ignore"):
+        keys = rows / exponential(generator, rows.shape, rows.dtype)
+    order: Indices
+    if count == 1:
+        order = np.argmax(keys, axis=1, keepdims=True)
+    else:
+        order = np.argsort(-keys, axis=1, kind="stable")
+    return order[:, :count]

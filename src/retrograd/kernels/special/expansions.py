@@ -1,0 +1,105 @@
+"""What the kernels of special functions share: sums of Chebyshev polynomials, and pieces of double precision.
+
+Must not know ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F64
+from ..layout import empty_as
+
+_CHUNK = 8192
+_POWERS = 4
+
+
+@cache
+def _blocks(coefficients: Sequence[float]) -> tuple[float, Any]:
+    """The polynomial in powers: what stands before the power 0, and rows of what stands before `_POWERS` others each.
+
+    The expansions here converge so fast that this loses nothing: each coefficient is far below the last.
+    """
+    powers = np.polynomial.chebyshev.cheb2poly(np.array(coefficients, np.longdouble)).astype(F64)
+    rows = np.zeros((-(-(powers.size - 1) // _POWERS), _POWERS))
+    rows.flat[:powers.size - 1] = powers[1:]
+    return float(powers[0]), rows
+
+
+def chebyshev(coefficients: tuple[float, ...], x: Any, low: float, high: float) -> Any:
+    """The sum of coefficients times Chebyshev polynomials of x, carried from [low, high] to [-1, 1]; x has one dim.
+
+    Horner's rule in the last of a few powers, with polynomials for coefficients, which one matrix product makes: so
+    there are a third as many calls.
+    """
+    constant, rows = _blocks(coefficients)
+    powers = np.empty((_POWERS, x.size))
+    t = np.subtract(x, (low + high) / 2, out=powers[0])
+    t *= 2 / (high - low)
+    for k in range(1, _POWERS):
+        np.multiply(powers[k - 1], t, out=powers[k])
+    parts = rows @ powers
+    total = parts[-1] * powers[-1] if len(rows) > 1 else parts[-1]
+    for part in parts[-2:0:-1]:
+        total += part
+        total *= powers[-1]
+    if len(rows) > 1:
+        total += parts[0]
+    total += constant
+    return total
+
+
+def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of one array that computes in float64, in flat pieces that fit the cache; it takes `out` as ufuncs do.
+
+    The function gets a piece, and the options as they are.
+    """
+
+    @wraps(function)
+    def call(x: Any, *options: Any, out: Any = ...) -> Any:
+        return _by_pieces(function, (x,), options, out)
+
+    return call
+
+
+def in_double_of_two(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a kernel of two arrays, which are broadcast."""
+
+    @wraps(function)
+    def call(x: Any, y: Any, *, out: Any = ...) -> Any:
+        return _by_pieces(function, (x, y), (), out)
+
+    return call
+
+
+def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: tuple[Any, ...], out: Any) -> Any:
+    shape = operands[0].shape if len(operands) == 1 else np.broadcast_shapes(*[x.shape for x in operands])
+    whole = next((x for x in operands if x.shape == shape), None)
+    dtype = operands[0].dtype
+    result = out if out is not ... else np.empty(shape, dtype) if whole is None else empty_as(whole, dtype)
+    flat = [(x if x.shape == shape else np.broadcast_to(x, shape)).reshape(-1) for x in operands]
+    if result.size <= _CHUNK:
+        values = function(*[x.astype(F64) for x in flat], *options)
+    else:
+        values = np.empty(result.size, dtype)
+        for start in range(0, values.size, _CHUNK):
+            piece = slice(start, start + _CHUNK)
+            values[piece] = function(*[x[piece].astype(F64) for x in flat], *options)
+    result[...] = values.reshape(shape)
+    return result
+
+
+def where_so(condition: Any, function: Callable[..., Any], result: Any, *operands: Any) -> None:
+    """Write the function of those elements for which the condition holds into the result, and compute no others.
+
+    All have one dimension. Places are quicker than a mask, whose branches a processor cannot foresee.
+    """
+    places = condition.nonzero()[0]
+    if places.size == condition.size:
+        result[...] = function(*operands)
+    elif places.size:
+        result[places] = function(*[x.take(places) for x in operands])

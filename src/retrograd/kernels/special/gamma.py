@@ -1,0 +1,215 @@
+"""The gamma function's logarithm, its derivatives, and Hurwitz's zeta function. Arrays in, arrays out.
+
+Methods: from 3 on the asymptotic series, of what they leave the sums as Chebyshev expansions in 1 / x (Abramowitz and
+Stegun, 6.1.40, 6.3.18, 6.4.12); below, for the logarithm one with the zeros at 1 and 2 taken out, and recurrence and
+reflection (6.1.15, 6.1.17, 6.3.5, 6.3.7, 6.4.6); for zeta, of which the higher ones are multiples, the sum formula of
+Euler and Maclaurin. Must not know ops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import dtype as torch_dtype
+from . import tables as tables
+from .expansions import chebyshev, in_double, in_double_of_two, where_so
+
+# The Bernoulli numbers of even index, from B_2 on.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
+              854513 / 138, -236364091 / 2730)
+_FAR = 3                    # from here on the expansions in 1 / x hold
+
+
+def _in_reciprocal(table: tuple[float, ...], reciprocal: Any) -> Any:
+    """What is tabulated for x from `_FAR` on, as a function of 1 / x."""
+    return chebyshev(table, reciprocal, 0.0, 1 / _FAR)
+
+
+def stirling_rest(x: Any) -> Any:
+    """What Stirling's formula for log(gamma(x)) leaves, for x from 3 on."""
+    return _in_reciprocal(tables.STIRLING, 1 / x) / x
+
+
+def _log_gamma_far(x: Any) -> Any:
+    value = (x - 0.5) * (np.log(x) - 1) + (0.5 * math.log(2 * math.pi) - 0.5) + stirling_rest(x)
+    value[x == np.inf] = np.inf
+    return value
+
+
+def _log_gamma_near(x: Any) -> Any:
+    """Between 0 and 3: between 1 and 3 with both zeros taken out, below from 1 more."""
+    small = x < 1
+    y = np.where(small, x + 1, x)
+    # The zeros as differences that are exact: x + 1 is rounded.
+    zeros = np.where(small, x * (x - 1), (y - 1) * (y - 2))
+    return zeros * chebyshev(tables.LGAMMA, y, 1.0, 3.0) - np.log(np.where(small, x, 1.0))
+
+
+def log_gamma_of_positive(x: Any) -> Any:
+    """log(gamma(x)) of float64 above 0."""
+    result = np.full_like(x, np.nan)
+    where_so(x >= _FAR, _log_gamma_far, result, x)
+    where_so(x < _FAR, _log_gamma_near, result, x)
+    return result
+
+
+def _log_gamma_reflected(x: Any) -> Any:
+    """For x below 0, by the reflection at 1 / 2; infinite at the integers."""
+    fraction = np.abs(x - np.rint(x))
+    sine = np.sin(math.pi * fraction)
+    value = math.log(math.pi) - np.log(sine) - log_gamma_of_positive(1 - x)
+    return np.where(fraction == 0, np.inf, np.where(x == -np.inf, np.inf, value))
+
+
+def _log_gamma(x: Any) -> Any:
+    result = np.full_like(x, np.nan)
+    where_so(x > 0, log_gamma_of_positive, result, x)
+    where_so(x <= 0, _log_gamma_reflected, result, x)
+    return result
+
+
+@in_double
+def lgamma(x: Any) -> Any:
+    """log(abs(gamma(x)))."""
+    return _log_gamma(x)
+
+
+@in_double
+def _mvlgamma(x: Any, p: int) -> Any:
+    total = np.full_like(x, p * (p - 1) / 4 * math.log(math.pi))
+    for k in range(p):
+        total += _log_gamma(x - k / 2)
+    return total
+
+
+def mvlgamma(x: Any, p: int) -> Any:
+    """The logarithm of the multivariate gamma function of dimension p. Row by row in memory, as PyTorch's is."""
+    return np.asarray(_mvlgamma(x, p), order="C")
+
+
+def _digamma_far(x: Any) -> Any:
+    reciprocal = 1 / x
+    return np.log(x) - reciprocal * (0.5 + reciprocal * _in_reciprocal(tables.DIGAMMA, reciprocal))
+
+
+def _digamma_near(x: Any) -> Any:
+    """Between 0 and 3: from 3 more, by the recurrence."""
+    return _digamma_far(x + 3) - (1 / x + 1 / (x + 1) + 1 / (x + 2))
+
+
+def _in_two_parts(x: Any, far: Callable[[Any], Any], near: Callable[[Any], Any]) -> Any:
+    """One function from _FAR on, another below, where nan is too."""
+    result = np.empty_like(x)
+    where_so(x >= _FAR, far, result, x)
+    where_so(~(x >= _FAR), near, result, x)
+    return result
+
+
+def _digamma_of_positive(x: Any) -> Any:
+    return _in_two_parts(x, _digamma_far, _digamma_near)
+
+
+def _digamma_reflected(x: Any) -> Any:
+    """For x below 0; nan at the integers."""
+    fraction = x - np.trunc(x)
+    value = _digamma_of_positive(1 - x) - math.pi / np.tan(math.pi * fraction)
+    return np.where(fraction == 0, np.nan, value)
+
+
+@in_double
+def digamma(x: Any) -> Any:
+    """The derivative of log(gamma(x)); nan at the negative integers, infinite at 0 with the other sign."""
+    result = np.empty_like(x)
+    where_so(~(x <= 0), _digamma_of_positive, result, x)
+    where_so(x < 0, _digamma_reflected, result, x)
+    where_so(x == 0, lambda x: np.copysign(np.inf, -x), result, x)
+    return result
+
+
+def _zeta(s: Any, q: Any) -> Any:
+    """The sum of (q + k) ** -s over all k from 0 on, for q above 0: nine terms, and what Euler and Maclaurin say."""
+    total, a = np.power(q, -s), q
+    for _ in range(9):
+        a = a + 1
+        total = total + np.power(a, -s)
+    last = np.power(a, -s)
+    total = total + np.power(a, 1 - s) / (s - 1) - last / 2
+    factor, power, going = s, last / a, np.ones(s.shape, bool)
+    for k, number in enumerate(_BERNOULLI, 1):
+        term = number / math.factorial(2 * k) * factor * power
+        total = np.where(going, total + term, total)
+        going &= np.abs(term) > 1e-17 * np.abs(total)
+        factor = factor * (s + (2 * k - 1)) * (s + 2 * k)
+        power = power / (a * a)
+    return total
+
+
+def _zeta_of_negative(s: Any, q: Any) -> Any:
+    """The same for q below 0 and whole s: the terms to both sides of 0, of which those below end at q."""
+    gap = q - np.rint(q)                                    # exact, where q - floor(q) may be rounded to 1
+    above, below = np.where(gap < 0, 1 + gap, gap), np.where(gap < 0, -gap, 1 - gap)
+    sign = np.where(s % 2 == 0, 1.0, -1.0)
+    return _zeta(s, above) + sign * _zeta(s, below) - sign * _zeta(s, 1 - q)
+
+
+def _zeta_everywhere(s: Any, q: Any) -> Any:
+    """Hurwitz's zeta with its poles; nan where it is not defined."""
+    pole = (s == 1) | ((s > 1) & (q <= 0) & (q == np.floor(q)))
+    undefined = (s < 1) | ((q < 0) & (s != np.floor(s))) | np.isnan(q) | np.isnan(s)
+    result = np.where(pole, np.inf, np.nan)
+    where_so(~(pole | undefined) & (q > 0), _zeta, result, s, q)
+    where_so(~(pole | undefined) & (q < 0), _zeta_of_negative, result, s, q)
+    return result
+
+
+zeta = in_double_of_two(_zeta_everywhere)
+zeta.__doc__ = "Hurwitz's zeta: the sum of (y + k) ** -x over all k from 0 on."
+
+
+def _trigamma_far(x: Any) -> Any:
+    reciprocal = 1 / x
+    rest = reciprocal * (0.5 + reciprocal * _in_reciprocal(tables.TRIGAMMA, reciprocal))
+    return reciprocal * (1 + rest)
+
+
+def _trigamma_near(x: Any) -> Any:
+    """Between 0 and 3: from 3 more, by the recurrence."""
+    return _trigamma_far(x + 3) + (1 / (x * x) + 1 / ((x + 1) * (x + 1)) + 1 / ((x + 2) * (x + 2)))
+
+
+def _trigamma_of_positive(x: Any) -> Any:
+    return _in_two_parts(x, _trigamma_far, _trigamma_near)
+
+
+def _trigamma_reflected(x: Any) -> Any:
+    sine = np.sin(math.pi * (x - np.rint(x)))
+    return (math.pi / sine) ** 2 - _trigamma_of_positive(1 - x)
+
+
+def _trigamma(x: Any) -> Any:
+    result = np.empty_like(x)
+    where_so(~(x <= 0), _trigamma_of_positive, result, x)
+    where_so(x <= 0, _trigamma_reflected, result, x)
+    return result
+
+
+@in_double
+def _polygamma(x: Any, n: int) -> Any:
+    if n == 1:
+        return _trigamma(x)
+    factorial = math.factorial(n) if n < 171 else math.inf
+    return (-1) ** (n + 1) * factorial * _zeta_everywhere(np.full_like(x, n + 1.0), x)
+
+
+def polygamma(x: Any, n: int) -> Any:
+    """The derivative of order n of digamma. Raises RuntimeError for a negative n, NotImplementedError for complex x."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if x.dtype.kind == "c":
+        name = ("digamma", "trigamma", "polygamma")[min(n, 2)]
+        raise NotImplementedError(f'"{name}" not implemented for \'{torch_dtype.of[x.dtype].legacy}\'')
+    return _polygamma(x, n) if n else digamma(x)

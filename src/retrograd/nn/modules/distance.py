@@ -1,0 +1,34 @@
+"""Distances and angles of vectors, as modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..functional import distance as functional
+from ..module import Module
+
+__all__ = ["CosineSimilarity", "PairwiseDistance"]
+
+
+class CosineSimilarity(Module):
+    """The cosine of the angle between vectors along `dim`; norms count at least as eps."""
+
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
+        self.dim, self.eps = dim, eps
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        """`functional.cosine_similarity` of the two."""
+        return functional.cosine_similarity(x1, x2, self.dim, self.eps)
+
+
+class PairwiseDistance(Module):
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        super().__init__()
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        """`functional.pairwise_distance` of the two."""
+        return functional.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

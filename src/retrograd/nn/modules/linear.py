@@ -1,0 +1,104 @@
+"""Layers that are affine maps, and the one that does nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...tensors.functions.creation.creation import empty
+from .. import init
+from ..functional import affine as functional
+from ..members import Member
+from ..module import Module
+from ..parameter import Parameter
+
+__all__ = ["Bilinear", "Identity", "Linear", "uninitialized"]
+
+
+def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
+    """A parameter whose values are yet to be set."""
+    return Parameter(empty(shape, dtype=dtype, device=device), requires_grad)
+
+
+class Identity(Module):
+    """Hands its input on. It takes any arguments, and ignores them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        """The input itself."""
+        return input
+
+
+class Linear(Module):
+    """`x @ weight.T + bias`: from (…, in_features) to (…, out_features).
+
+    Weight (out_features, in_features) and bias (out_features) start uniformly in ±1 / sqrt(in_features).
+
+    >>> import retrograd as torch
+    >>> layer = torch.nn.Linear(3, 2)
+    >>> layer
+    Linear(in_features=3, out_features=2, bias=True)
+    >>> layer(torch.ones(5, 3)).shape
+    torch.Size([5, 2])
+    """
+
+    in_features: int
+    out_features: int
+    weight = Member("_parameters")
+    bias = Member("_parameters")
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
+                 dtype: Any = None) -> None:
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = uninitialized((out_features, in_features), device, dtype)
+        self.register_parameter("bias", uninitialized((out_features,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Any) -> Any:
+        """The affine map of the last dimension."""
+        return functional.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Bilinear(Module):
+    """`x1 @ weight[k] @ x2 + bias[k]` for each output k, of inputs (…, in1_features) and (…, in2_features)."""
+
+    weight = Member("_parameters")
+    bias = Member("_parameters")
+
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
+                 dtype: Any = None) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = uninitialized((out_features, in1_features, in2_features), device, dtype)
+        self.register_parameter("bias", uninitialized((out_features,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, uniformly in ±1 / sqrt(in1_features)."""
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Any, input2: Any) -> Any:
+        """The bilinear map of the last dimensions."""
+        return functional.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+                f"out_features={self.out_features}, bias={self.bias is not None}")

@@ -1,0 +1,214 @@
+"""Pooling over sliding windows, as modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..functional import pooling as functional, unpooling
+from ..module import Module
+from .convolution import repeated
+
+__all__ = [
+    "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d",
+    "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+]
+
+
+class _MaxPool(Module):
+    dims = 0
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                 return_indices: bool = False, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, input: Any) -> Any:
+        """The maxima; with `return_indices`, and where each is."""
+        call = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[self.dims - 1]
+        return call(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+                    self.return_indices)
+
+    def extra_repr(self) -> str:
+        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+                f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
+
+
+class MaxPool1d(_MaxPool):
+    """The maxima of windows along lines (N, C, L) or (C, L)."""
+
+    dims = 1
+
+
+class MaxPool2d(_MaxPool):
+    """The maxima of windows of images (N, C, H, W) or (C, H, W).
+
+    >>> import retrograd as torch
+    >>> torch.nn.MaxPool2d(2)(torch.arange(16.).view(1, 4, 4))
+    tensor([[[ 5.,  7.],
+             [13., 15.]]])
+    """
+
+    dims = 2
+
+
+class MaxPool3d(_MaxPool):
+    """The maxima of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims = 3
+
+
+class _MaxUnpool(Module):
+    dims = 0
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size = repeated(kernel_size, self.dims)
+        self.stride = repeated(kernel_size if stride is None else stride, self.dims)
+        self.padding = repeated(padding, self.dims)
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """Zeros with the elements of the input at these places."""
+        call = (unpooling.max_unpool1d, unpooling.max_unpool2d, unpooling.max_unpool3d)[self.dims - 1]
+        return call(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Puts the maxima of MaxPool1d back where they were."""
+
+    dims = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Puts the maxima of MaxPool2d back where they were."""
+
+    dims = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Puts the maxima of MaxPool3d back where they were."""
+
+    dims = 3
+
+
+class _AvgPool(Module):
+    dims = 0
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
+        self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
+
+    def forward(self, input: Any) -> Any:
+        """The means."""
+        call = functional.avg_pool2d if self.dims == 2 else functional.avg_pool3d
+        return call(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                    self.divisor_override)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPool):
+    """The means of windows along lines (N, C, L) or (C, L)."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True) -> None:
+        super().__init__(repeated(kernel_size, 1), repeated(kernel_size if stride is None else stride, 1),
+                         repeated(padding, 1), ceil_mode, count_include_pad)
+        del self.divisor_override
+
+    def forward(self, input: Any) -> Any:
+        """The means."""
+        return functional.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                                     self.count_include_pad)
+
+
+class AvgPool2d(_AvgPool):
+    """The means of windows of images (N, C, H, W) or (C, H, W)."""
+
+    dims = 2
+
+
+class AvgPool3d(_AvgPool):
+    """The means of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims = 3
+
+
+class _LPPool(Module):
+    dims = 0
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def forward(self, input: Any) -> Any:
+        """The sum of x ** norm_type over each window, to the power of 1 / norm_type."""
+        call = (functional.lp_pool1d, functional.lp_pool2d, functional.lp_pool3d)[self.dims - 1]
+        return call(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self) -> str:
+        return (f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+                f"ceil_mode={self.ceil_mode}")
+
+
+class LPPool1d(_LPPool):
+    """The norms of windows along lines (N, C, L) or (C, L)."""
+
+    dims = 1
+
+
+class LPPool2d(_LPPool):
+    """The norms of windows of images (N, C, H, W) or (C, H, W)."""
+
+    dims = 2
+
+
+class LPPool3d(_LPPool):
+    """The norms of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims = 3
+
+
+class _FractionalMaxPool(Module):
+    dims = 0
+
+    def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                 return_indices: bool = False, _random_samples: Any = None) -> None:
+        super().__init__()
+        if self.dims == 3 and min(repeated(kernel_size, 3)) <= 0:
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        self.kernel_size, self.return_indices = repeated(kernel_size, self.dims), return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else repeated(output_size, self.dims)
+        self.output_ratio = None if output_ratio is None else repeated(output_ratio, self.dims)
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{type(self).__name__} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all([0 < ratio < 1 for ratio in self.output_ratio]):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input: Any) -> Any:
+        """The maxima; with `return_indices`, and where each is."""
+        call = unpooling.fractional_max_pool2d if self.dims == 2 else unpooling.fractional_max_pool3d
+        return call(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                    self._random_samples)
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The maxima of windows at random places of images (N, C, H, W) or (C, H, W)."""
+
+    dims = 2
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The maxima of windows at random places of volumes (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims = 3

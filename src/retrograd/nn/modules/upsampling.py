@@ -1,0 +1,47 @@
+"""Layers that change the sizes of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..functional import resampling as functional
+from ..module import Module
+
+__all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
+
+
+class Upsample(Module):
+    """`functional.interpolate` with the options that it is made with."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
+        super().__init__()
+        self.name, self.size = type(self).__name__, size
+        if isinstance(scale_factor, tuple):
+            self.scale_factor: Any = tuple([float(factor) for factor in scale_factor])
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.mode, self.align_corners, self.recompute_scale_factor = mode, align_corners, recompute_scale_factor
+
+    def forward(self, input: Any) -> Any:
+        """`functional.interpolate` of the input."""
+        return functional.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners,
+                                      self.recompute_scale_factor)
+
+    def extra_repr(self) -> str:
+        size = f"size={self.size!r}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"
+        return f"{size}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Images of other sizes, of the nearest elements."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor)
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Images of other sizes, between whose elements values lie on lines; the outermost elements stay where they are."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "bilinear", True)

@@ -1,0 +1,139 @@
+"""Sums, products, quotients, powers: the arithmetic of arrays, element by element, and writing one over another.
+
+A Python number on its own side of an operator is a static option, not an array: PyTorch gives such an operation a
+node of its own name.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise import arithmetic as kernels
+from ...kernels.elementwise.arithmetic import log_of
+from ..domains import counted, promoted, subtracted, without
+from ..framework import Op, backward_name, elementwise, flat, not_differentiable
+
+# With real coefficients, a rule is the same of conjugates: nothing is conjugated for it and back.
+add = elementwise("add", np.add, x=lambda g: g, y=lambda g: g, holomorphic=False)
+sub = elementwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, holomorphic=False)
+mul = elementwise("mul", np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
+div = elementwise("div", np.divide, domain="float", x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y))
+neg = elementwise("neg", np.negative, x=lambda g: -g, holomorphic=False, domain=promoted(b=RuntimeError(
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead.")))
+positive = elementwise("positive", np.positive, x=lambda g: g)
+reciprocal = elementwise("reciprocal", kernels.reciprocal, domain="float", x=lambda g, out: -g * (out * out))
+
+add_scaled = elementwise("add", kernels.add_scaled, x=lambda g: g, y=lambda g, alpha: g * alpha)
+sub_scaled = elementwise("sub", kernels.sub_scaled, domain=subtracted, x=lambda g: g, y=lambda g, alpha: -g * alpha)
+rsub_scaled = elementwise("rsub", kernels.rsub_scaled, domain=subtracted, x=lambda g, alpha: -g * alpha, y=lambda g: g)
+rsub = elementwise("rsub", kernels.rsub_number, node=backward_name("rsub", 1), x=lambda g, alpha: -g * alpha)
+
+# With a Python number, as PyTorch's own composed functions record it: what users write takes the ops above
+
+add_number = elementwise("add", kernels.add_number, domain="float", node=backward_name("add", 1), tensors=1,
+                       x=lambda g: g)
+mul_number = elementwise("mul", kernels.mul_number, domain="float", node=backward_name("mul", 1), tensors=1,
+                       x=lambda g, number: g * number)
+div_number = elementwise("div", kernels.div_number, domain="float", node=backward_name("div", 1), tensors=1,
+                       x=lambda g, number: g / number)
+
+# Division with a rounding, and what it leaves
+
+_undefined = not_differentiable("floor_divide")
+_DIVIDED = promoted(**without("div_floor_cpu", "bc"))
+floor_divide = elementwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED, x=_undefined,
+                         y=_undefined)
+floor_divide_number = elementwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
+                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
+_undefined_written = not_differentiable("floor_divide_")
+floor_divide_written = elementwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED,
+                                 x=_undefined_written, y=_undefined_written)
+floor_divide_number_written = elementwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
+                                        domain=promoted(**without("div_floor_cpu", "c")), x=_undefined_written)
+number_floor_divide = elementwise("floor_divide", kernels.number_floor_divide, node="NotImplemented",
+                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
+number_remainder = elementwise("remainder", kernels.number_remainder, node="NotImplemented",
+                             domain=promoted(**without("remainder_cpu", "c")), x=not_differentiable("remainder"))
+div_floor = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
+                      domain=_DIVIDED)
+div_trunc = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
+                      domain=promoted(**without("div_trunc_cpu", "bc")))
+remainder = elementwise("remainder", kernels.remainder, node=backward_name("remainder", 1),
+                      domain=promoted(**without("remainder_cpu", "bc")), x=lambda g: g,
+                      y=lambda g, x, y: -g * div_floor(x, y, "floor"))
+fmod = elementwise("fmod", kernels.fmod, node=backward_name("fmod", 1), x=lambda g: g,
+                 y=lambda g, x, y: -g * div_trunc(x, y, "trunc"), domain=promoted(**without("fmod_cpu", "bc")))
+remainder_number = elementwise("remainder", kernels.remainder_number, domain=promoted(**without("remainder_cpu", "c")),
+                             x=lambda g: g)
+fmod_number = elementwise("fmod", kernels.fmod_number, domain=promoted(**without("fmod_cpu", "c")), x=lambda g: g)
+
+# Powers
+
+
+def _at_least_zero(y: Any) -> Any:
+    """Where an exponent is a real number that is not negative."""
+    if y.dtype.kind == "c":
+        return np.logical_and(np.imag(y) == 0.0, np.real(y) >= 0.0)
+    return y >= 0.0
+
+
+def _by_base(g: Any, x: Any, exponent: Any) -> Any:
+    """The derivative of x ** exponent, where exponent is a number. 0 ** 0 has a flat neighbourhood."""
+    if exponent == 0:
+        return np.zeros_like(g)
+    return g * (exponent * power(x, exponent - 1))
+
+
+def _by_base_tensor(g: Any, x: Any, y: Any) -> Any:
+    flat = y == 0.0
+    return np.where(flat, 0.0, g * (y * x ** np.where(flat, 1.0, y - 1.0)))
+
+
+def _by_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
+    """out * log(x), and 0 where the base is 0 and the exponent is not negative, as PyTorch defines it."""
+    flat = np.logical_and(x == 0.0, _at_least_zero(y))
+    return g * np.where(flat, 0.0, out * np.log(np.where(flat, 1.0, x)))
+
+
+def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
+    if base == 0:
+        return g * (out * np.where(_at_least_zero(y), 0.0, -math.inf))
+    return g * (out * log_of(complex(base) if y.dtype.kind == "c" else base))
+
+
+square = elementwise("pow", kernels.square, domain=counted, x=lambda g, x: g * (2.0 * x))
+power = elementwise("pow", kernels.power_number, x=_by_base)
+pow_ = elementwise("pow", kernels.power, node=backward_name("pow", 1), x=_by_base_tensor, y=_by_exponent,
+                 domain=promoted(**without("pow", "b")))
+number_to_power = elementwise("pow", kernels.number_to_power, node=backward_name("pow", 2), y=_by_exponent_of_number)
+
+# What these ufuncs mean on what is no array: their kernels are ours.
+Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.fmod: fmod, np.power: pow_,
+                     np.reciprocal: reciprocal, np.square: square})
+
+# Three operands
+
+lerp_number = elementwise("lerp", kernels.lerp_number, domain=promoted(**without("lerp_kernel_scalar", "bi")),
+                        x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight)
+lerp = elementwise("lerp", kernels.lerp, node=backward_name("lerp", 1),
+                 domain=promoted(**without("lerp_kernel_tensor", "bi")), x=lambda g, weight: g * (1 - weight),
+                 y=lambda g, weight: g * weight, weight=lambda g, x, y: g * (y - x))
+addcmul = elementwise("addcmul", kernels.addcmul, domain=promoted(**without("addcmul_cpu_out", "b")), x=lambda g: g,
+                    y=lambda g, z, value: g * (z * value), z=lambda g, y, value: g * (y * value))
+addcdiv = elementwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, value: g * (value / z),
+                    z=lambda g, y, z, value: -g * (value * y / (z * z)))
+
+# Writing over: of a tensor of its own, then in place
+
+filled = elementwise("fill", kernels.filled, node=backward_name("fill"), domain="as given", tensors=1, x=flat)
+filled_with = elementwise("fill", kernels.overwritten, node=backward_name("fill", 1), domain="as given", x=flat,
+                        y=lambda g: g)
+fill = elementwise("fill", kernels.filled, node=backward_name("fill", 2), domain="as given", x=flat)
+fill_tensor = elementwise("fill", kernels.overwritten, node=backward_name("fill", 3), domain="as given", x=flat,
+                        y=lambda g: g)
+zero = elementwise("zero", kernels.zeroed, domain="as given", x=flat)
+copy = elementwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", x=flat, y=lambda g: g)

@@ -1,0 +1,142 @@
+"""Comparisons, logic and bits, predicates; and what chooses between values by comparing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise import comparison as kernels
+from ...kernels.elementwise.arithmetic import like, promoted as with_number
+from ..choosing import choose
+from ..domains import floating, promoted, without
+from ..framework import Op, backward_name, constant, elementwise, flat, not_differentiable
+
+
+def _written(op: Op) -> Op:
+    """The comparison as it is recorded where its result is written over a tensor of numbers."""
+    return elementwise(op.name, op.kernel, domain=op.domain, node=backward_name(op.name, 1), x=flat, y=flat)
+
+
+def _written_number(op: Op) -> Op:
+    """The same where what is compared with is a Python number."""
+
+    def kernel(x: Any, number: Any) -> Any:
+        x = with_number(x, number)
+        return op.kernel(x, like(number, x), out=...)
+
+    return elementwise(op.name, kernel, domain=op.domain, x=flat)
+
+
+eq, ne = constant("eq", np.equal, "x y"), constant("ne", np.not_equal, "x y")
+lt = constant("lt", np.less, "x y", domain=promoted(**without("lt_cpu", "c")))
+le = constant("le", np.less_equal, "x y", domain=promoted(**without("le_cpu", "c")))
+gt = constant("gt", np.greater, "x y", domain=promoted(**without("gt_cpu", "c")))
+ge = constant("ge", np.greater_equal, "x y", domain=promoted(**without("ge_cpu", "c")))
+
+# By an operator that has no derivative, those it has where its result is written: with a tensor, with a number.
+WRITTEN = {op: (_written(op), _written_number(op)) for op in (eq, ne, lt, le, gt, ge)}
+
+# Logic, bits, predicates
+
+logical_and = constant("logical_and", np.logical_and, "x y")
+logical_or = constant("logical_or", np.logical_or, "x y")
+logical_xor = constant("logical_xor", np.logical_xor, "x y")
+logical_not = constant("logical_not", np.logical_not, "x")
+bitwise_and = constant("bitwise_and", np.bitwise_and, "x y", domain=promoted(**without("bitwise_and_cpu", "fc")))
+bitwise_or = constant("bitwise_or", np.bitwise_or, "x y", domain=promoted(**without("bitwise_or_cpu", "fc")))
+bitwise_xor = constant("bitwise_xor", np.bitwise_xor, "x y", domain=promoted(**without("bitwise_xor_cpu", "fc")))
+bitwise_not = constant("bitwise_not", np.invert, "x", domain=promoted(**without("bitwise_not_cpu", "fc")))
+left_shift = constant("bitwise_left_shift", np.left_shift, "x y", domain=promoted(**without("lshift_cpu", "bfc")))
+right_shift = constant("bitwise_right_shift", np.right_shift, "x y", domain=promoted(**without("rshift_cpu", "bfc")))
+isnan = constant("isnan", np.isnan, "x")
+isinf = constant("isinf", np.isinf, "x")
+isfinite = constant("isfinite", np.isfinite, "x")
+isposinf = constant("isposinf", kernels.isposinf, "x", domain=promoted(
+    c=RuntimeError("isposinf does not support complex inputs.")))
+isneginf = constant("isneginf", kernels.isneginf, "x", domain=promoted(
+    c=RuntimeError("isneginf does not support complex inputs.")))
+isreal = constant("isreal", kernels.isreal, "x")
+signbit = constant("signbit", np.signbit, "x", domain=promoted(c="signbit is not implemented for complex tensors."))
+isclose = constant("isclose", kernels.isclose, "x y")
+
+# The greater and the lesser: equal ones share the gradient
+
+
+def _unordered(name: str) -> Any:
+    return promoted(c=RuntimeError(f"{name} not implemented for complex tensors."))
+
+
+maximum = elementwise("maximum", np.maximum, domain=_unordered("maximum"),
+                    x=lambda g, x, y: choose(x < y, 0.0, choose(x == y, g / 2, g)),
+                    y=lambda g, x, y: choose(y < x, 0.0, choose(x == y, g / 2, g)))
+minimum = elementwise("minimum", np.minimum, domain=_unordered("minimum"),
+                    x=lambda g, x, y: choose(x > y, 0.0, choose(x == y, g / 2, g)),
+                    y=lambda g, x, y: choose(y > x, 0.0, choose(x == y, g / 2, g)))
+
+
+def _first_max(x: Any, y: Any) -> Any:
+    return np.logical_or(x >= y, np.isnan(y))
+
+
+def _first_min(x: Any, y: Any) -> Any:
+    return np.logical_or(x <= y, np.isnan(y))
+
+
+# Here the first one takes it all, and one that is nan never does.
+fmax = elementwise("fmax", np.fmax, domain=_unordered("fmax"), x=lambda g, x, y: choose(_first_max(x, y), g, 0.0),
+                 y=lambda g, x, y: choose(_first_max(x, y), 0.0, g))
+fmin = elementwise("fmin", np.fmin, domain=_unordered("fmin"), x=lambda g, x, y: choose(_first_min(x, y), g, 0.0),
+                 y=lambda g, x, y: choose(_first_min(x, y), 0.0, g))
+
+# Limits. At a limit that is a number, the gradient passes.
+
+
+def _within(g: Any, x: Any, min: Any, max: Any) -> Any:
+    """The gradient of what lies within the limits; nan does not."""
+    inside = x <= max if min is None else x >= min
+    if min is not None and max is not None:
+        inside = np.logical_and(inside, x <= max)
+    return choose(inside, g, 0.0)
+
+
+def _to_min(g: Any, x: Any, min: Any, max: Any) -> Any:
+    below = x < min
+    return choose(below if max is None else np.logical_and(below, min < max), g, 0.0)
+
+
+def _to_max(g: Any, x: Any, min: Any, max: Any) -> Any:
+    above = x > max
+    return choose(above if min is None else np.logical_or(above, max < min), g, 0.0)
+
+
+_REAL = promoted(c="clamp is not supported for complex types")
+clamp_number = elementwise("clamp", kernels.clamp_number, node="ClampBackward1", domain=_REAL, x=_within)
+clamp = elementwise("clamp", kernels.clamp, domain=_REAL, x=_within, min=_to_min, max=_to_max)
+clamp_min_number = elementwise("clamp_min", kernels.clamp_number, domain=_REAL, x=_within)
+clamp_max_number = elementwise("clamp_max", kernels.clamp_number, domain=_REAL, x=_within)
+clamp_min = elementwise("clamp_min", lambda x, min: kernels.clamp(x, min, None), node="ClampMinBackward1",
+                      domain=promoted(**without("maximum_cpu", "c")), x=lambda g, x, min: _within(g, x, min, None),
+                      min=lambda g, x, min: _to_min(g, x, min, None))
+clamp_max = elementwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), node="ClampMaxBackward1",
+                      domain=promoted(**without("minimum_cpu", "c")), x=lambda g, x, max: _within(g, x, None, max),
+                      max=lambda g, x, max: _to_max(g, x, None, max))
+
+where = elementwise("where", kernels.where, domain="as given", x=lambda g, condition: choose(condition, g, 0.0),
+                  y=lambda g, condition: choose(condition, 0.0, g))
+
+
+_jump, _jump_written = not_differentiable("heaviside"), not_differentiable("heaviside_")
+heaviside = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump)
+heaviside_written = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump_written, y=_jump_written)
+
+
+def _resigned(g: Any, x: Any, out: Any) -> Any:
+    """The sign that a number other than 0 is multiplied by; at 0 the derivative is 0."""
+    return g * (out / choose(x == 0, 1.0, x))
+
+
+copysign = elementwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),
+                     x=_resigned, y=flat)
+copysign_number = elementwise("copysign", kernels.copysign_number, node="CopysignBackward1",
+                            domain=floating(**without("copysign_cpu", "c")), x=_resigned)

@@ -1,0 +1,203 @@
+"""Powers of e, logarithms, circles and hyperbolas, the error function, roundings, and the parts of complex numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise import elementary as kernels
+from ...kernels.special import error_function, normal
+from ..basic import real
+from ..choosing import choose
+from ..creation import complex_
+from ..domains import floating, promoted, without
+from ..framework import Op, backward_name, elementwise, flat, linear
+
+_LN2, _LN10 = math.log(2), math.log(10)
+
+# Exponentials and logarithms
+
+exp = elementwise("exp", np.exp, domain="float", x=lambda g, out: g * out)
+exp2 = elementwise("exp2", kernels.exp2, domain="float", x=lambda g, out: g * out * _LN2)
+expm1 = elementwise("expm1", np.expm1, domain="float", x=lambda g, out: g * (out + 1))
+log = elementwise("log", np.log, domain="float", x=lambda g, x: g / x)
+log2 = elementwise("log2", np.log2, domain="float", x=lambda g, x: g / (x * _LN2))
+log10 = elementwise("log10", np.log10, domain="float", x=lambda g, x: g / (x * _LN10))
+log1p = elementwise("log1p", np.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
+sqrt = elementwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out))
+rsqrt = elementwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
+logaddexp = elementwise("logaddexp", kernels.logaddexp, domain=promoted(**without("logaddexp_cpu", "bi")),
+                      x=lambda g, x, y: g / (1 + np.exp(y - x)), y=lambda g, x, y: g / (1 + np.exp(x - y)))
+logaddexp2 = elementwise("logaddexp2", kernels.logaddexp2, domain=promoted(**without("logaddexp2_cpu", "bic")),
+                       x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
+
+# Circles and hyperbolas
+
+sin = elementwise("sin", np.sin, domain="float", x=lambda g, x: g * np.cos(x))
+cos = elementwise("cos", np.cos, domain="float", x=lambda g, x: g * -np.sin(x))
+tan = elementwise("tan", np.tan, domain="float", x=lambda g, out: g * (1 + out * out))
+asin = elementwise("asin", np.arcsin, domain="float", x=lambda g, x: g * rsqrt(1 - x * x))
+acos = elementwise("acos", np.arccos, domain="float", x=lambda g, x: g * -rsqrt(1 - x * x))
+atan = elementwise("atan", np.arctan, domain="float", x=lambda g, x: g / (x * x + 1))
+sinh = elementwise("sinh", np.sinh, domain="float", x=lambda g, x: g * np.cosh(x))
+cosh = elementwise("cosh", np.cosh, domain="float", x=lambda g, x: g * np.sinh(x))
+tanh = elementwise("tanh", np.tanh, domain="float", x=lambda g, out: g * (1 - out * out))
+asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1))
+atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x))
+
+
+def _acosh(g: Any, x: Any) -> Any:
+    """The square root of x * x - 1 has a cut that acosh has not; the product of two roots is right on both sides."""
+    return g * rsqrt(x * x - 1) if x.dtype.kind != "c" else g * (rsqrt(x - 1) * rsqrt(x + 1))
+
+
+acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh)
+# Written over a tensor, these three have a node of another name.
+asinh_written, acosh_written, atanh_written = [
+    elementwise(op.name, op.kernel, domain="float", node=backward_name(op.name, 1), x=op.rules["x"])
+    for op in (asinh, acosh, atanh)]
+
+
+def _over_square(part: Any, x: Any, y: Any) -> Any:
+    """part / (x * x + y * y), and 0 at the origin."""
+    square = x * x + y * y
+    return choose(square == 0, 0.0, part / square)
+
+
+atan2 = elementwise("atan2", np.arctan2, domain=floating(**without("atan2_cpu", "c")),
+                  x=lambda g, x, y: g * _over_square(y, x, y), y=lambda g, x, y: g * -_over_square(x, x, y))
+hypot = elementwise("hypot", kernels.hypot, domain=promoted(**without("hypot_cpu", "bic")),
+                  x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
+deg2rad = elementwise("deg2rad", kernels.deg2rad, node="Deg2RadBackward0", x=lambda g: g * (math.pi / 180),
+                    domain=floating(c=RuntimeError("deg2rad is not supported for complex tensors.")))
+rad2deg = elementwise("rad2deg", kernels.rad2deg, node="Rad2DegBackward0", x=lambda g: g * (180 / math.pi),
+                    domain=floating(c=RuntimeError("rad2deg is not supported for complex tensors.")))
+
+# The error function
+
+erf = elementwise("erf", error_function.erf, domain=floating(**without("erf_vml_cpu", "c")),
+                x=lambda g, x: g * (2 / math.sqrt(math.pi) * np.exp(-(x * x))))
+erfc = elementwise("erfc", error_function.erfc, domain=floating(**without("erfc_vml_cpu", "c")),
+                 x=lambda g, x: g * (-2 / math.sqrt(math.pi) * np.exp(-(x * x))))
+erfinv: Op = elementwise("erfinv", normal.erfinv, domain=floating(**without("erfinv_vml_cpu", "c")),
+                   x=lambda g, x: g * (math.sqrt(math.pi) / 2 * np.exp(np.square(erfinv(x)))))
+
+
+def _logit(g: Any, x: Any, eps: Any) -> Any:
+    """Flat, or not defined, outside of the limits; infinite at 0, of whatever sign, and at 1."""
+    limit = 0.0 if eps is None else eps
+    outside = np.logical_or(x < limit, x > 1 - limit)
+    slope = g / choose(outside, 1.0, x * (1 - x) + 0.0)
+    return choose(outside, math.nan if eps is None else 0.0, slope)
+
+
+logit = elementwise("logit", kernels.logit, domain=floating(**without("logit_cpu", "c")), x=_logit)
+
+
+def _by_factor(g: Any, x: Any, y: Any) -> Any:
+    return g * np.where(np.logical_and(x == 0, y <= 0), 0.0, np.log(y))
+
+
+xlogy = elementwise("xlogy", kernels.xlogy, domain=floating(**without("xlogy_cpu", "c")), x=_by_factor,
+                  y=lambda g, x, y: g * (x / y))
+
+
+def _sinc(g: Any, x: Any) -> Any:
+    t = math.pi * x
+    return g * np.where(x == 0, 0.0, (np.cos(t) - np.sin(t) / t) / x)
+
+
+sinc = elementwise("sinc", kernels.sinc, domain="float", x=_sinc)
+
+# Sizes and signs
+
+
+def _sgn(g: Any, x: Any) -> Any:
+    """A real sign is flat; a complex one turns with what is at right angles to it."""
+    if x.dtype.kind != "c":
+        return np.zeros_like(g)
+    size, sign = np.abs(x), sgn(x)
+    scaled = g / size
+    return np.where(size == 0, 0.0, scaled - np.real(np.conj(sign) * scaled) * sign)
+
+
+sgn: Op = elementwise("sgn", kernels.sgn, holomorphic=False, x=_sgn)
+abs = elementwise("abs", np.absolute, holomorphic=False, domain=promoted(**without("abs_cpu", "b")),
+                x=lambda g, x: g * sgn(x))
+sign = elementwise("sign", kernels.sgn, x=flat, domain=promoted(
+    c="Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."))
+Op.by_kernel[np.sign] = sgn
+
+# Roundings: flat wherever they have a derivative
+
+ceil, floor, trunc = [
+    elementwise(name, kernels.whole(ufunc), x=flat, domain=promoted(
+        b=f'"{name}_vml_cpu" not implemented for {{}}', c=f"{name} is not supported for complex inputs"))
+    for name, ufunc in (("ceil", np.ceil), ("floor", np.floor), ("trunc", np.trunc))]
+round = elementwise("round", kernels.rounded, x=flat, domain=promoted(**without("round_vml_cpu", "bc")))
+round_decimals = elementwise("round", kernels.rounded_at, node="RoundBackward1", x=flat,
+                           domain=promoted(**without("round_cpu", "bic")))
+frac = elementwise("frac", kernels.frac, x=lambda g: g, domain=promoted(**without("frac_cpu", "bic")))
+Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2,
+                     np.logaddexp: logaddexp, np.logaddexp2: logaddexp2, np.hypot: hypot, np.deg2rad: deg2rad,
+                     np.rad2deg: rad2deg})
+nan_to_num = elementwise("nan_to_num", kernels.nan_to_num, x=lambda g, x: np.where(np.isfinite(x), g, 0.0))
+
+# Complex numbers and their parts. What is not holomorphic has its VJP for a rule.
+
+
+def _angle(g: Any, x: Any) -> Any:
+    if x.dtype.kind != "c":
+        return np.zeros_like(g)
+    size = np.abs(x)
+    return np.where(size == 0, 0.0, g * (1j * x) / (size * size))
+
+
+angle = elementwise("angle", kernels.angle, domain="float", holomorphic=False, x=_angle)
+conj = elementwise("conj", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
+conj_physical = elementwise("conj_physical", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
+conj_physical_written = elementwise("conj_physical", kernels.conjugate, node=backward_name("conj_physical", 1),
+                                  holomorphic=False, x=lambda g: np.conj(g))
+
+
+def _view_as_real(x: Any) -> Any:
+    """The real and imaginary parts along a last dimension of size 2."""
+    return x[..., None].view(x.real.dtype)
+
+
+def _view_as_complex(x: Any) -> Any:
+    """Complex numbers of the pairs along the last dimension, which has size 2 and stride 1."""
+    if x.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    dtype = np.dtype("c16" if x.itemsize == 8 else "c8")
+    if not x.size:                                      # the strides of no elements mean nothing
+        return np.empty(x.shape[:-1], dtype)
+    if x.strides[-1] != x.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any([step // x.itemsize % 2 for step in x.strides[:-1]]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return x.view(dtype)[..., 0]
+
+
+view_as_real = linear("view_as_real", _view_as_real, view=True, x=lambda g: complex_(g[..., 0], g[..., 1]))
+view_as_complex = linear("view_as_complex", _view_as_complex, view=True, x=lambda g: view_as_real(g))
+view_as_real.holomorphic = view_as_complex.holomorphic = False
+
+
+def _part(x: Any, index: Any) -> Any:
+    """The real (0) or imaginary (1) one of the parts along the last dimension."""
+    return x[..., index]
+
+
+def _into_pairs(g: Any, index: Any) -> Any:
+    flat = np.zeros_like(g)
+    return np.stack((flat, g) if index else (g, flat), -1)
+
+
+part = linear("select", _part, view=True, x=_into_pairs)
+
+
+polar = elementwise("polar", kernels.polar, holomorphic=False, x=lambda g, out: real(g * np.conj(sgn(out))),
+                  y=lambda g, out: real(g * -1j * np.conj(out)))

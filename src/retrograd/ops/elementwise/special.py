@@ -1,0 +1,212 @@
+"""Special functions: the gamma function's family, Bessel functions, the normal distribution, polynomials.
+
+Where PyTorch has no derivative, there is none: most Bessel functions and the polynomials are constants, and some
+arguments (the first of zeta and of igamma) are recorded, but refuse to be differentiated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise import elementary
+from ...kernels.elementwise.arithmetic import like, promoted as with_number
+from ...kernels.special import bessel, error_function, gamma, incomplete_gamma, normal, polynomials
+from ..domains import float_or_double, floating, promoted, refused, without
+from ..framework import Domain, Op, Rule, backward_name, constant, elementwise
+from .elementary import sgn
+
+_ROOT_PI = math.sqrt(math.pi)
+_TINY = 2.0 ** -52
+
+
+def _underivable(what: str) -> Rule:
+    """A rule for an argument that PyTorch has no derivative by."""
+
+    def rule(g: Any) -> Rule:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented. It is a constant if it is detached")
+
+    return rule
+
+
+# The gamma function and its kin
+
+polygamma: Op = elementwise("polygamma", gamma.polygamma, domain="float",
+                          x=lambda g, x, n: g * polygamma(x, n + 1))
+# Written over a tensor, it has a node of another name.
+polygamma_written = elementwise("polygamma", gamma.polygamma, node=backward_name("polygamma", 1),
+                                domain=polygamma.domain, x=polygamma.rules["x"])
+digamma = elementwise("digamma", gamma.digamma, domain=floating(**without("digamma", "c")),
+                    x=lambda g, x: g * polygamma(x, 1))
+lgamma = elementwise("lgamma", gamma.lgamma, domain=floating(**without("lgamma_vml_cpu", "c")),
+                   x=lambda g, x: g * digamma(x))
+
+
+def _mvlgamma(g: Any, x: Any, p: Any) -> Any:
+    slope = digamma(x)
+    for k in range(1, p):
+        slope = slope + digamma(x - k / 2)
+    return g * slope
+
+
+mvlgamma = elementwise("mvlgamma", gamma.mvlgamma, tensors=1, x=_mvlgamma,
+                     domain=floating(b=RuntimeError("The input tensor may not be a boolean tensor."),
+                                     **without("arange_cpu", "c")))
+
+
+def _density(g: Any, x: Any, y: Any) -> Any:
+    """The derivative of the lower incomplete gamma function: the density of the gamma distribution."""
+    return g * np.exp((x - 1) * np.log(y) - y - lgamma(x))
+
+
+igamma = elementwise("igamma", incomplete_gamma.igamma, arguments="x y",
+                     domain=promoted(**without("igamma_cpu", "bic")),
+                   x=_underivable("igamma: input"), y=_density)
+igammac = elementwise("igammac", incomplete_gamma.igammac, arguments="x y",
+                    domain=promoted(**without("igammac_cpu", "bic")), x=_underivable("igammac: input"),
+                    y=lambda g, x, y: -_density(g, x, y))
+
+
+def _with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domain, x: Rule, y: Rule) -> tuple[Op, Op]:
+    """The operator of a number x and a tensor, and that of a tensor and a number y, which have nodes of their own.
+
+    In a rule the number is called as the tensor is that it stands for.
+    """
+
+    def beside(array: Any, number: Any) -> Any:
+        array = with_number(array, number)
+        if array.dtype.kind == "c":
+            raise refused(f'"{name}_cpu" not implemented for {{}}', array.dtype)
+        return array
+
+    def from_number(y: Any, x: Any) -> Any:
+        y = beside(y, x)
+        return kernel(like(x, y), y)
+
+    def with_a_number(x: Any, y: Any) -> Any:
+        x = beside(x, y)
+        return kernel(x, like(y, x))
+
+    return (elementwise(name, from_number, node=f"{node}1", domain=domain, y=y),
+            elementwise(name, with_a_number, node=f"{node}2", domain=domain, x=x))
+
+
+_ZETA = float_or_double("zeta_cpu")
+_zeta_by_x = _underivable("zeta")
+
+
+def _zeta_by_y(g: Any, x: Any, y: Any) -> Any:
+    return g * (-x * zeta(x + 1, y))
+
+
+zeta: Op = elementwise("zeta", gamma.zeta, arguments="x y", node="SpecialZetaBackward0", domain=_ZETA, x=_zeta_by_x,
+                     y=_zeta_by_y)
+
+
+def _zeta_of_number(g: Any, y: Any, x: Any) -> Any:
+    return g * (-x * zeta_of_number(y, x + 1))
+
+
+zeta_of_number, zeta_with_number = _with_numbers("zeta", "SpecialZetaBackward", gamma.zeta, _ZETA, _zeta_by_x,
+                                                 _zeta_of_number)
+
+# x * log(y) and x * log(1 + y)
+
+_XLOG1PY = floating(**without("xlog1py_cpu", "c"))
+
+
+def _by_factor(g: Any, x: Any, y: Any) -> Any:
+    return g * np.where(np.logical_and(x == 0, y <= -1), 0.0, np.log1p(y))
+
+
+def _by_argument(g: Any, x: Any, y: Any) -> Any:
+    return g * (x / (y + 1))
+
+
+xlog1py = elementwise("xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", domain=_XLOG1PY, x=_by_factor,
+                    y=_by_argument)
+
+
+def _by_factor_of_number(g: Any, x: Any, y: Any) -> Any:
+    slope = math.log1p(y) if y > -1 else -math.inf if y == -1 else math.nan
+    return g * (slope if y > -1 else np.where(x == 0, 0.0, slope))
+
+
+xlog1py_of_number, xlog1py_with_number = _with_numbers("xlog1py", "SpecialXlog1PyBackward", normal.xlog1py, _XLOG1PY,
+                                                       _by_factor_of_number, lambda g, x, y: g * (x / (y + 1)))
+
+
+def _by_power_of_number(g: Any, x: Any, y: Any) -> Any:
+    slope = math.log(y) if y > 0 else -math.inf if y == 0 else math.nan
+    return g * (slope if y > 0 else np.where(x == 0, 0.0, slope))
+
+
+xlogy_of_number, xlogy_with_number = _with_numbers("xlogy", "XlogyBackward", elementary.xlogy,
+                                                   floating(**without("xlogy_cpu", "c")), _by_power_of_number,
+                                                   lambda g, x, y: g * (x / y))
+
+# Bessel functions
+
+
+def _i1(g: Any, x: Any, out: Any) -> Any:
+    """i0 - i1 / x, and 1 / 2 at nan and so close to 0 that 1 / x might not be a number."""
+    flat = np.logical_not(np.abs(x) > _TINY)
+    safe = np.where(flat, 1.0, x)
+    return g * np.where(flat, 0.5, i0(safe) - out / safe)
+
+
+def _i1e(g: Any, x: Any, out: Any) -> Any:
+    flat = np.logical_not(np.abs(x) > _TINY)
+    safe = np.where(flat, 1.0, x)
+    return g * np.where(flat, 0.5, i0e(safe) - out * (sgn(x) + 1 / safe))
+
+
+i0: Op = elementwise("i0", bessel.i0, domain=floating(**without("i0_vml_cpu", "c")), x=lambda g, x: g * i1(x))
+i1: Op = elementwise("i1", bessel.i1, node="SpecialI1Backward0", domain=floating(**without("i1_cpu", "c")), x=_i1)
+i0e: Op = elementwise("i0e", bessel.i0e, node="SpecialI0EBackward0", domain=floating(**without("i0e_cpu", "c")),
+                    x=lambda g, x, out: g * (i1e(x) - sgn(x) * out))
+i1e: Op = elementwise("i1e", bessel.i1e, node="SpecialI1EBackward0", domain=floating(**without("i1e_cpu", "c")), x=_i1e)
+
+
+def _underived(name: str, kernel: Callable[..., Any], arguments: str = "x") -> Op:
+    """A function that is constant to autograd."""
+    return constant(name, kernel, arguments, domain=float_or_double(f"{name}_cpu"))
+
+
+bessel_j0, bessel_j1 = _underived("bessel_j0", bessel.j0), _underived("bessel_j1", bessel.j1)
+bessel_y0, bessel_y1 = _underived("bessel_y0", bessel.y0), _underived("bessel_y1", bessel.y1)
+modified_bessel_i0 = _underived("modified_bessel_i0", bessel.i0)
+modified_bessel_i1 = _underived("modified_bessel_i1", bessel.i1)
+modified_bessel_k0 = _underived("modified_bessel_k0", bessel.k0)
+modified_bessel_k1 = _underived("modified_bessel_k1", bessel.k1)
+scaled_modified_bessel_k0 = _underived("scaled_modified_bessel_k0", bessel.k0e)
+scaled_modified_bessel_k1 = _underived("scaled_modified_bessel_k1", bessel.k1e)
+spherical_bessel_j0 = _underived("spherical_bessel_j0", bessel.spherical_j0)
+airy_ai = _underived("airy_ai", bessel.airy_ai)
+
+# The normal distribution, the scaled error function, entropy
+
+erfcx = elementwise("erfcx", error_function.erfcx, node="SpecialErfcxBackward0", domain=float_or_double("erfcx_cpu"),
+                  x=lambda g, x, out: g * (2 * x * out - 2 / _ROOT_PI))
+log_ndtr = elementwise("log_ndtr", normal.log_ndtr, node="SpecialLogNdtrBackward0",
+                     domain=float_or_double("log_ndtr_cpu"),
+                     x=lambda g, x: g / (erfcx(x * -math.sqrt(0.5)) * math.sqrt(math.pi / 2)))
+ndtri = elementwise("ndtri", normal.ndtri, node="SpecialNdtriBackward0", domain=float_or_double("ndtri_cpu"),
+                  x=lambda g, out: g * (math.sqrt(2 * math.pi) * np.exp(out * out / 2)))
+entr = elementwise("entr", normal.entr, node="SpecialEntrBackward0", domain=floating(**without("entr_cpu", "c")),
+                 x=lambda g, x: g * (-np.log(x) - 1))
+
+# Orthogonal polynomials of x, of degree y
+
+POLYNOMIALS = {name: _underived(name, kernel, "x y") for name, kernel in {
+    "chebyshev_polynomial_t": polynomials.chebyshev_t, "chebyshev_polynomial_u": polynomials.chebyshev_u,
+    "chebyshev_polynomial_v": polynomials.chebyshev_v, "chebyshev_polynomial_w": polynomials.chebyshev_w,
+    "shifted_chebyshev_polynomial_t": polynomials.shifted_chebyshev_t,
+    "shifted_chebyshev_polynomial_u": polynomials.shifted_chebyshev_u,
+    "shifted_chebyshev_polynomial_v": polynomials.shifted_chebyshev_v,
+    "shifted_chebyshev_polynomial_w": polynomials.shifted_chebyshev_w,
+    "hermite_polynomial_h": polynomials.hermite_h, "hermite_polynomial_he": polynomials.hermite_he,
+    "laguerre_polynomial_l": polynomials.laguerre_l, "legendre_polynomial_p": polynomials.legendre_p}.items()}

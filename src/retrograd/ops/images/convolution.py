@@ -1,0 +1,97 @@
+"""Convolutions, of any number of dimensions of space: the adjoints of one are convolutions too, to any order.
+
+By its input a convolution has the transposed one for a gradient, and the reverse; by its weight an operator of its own,
+which is linear in the input and in the cotangent, with convolutions for its gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.images import convolution as kernels
+from ..framework import Op, linear, operator
+from ..indexing.indexing import slice_
+from ..reductions import sum_dim
+
+
+def _within(x: Any, shape: Any) -> Any:
+    """The part of `x` of this shape. Padding of an output may make room for a position that the input does not have."""
+    for dim, size in enumerate(shape):
+        if x.shape[dim] != size:
+            x = slice_(x, dim, 0, size, 1)
+    return x
+
+
+def _input(g: Any, weight: Any, shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
+           groups: Any) -> Any:
+    """What comes back to an input of this shape."""
+    if transposed:
+        back = convolution(g, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
+        return _within(back, shape)
+    smallest = [(n - 1) * s - 2 * p + d * (k - 1) + 1
+                for n, k, s, p, d in zip(g.shape[2:], weight.shape[2:], stride, padding, dilation)]
+    rest = tuple([n - m for n, m in zip(shape[2:], smallest)])
+    return convolution(g, weight, None, stride, padding, dilation, True, rest, groups)
+
+
+def _by_input(g: Any, x_shape: Any, weight: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
+              groups: Any) -> Any:
+    return _input(g, weight, x_shape, stride, padding, dilation, transposed, groups)
+
+
+def _by_weight(g: Any, x: Any, weight_shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
+               groups: Any) -> Any:
+    seen, given = (g, x) if transposed else (x, g)
+    return convolution_weight(seen, given, weight_shape, stride, padding, dilation, groups)
+
+
+def _by_bias(g: Any) -> Any:
+    # Over space first, where elements lie together: that takes a third of the time of one sum.
+    return sum_dim(sum_dim(g, tuple(range(2, g.ndim)), False, None), (0,), False, None)
+
+
+convolution: Op = operator("convolution", kernels.convolution, tensors=3, x=_by_input, weight=_by_weight,
+                           bias=_by_bias)
+
+
+def _by_seen(v: Any, x_shape: Any, g: Any, stride: Any, padding: Any, dilation: Any, groups: Any) -> Any:
+    return _input(g, v, x_shape, stride, padding, dilation, False, groups)
+
+
+def _by_given(v: Any, x: Any, g_shape: Any, stride: Any, padding: Any, dilation: Any, groups: Any) -> Any:
+    return _within(convolution(x, v, None, stride, padding, dilation, False, (0,) * len(stride), groups), g_shape)
+
+
+convolution_weight: Op = operator("convolution_backward", kernels.weight_gradient,
+                                  node="ConvolutionBackwardBackward0", tensors=2, x=_by_seen, g=_by_given)
+
+
+# Over time, where the dimensions are (time, batch, channels)
+
+_ONE = (1,)
+
+
+def _tbc_by_input(g: Any, weight: Any, pad: Any) -> Any:
+    back = convolution(np.transpose(g, (1, 2, 0)), np.transpose(weight, (2, 1, 0)), None, _ONE, (pad,), _ONE, True,
+                       (0,), 1)
+    return np.transpose(back, (2, 0, 1))
+
+
+def _tbc_by_weight(g: Any, x: Any, weight_shape: Any, pad: Any) -> Any:
+    back = convolution_weight(np.transpose(x, (1, 2, 0)), np.transpose(g, (1, 2, 0)), weight_shape[::-1], _ONE, (pad,),
+                              _ONE, 1)
+    return np.transpose(back, (2, 1, 0))
+
+
+conv_tbc = operator("conv_tbc", kernels.conv_tbc, tensors=3, x=_tbc_by_input, weight=_tbc_by_weight,
+                    bias=lambda g: sum_dim(g, (0, 1), False, None))
+
+# Columns and back
+
+unfold: Op = linear("im2col", kernels.unfold, node="Im2ColBackward0",
+                    x=lambda g, x_shape, kernel, dilation, padding, stride: fold(
+                        g, x_shape[-2:], kernel, dilation, padding, stride))
+fold: Op = linear("col2im", kernels.fold, node="Col2ImBackward0",
+                  x=lambda g, kernel, dilation, padding, stride: unfold(g, kernel, dilation, padding, stride))

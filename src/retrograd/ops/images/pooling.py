@@ -1,0 +1,75 @@
+"""Pooling: maxima, whose gradient goes to where they are, and means, which are linear.
+
+To take the elements at some places and to add to these places are adjoint to each other; so are a mean and its
+`..._backward`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...kernels.images import adaptive_pooling as adaptive, pooling as kernels
+from ..framework import Op, linear, operator
+
+gathered: Op = linear("gather_pooled", kernels.gathered, tensors=2,
+                      x=lambda g, indices, x_shape, dims, disjoint: scattered(g, indices, x_shape, dims, disjoint))
+scattered: Op = linear("max_pool_backward", kernels.scattered, tensors=2,
+                       g=lambda g, indices, dims, disjoint: gathered(g, indices, dims, disjoint))
+
+
+def _maxima(name: str, kernel: Callable[..., Any], rule: Callable[..., Any], tensors: int = 1) -> Op:
+    node = "".join([part.title() for part in name.split("_")]) + "Backward0"
+    return operator(name, kernel, node=node, tensors=tensors, outputs="values indices", differentiable="values", x=rule)
+
+
+def _to_maxima(g: Any, indices: Any, x_shape: Any, kernel: Any, stride: Any, dilation: Any) -> Any:
+    disjoint = all([s > d * (k - 1) for k, s, d in zip(kernel, stride, dilation)])
+    return scattered(g, indices, x_shape, len(kernel), disjoint)
+
+
+def _to_any(g: Any, indices: Any, x_shape: Any, to: Any) -> Any:
+    return scattered(g, indices, x_shape, len(to), False)
+
+
+max_pool2d, max_pool3d = [
+    _maxima(f"max_pool{d}d_with_indices", kernels.max_pool, _to_maxima) for d in (2, 3)]
+adaptive_max_pool2d, adaptive_max_pool3d = [
+    _maxima(f"adaptive_max_pool{d}d", adaptive.adaptive_max_pool, _to_any) for d in (2, 3)]
+fractional_max_pool2d, fractional_max_pool3d = [
+    _maxima(f"fractional_max_pool{d}d", adaptive.fractional_max_pool, _to_any, 2) for d in (2, 3)]
+
+
+def _unplaced(g: Any, indices: Any, sizes: Any) -> Any:
+    return gathered(g, indices, len(sizes), False)
+
+
+max_unpool2d, max_unpool3d = [
+    linear(f"max_unpool{d}d", kernels.placed, node=f"MaxUnpool{d}DBackward0", tensors=2, x=_unplaced) for d in (2, 3)]
+
+
+def _from_mean(g: Any, x_shape: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
+               divisor: Any) -> Any:
+    return avg_pool_backward(g, x_shape[-len(kernel):], kernel, stride, padding, ceil_mode, count_include_pad, divisor)
+
+
+def _to_mean(g: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
+             divisor: Any) -> Any:
+    return avg_pool2d(g, kernel, stride, padding, ceil_mode, count_include_pad, divisor)
+
+
+avg_pool2d, avg_pool3d = [
+    linear(f"avg_pool{d}d", kernels.avg_pool, node=f"AvgPool{d}DBackward0", x=_from_mean) for d in (2, 3)]
+avg_pool_backward: Op = linear("avg_pool_backward", kernels.avg_pool_backward, g=_to_mean)
+
+
+def _from_adaptive(g: Any, x_shape: Any, to: Any) -> Any:
+    return adaptive_avg_pool_backward(g, x_shape[-len(to):], len(to))
+
+
+adaptive_avg_pool2d, adaptive_avg_pool3d = [
+    linear(f"adaptive_avg_pool{d}d", adaptive.adaptive_avg_pool, node=f"AdaptiveAvgPool{d}DBackward0", x=_from_adaptive)
+    for d in (2, 3)]
+adaptive_avg_pool_backward: Op = linear(
+    "adaptive_avg_pool_backward", adaptive.adaptive_avg_pool_backward,
+    g=lambda g, g_shape, dims: adaptive_avg_pool2d(g, g_shape[len(g_shape) - dims:]))

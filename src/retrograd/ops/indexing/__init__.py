@@ -1,0 +1,1 @@
+"""Operators that read and write elements by index, order and mask."""

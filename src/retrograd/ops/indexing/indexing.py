@@ -1,0 +1,132 @@
+"""Reading and writing by index. Each read has a derivative that adds into zeros, whose own derivative is the read.
+
+An index that is one array is an operand of the operator, but has no derivative; `indices` of several is static.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.indexing import gathering, indexing as kernels
+from ..choosing import choose
+from ..framework import Op, backward_name, linear, operator
+
+# One element or a range of a dimension
+
+select: Op = linear("select", kernels.select, view=True,
+                    x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index))
+select_backward: Op = linear("select_backward", kernels.select_backward, g=lambda g, dim, index: select(g, dim, index))
+slice_: Op = linear("slice", kernels.slice_, view=True,
+                    x=lambda g, x_shape, dim, start, stop, step: slice_backward(g, x_shape, dim, start, stop, step))
+slice_backward: Op = linear("slice_backward", kernels.slice_backward,
+                            g=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
+
+# By arrays, as x[…] does
+
+index: Op = linear("index", kernels.index, x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
+index_backward: Op = linear("index_backward", kernels.index_backward, g=lambda g, indices: index(g, indices))
+without: Op = linear("without", kernels.without, g=lambda g, indices: without(g, indices))
+
+
+def _to_put(g: Any, indices: Any, accumulate: Any) -> Any:
+    return g if accumulate else without(g, indices)
+
+
+index_put: Op = linear("index_put", kernels.index_put, layout="kept", x=_to_put,
+                       values=lambda g, indices: index(g, indices))
+
+# Along one dimension
+
+index_select: Op = linear("index_select", kernels.index_select, tensors=2,
+                          x=lambda g, index, x_shape, dim: index_select_backward(g, index, x_shape, dim))
+index_select_backward: Op = linear("index_select_backward", kernels.index_select_backward, tensors=2,
+                                   g=lambda g, index, dim: index_select(g, index, dim))
+
+
+def _to_added(g: Any, source_shape: Any, index: Any, dim: Any, alpha: Any) -> Any:
+    taken = np.reshape(index_select(g, index, dim), source_shape)
+    return taken if alpha == 1 else taken * alpha
+
+
+def _to_copied(g: Any, source_shape: Any, index: Any, dim: Any) -> Any:
+    return np.reshape(index_select(g, index, dim), source_shape)
+
+
+def _to_number(g: Any, index: Any, dim: Any) -> Any:
+    return np.sum(only(g, index, dim))
+
+
+def _cleared(g: Any, index: Any, dim: Any) -> Any:
+    return index_fill(g, index, dim, 0)
+
+
+index_add: Op = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
+index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
+only: Op = linear("only", kernels.only, tensors=2, g=lambda g, index, dim: only(g, index, dim))
+index_fill: Op = operator("index_fill", kernels.index_fill, layout="kept", tensors=2, x=_cleared)
+index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, layout="kept",
+                               node=backward_name("index_fill", 1), tensors=3, x=_cleared, value=_to_number)
+
+# Element by element along one dimension
+
+gather: Op = linear("gather", gathering.gather, tensors=2,
+                    x=lambda g, index, x_shape, dim: gather_backward(g, index, x_shape, dim))
+gather_backward: Op = linear("gather_backward", gathering.gather_backward, tensors=2,
+                             g=lambda g, index, dim: gather(g, index, dim))
+
+
+def _to_src(g: Any, index: Any, src_shape: Any, dim: Any) -> Any:
+    """What was read of the source; of a larger source the rest was not."""
+    taken = gather(g, index, dim)
+    for d, size in enumerate(src_shape):
+        if taken.shape[d] != size:
+            taken = slice_backward(taken, (*taken.shape[:d], size, *taken.shape[d + 1:]), d, 0, taken.shape[d], 1)
+    return taken
+
+
+def _kept(g: Any, index: Any, dim: Any) -> Any:
+    return scatter_value(g, index, dim, 0)
+
+
+scatter: Op = linear("scatter", gathering.scatter, tensors=3, x=_kept, src=_to_src)
+scatter_value: Op = operator("scatter", gathering.scatter_value, node=backward_name("scatter", 1), tensors=2, x=_kept)
+scatter_add: Op = linear("scatter_add", gathering.scatter_add, tensors=3, x=lambda g: g, src=_to_src)
+take: Op = linear("take", gathering.take, tensors=2, x=lambda g, index, x_shape: take_backward(g, index, x_shape))
+take_backward: Op = linear("take_backward", gathering.take_backward, tensors=2, g=lambda g, index: take(g, index))
+
+# By a mask
+
+
+def _unmasked(g: Any, mask: Any) -> Any:
+    return choose(mask, 0.0, g)
+
+
+def _masked(g: Any, mask: Any) -> Any:
+    return np.sum(choose(mask, g, 0.0))
+
+
+def _to_selected(g: Any, mask: Any, x_shape: Any) -> Any:
+    return masked_place(g, mask, np.broadcast_shapes(x_shape, mask.shape))
+
+
+masked_fill: Op = operator("masked_fill", gathering.masked_fill, tensors=2, x=_unmasked)
+masked_fill_tensor: Op = linear("masked_fill", gathering.masked_fill_tensor, node=backward_name("masked_fill", 1),
+                                tensors=3, x=_unmasked, value=_masked)
+masked_select: Op = linear("masked_select", gathering.masked_select, tensors=2, x=_to_selected)
+masked_place: Op = linear("masked_place", gathering.masked_place, tensors=2, g=lambda g, mask: masked_select(g, mask))
+masked_scatter: Op = linear("masked_scatter", gathering.masked_scatter, tensors=3, x=_unmasked,
+                            source=lambda g, mask, source_shape: masked_first(g, mask, source_shape))
+masked_first: Op = linear("masked_scatter_backward", gathering.masked_first, tensors=2,
+                          g=lambda g, mask, g_shape: masked_scatter(np.zeros_like(g, shape=g_shape), g, mask))
+
+# By number in row-major order
+
+
+def _to_put_over(g: Any, source_shape: Any, index: Any, accumulate: Any) -> Any:
+    return g if accumulate else put(g, np.zeros_like(g, shape=source_shape), index, False)
+
+
+put: Op = linear("put", gathering.put, tensors=3, x=_to_put_over,
+                 source=lambda g, index, source_shape: np.reshape(take(g, index), source_shape))

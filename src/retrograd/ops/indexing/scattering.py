@@ -1,0 +1,154 @@
+"""Values brought together where an index leads: `scatter_reduce` and `index_reduce`, of one rule for each reduction.
+
+The index of `index_reduce` comes spread over the shape of its source, so that both are the same to a rule. A source
+may be larger than its index; only the part that the index is for is read.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.indexing import scattering as kernels
+from ..framework import Op, linear, not_differentiable, operator
+from ..scans import any_zero
+from .indexing import gather, scatter_add, scatter_value, slice_, slice_backward, take
+
+# What has no derivative: how many values come together, which of them do
+
+counts: Op = operator("scatter_counts", kernels.counts, tensors=1)
+in_groups: Op = operator("in_groups", kernels.in_groups, tensors=1, outputs="order inverse before after")
+
+
+def _read(src: Any, shape: Any) -> Any:
+    """The part of a source that an index of this shape is for."""
+    if src.ndim != len(shape):
+        return np.reshape(src, shape)
+    for d, n in enumerate(shape):
+        if src.shape[d] != n:
+            src = slice_(src, d, 0, n, 1)
+    return src
+
+
+def _placed(g: Any, shape: Any) -> Any:
+    """Zeros of the shape of a source with `g` in the part that was read."""
+    if g.ndim != len(shape):
+        return np.reshape(g, shape)
+    for d, n in enumerate(shape):
+        if g.shape[d] != n:
+            g = slice_backward(g, (*g.shape[:d], n, *g.shape[d + 1:]), d, 0, g.shape[d], 1)
+    return g
+
+
+def _own(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
+    """The gradient of what was there before: nothing where that did not count."""
+    return g if include_self else scatter_value(g, index, dim, 0)
+
+
+# Sums and means
+
+
+def _sum_to_self(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
+    return _own(g, index, dim, include_self)
+
+
+def _sum_to_source(g: Any, src_shape: Any, index: Any, dim: Any) -> Any:
+    return _placed(gather(g, index, dim), src_shape)
+
+
+def _mean_to_self(g: Any, x_dtype: Any, index: Any, dim: Any, include_self: Any) -> Any:
+    return _own(g / counts(index, g.shape, dim, include_self, x_dtype), index, dim, include_self)
+
+
+def _mean_to_source(g: Any, x_dtype: Any, src_shape: Any, index: Any, dim: Any, include_self: Any) -> Any:
+    return _placed(gather(g / counts(index, g.shape, dim, include_self, x_dtype), index, dim), src_shape)
+
+
+# Products. The derivative by a factor is the product of the others.
+
+
+def _prod_to_self(g: Any, src: Any, index: Any, dim: Any, include_self: Any) -> Any:
+    return _own(g * scatter_prod(np.ones_like(g), src, index, dim, "prod", True), index, dim, include_self)
+
+
+def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:
+    factors = _read(src, index.shape)
+    if not any_zero(factors):
+        return _placed(gather(g * out, index, dim) / factors, src.shape)
+    others = products_of_others(factors, index, x.shape, dim)
+    return _placed(gather(g * x if include_self else g, index, dim) * others, src.shape)
+
+
+def products_of_others(factors: Any, index: Any, shape: Any, dim: Any) -> Any:
+    """For each factor the product of all others that lead where it does: of those before it and of those after it."""
+    order, inverse, before, after = in_groups(index, shape, dim)
+    line, back = take(np.reshape(factors, (-1,)), order), math.prod(index.shape) - 1 - np.arange(math.prod(index.shape))
+    behind = take(_products_before(take(line, back), take(after, back)), back)
+    return np.reshape(take(_products_before(line, before) * behind, inverse), index.shape)
+
+
+def _products_before(line: Any, count: Any) -> Any:
+    """For each element the product of as many before it as `count` says.
+
+    It is made by doubling: each step multiplies every product by that of as many elements before those.
+    """
+    place, step = np.arange(line.shape[0]), 1
+    running = np.where(count >= 1, take(line, np.maximum(place - 1, 0)), np.ones_like(line))
+    while step <= int(np.max(count)):
+        earlier = take(running, np.maximum(place - step, 0))
+        running = np.where(count >= step, running * earlier, running)
+        step *= 2
+    return running
+
+
+# Extremes. All that are the extreme share its gradient evenly.
+
+
+def _winners(x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> tuple[Any, Any, Any]:
+    """A 1 for each element of what was there and of the source that is the extreme, and how many are at each place."""
+    own = np.where(x == out, np.ones_like(x), np.zeros_like(x))
+    if not include_self:
+        own = scatter_value(own, index, dim, 0)
+    read = _read(src, index.shape)
+    read = np.where(read == gather(out, index, dim), np.ones_like(read), np.zeros_like(read))
+    return own, read, scatter_add(own, read, index, dim)
+
+
+def _extreme_to_self(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:
+    own, _, number = _winners(x, src, index, out, dim, include_self)
+    share = g / number                                  # where a nan is, none equals it, and the gradient is nan
+    return _own(np.where(own == 1, share, share * 0.0), index, dim, include_self)
+
+
+def _extreme_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:
+    _, read, number = _winners(x, src, index, out, dim, include_self)
+    share = gather(g / number, index, dim)
+    return _placed(np.where(read == 1, share, share * 0.0), src.shape)
+
+
+_INDEX = "IndexReduceBackward0"
+scatter_reduce_sum: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_sum_to_self,
+                                src=_sum_to_source)
+scatter_mean: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
+scatter_prod: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
+scatter_extreme: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_extreme_to_self,
+                               src=_extreme_to_source)
+index_mean: Op = linear("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_mean_to_self,
+                        src=_mean_to_source)
+index_prod: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_prod_to_self,
+                          src=_prod_to_source)
+index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_extreme_to_self,
+                             src=_extreme_to_source)
+
+# `scatter` with reduce=…, which PyTorch does not differentiate
+
+_refused, _refused_written = not_differentiable("scatter"), not_differentiable("scatter_")
+scatter_with: Op = operator("scatter", kernels.scatter_reduce, node="NotImplemented", tensors=3, x=_refused,
+                            src=_refused)
+scatter_with_written: Op = operator("scatter", kernels.scatter_reduce, node="NotImplemented", tensors=3,
+                                    x=_refused_written, src=_refused_written)
+scatter_number: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2, x=_refused)
+scatter_number_written: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2,
+                                      x=_refused_written)

@@ -1,0 +1,58 @@
+"""Reductions of segments, and their derivatives to any order.
+
+What goes back to an element is read where its segment is. An element of no segment reads the zeros behind the last one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.indexing import segments as kernels
+from ..framework import Op, operator
+from ..scans import any_zero
+from .indexing import gather, scatter_add, slice_backward
+from .scattering import products_of_others
+
+
+def _with_none(values: Any, dim: Any) -> Any:
+    """The values of the segments, and a 0 for what is in none."""
+    count = values.shape[dim]
+    return slice_backward(values, (*values.shape[:dim], count + 1, *values.shape[dim + 1:]), dim, 0, count, 1)
+
+
+def _read(values: Any, index: Any, dim: Any) -> Any:
+    """For each element the value of its segment."""
+    return gather(_with_none(values, dim), index, dim)
+
+
+def _of_sum(g: Any, index: Any, dim: Any) -> Any:
+    return _read(g, index, dim)
+
+
+def _of_mean(g: Any, index: Any, lengths: Any, dim: Any) -> Any:
+    return _read(g / np.maximum(lengths, 1), index, dim)
+
+
+def _of_extreme(g: Any, x: Any, out: Any, index: Any, dim: Any) -> Any:
+    """All that are the extreme share the gradient evenly, and so do all nan of a segment that has one."""
+    hit = np.logical_or(x == _read(out, index, dim), np.isnan(x))
+    ones = np.where(hit, np.ones_like(x), np.zeros_like(x))
+    number = scatter_add(_with_none(np.zeros_like(out), dim), ones, index, dim)
+    share = _read(g, index, dim) / np.maximum(gather(number, index, dim), 1)
+    return np.where(hit, share, np.zeros_like(share))
+
+
+def _of_product(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
+    if not any_zero(np.where(np.isnan(x), np.zeros_like(x), x)):
+        return _read(g * out, index, dim) / x
+    shape = (*x.shape[:dim], lengths.shape[dim] + 1, *x.shape[dim + 1:])
+    others = products_of_others(x, index, shape, dim)
+    return _read(g if initial is None else g * initial, index, dim) * others
+
+
+segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_sum)
+segment_mean: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_mean)
+segment_extreme: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_extreme)
+segment_prod: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_product)

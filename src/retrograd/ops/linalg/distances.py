@@ -1,0 +1,99 @@
+"""Cross products, and distances between all pairs of rows.
+
+The derivative of a distance d by a difference is `_powers` / d^(p - 1); where the distance is 0 the subgradient is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import distances as kernels
+from ..choosing import choose
+from ..framework import Op, linear, operator
+from ..reductions import sum_dim
+from ..shape import squeeze_dim, transpose, unsqueeze
+
+# How many differences of elements a rule holds at a time.
+_BLOCK = 1 << 18
+
+cross: Op = operator("linalg_cross", kernels.cross, x=lambda g, y, dim: cross(y, g, dim),
+                     y=lambda g, x, dim: cross(g, x, dim))
+
+
+def _powers(difference: Any, distance: Any, p: Any) -> Any:
+    """What a distance to the power p - 1 times its derivative by a difference is. Of extremes that tie, each counts in
+    full, as in PyTorch."""
+    if p == 2:
+        return difference
+    sign = np.sign(difference)
+    if p == 1:
+        return sign
+    size = np.abs(difference)
+    if p == math.inf:
+        return choose(size == unsqueeze(distance, distance.ndim), sign, 0.0)
+    flat = difference == 0.0
+    return np.where(flat, 0.0, sign * np.where(flat, 1.0, size) ** (p - 1))
+
+
+def _over_power(g: Any, distance: Any, p: Any) -> Any:
+    """g over the distance to the power p - 1, and 0 where the distance is 0."""
+    if p in (1, math.inf):
+        return g
+    none = distance == 0.0
+    divisor = np.where(none, 1.0, distance)
+    return np.where(none, 0.0, g / (divisor if p == 2 else divisor ** (p - 1)))
+
+
+def _by_first(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    """The gradient by x: so many rows at a time that the differences from all rows of y take no more than a block."""
+    if p == 0:
+        return np.zeros_like(x)
+    count = x.shape[-2]
+    step = max(1, _BLOCK * count // max(1, math.prod(g.shape) * x.shape[-1]))
+    if step >= count:
+        return _by_rows(g, x, y, out, p)
+    return np.concatenate([_by_rows(g[..., i : i + step, :], x[..., i : i + step, :], y, out[..., i : i + step, :], p)
+                           for i in range(0, count, step)], axis=-2)
+
+
+def _by_rows(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    """The sum over the rows of y, as a product of a row and a matrix for each row of x."""
+    powers = _powers(unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), out, p)
+    factors = _over_power(g, out, p)
+    return squeeze_dim(np.matmul(unsqueeze(factors, factors.ndim - 1), powers), factors.ndim - 1)
+
+
+def _by_second(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    return _by_first(transpose(g, -1, -2), y, x, transpose(out, -1, -2), p)
+
+
+cdist = operator("_cdist_forward", kernels.cdist, node="CdistBackward0", x=_by_first, y=_by_second)
+
+
+def _by_left(g: Any, x: Any, y: Any, out: Any) -> Any:
+    """Without the differences of all pairs, as the distances themselves."""
+    ratio = _over_power(g, out, 2)
+    return x * sum_dim(ratio, (g.ndim - 1,), True, None) - np.matmul(ratio, y)
+
+
+def _by_right(g: Any, x: Any, y: Any, out: Any) -> Any:
+    return _by_left(transpose(g, -1, -2), y, x, transpose(out, -1, -2))
+
+
+euclidean_dist = operator("_euclidean_dist", kernels.euclidean_dist, node="EuclideanDistBackward0", x=_by_left,
+                          y=_by_right)
+
+symmetric: Op = linear("symmetric", kernels.symmetric, x=lambda g: paired(g))
+paired: Op = linear("paired", kernels.paired, x=lambda g, x_shape: symmetric(g, x_shape[0]))
+
+
+def _pdist(g: Any, x: Any, out: Any, p: Any) -> Any:
+    """Each pair counts for both its rows: the gradient of all distances, in a symmetric matrix."""
+    rows = x.shape[0]
+    return _by_first(symmetric(g, rows), x, x, symmetric(out, rows), p)
+
+
+pdist = operator("_pdist_forward", kernels.pdist, node="PdistBackward0", x=_pdist)

@@ -1,0 +1,91 @@
+"""Products of Householder reflections, and QR by them.
+
+A product Q of reflections 1 - tau v v^H is 1 - V T V^H, with their vectors in the columns of V and a triangle T, so
+that its derivative is one of a few products of matrices. With S the part of V^H V above the diagonal and D the diagonal
+matrix of the tau, T^-1 is D^-1 + S; T = (1 + D S)^-1 D is the same for a tau of 0 too. Everything is written for Q @ c;
+a product from the other side is the adjoint of one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import householder as kernels
+from ..framework import Op, operator
+from .adjoints import above_diagonal, adjoint, below_diagonal, conjugate, joined, main_diagonal, on_diagonal
+from .triangular import solve_triangular
+
+
+def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: Any) -> tuple[Any, Any]:
+    """The gradients for the vectors and tau, of the product of the reflections, or of its adjoint, and `c`."""
+    diagonal, above = on_diagonal(tau.shape[-1]), above_diagonal(np.matmul(adjoint(v), v))
+    factor = np.where(diagonal, tau[..., None, :], np.zeros_like(above))
+    system = tau[..., :, None] * above                     # the ones on its diagonal are left to the solver
+    t = solve_triangular(system, factor, True, True, True)
+    onto_c, onto_g = np.matmul(adjoint(v), c), np.matmul(adjoint(v), g)
+    if adjoint_too:
+        by_t = -np.matmul(onto_c, adjoint(onto_g))
+        by_v = -np.matmul(g, adjoint(np.matmul(adjoint(t), onto_c))) - np.matmul(c, adjoint(np.matmul(t, onto_g)))
+    else:
+        by_t = -np.matmul(onto_g, adjoint(onto_c))
+        by_v = -np.matmul(g, adjoint(np.matmul(t, onto_c))) - np.matmul(c, adjoint(np.matmul(adjoint(t), onto_g)))
+    by_factor = solve_triangular(adjoint(system), by_t, False, True, True)
+    by_system = -np.matmul(by_factor, adjoint(t))
+    by_above = above_diagonal(conjugate(tau)[..., :, None] * by_system)
+    by_tau = main_diagonal(by_factor) + np.sum(by_system * conjugate(above), axis=-1)
+    return by_v + np.matmul(v, by_above + adjoint(by_above)), by_tau
+
+
+def _vectors(a: Any, tau: Any) -> Any:
+    below = below_diagonal(a[..., :tau.shape[-1]])
+    return np.where(np.eye(below.shape[-2], below.shape[-1], dtype=bool), np.ones_like(below), below)
+
+
+def _padded(by_v: Any, a: Any) -> Any:
+    """The gradient for the matrix that holds the vectors below its diagonal."""
+    below, rest = below_diagonal(by_v), a[..., by_v.shape[-1]:]
+    return joined((below, np.zeros_like(rest)), -1) if rest.shape[-1] else below
+
+
+def _product(g: Any, a: Any, tau: Any) -> Any:
+    start = np.where(np.eye(a.shape[-2], a.shape[-1], dtype=bool), np.ones_like(a), np.zeros_like(a))
+    return _pulled(g, _vectors(a, tau), tau, start, False)
+
+
+def _product_a(g: Any, a: Any, tau: Any) -> Any:
+    return _padded(_product(g, a, tau)[0], a) if tau.shape[-1] else np.zeros_like(a)
+
+
+def _product_tau(g: Any, a: Any, tau: Any) -> Any:
+    return _product(g, a, tau)[1] if tau.shape[-1] else np.zeros_like(tau)
+
+
+def _applied(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
+    if left:
+        return _pulled(g, _vectors(a, tau), tau, c, transpose)
+    return _pulled(adjoint(g), _vectors(a, tau), tau, adjoint(c), not transpose)
+
+
+def _applied_a(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
+    return _padded(_applied(g, a, tau, c, left, transpose)[0], a) if tau.shape[-1] else np.zeros_like(a)
+
+
+def _applied_tau(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
+    return _applied(g, a, tau, c, left, transpose)[1] if tau.shape[-1] else np.zeros_like(tau)
+
+
+def _applied_c(g: Any, a: Any, tau: Any, left: Any, transpose: Any) -> Any:
+    return ormqr(a, tau, g, left, not transpose)
+
+
+def _refused(g: Any) -> Any:
+    raise NotImplementedError("the derivative for 'geqrf' is not implemented. Use linalg.qr.")
+
+
+householder_product = operator("linalg_householder_product", kernels.householder_product, layout="columns", tensors=2,
+                               holomorphic=False, a=_product_a, tau=_product_tau)
+ormqr: Op = operator("ormqr", kernels.ormqr, layout="columns", tensors=3, holomorphic=False, a=_applied_a,
+                     tau=_applied_tau, c=_applied_c)
+geqrf = operator("geqrf", kernels.geqrf, layout="columns", outputs="factors tau", a=_refused)

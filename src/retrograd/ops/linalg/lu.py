@@ -1,0 +1,86 @@
+"""LU with partial pivoting, and solving with the factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import lu as kernels
+from ..framework import Op, constant, operator
+from .adjoints import adjoint, below_diagonal, joined, turned, upper_part
+from .triangular import solve_triangular
+
+
+def _by_factors(lower: Any, upper: Any, g_lower: Any, g_upper: Any) -> Any:
+    """The gradient for L @ U, given those for L and U, of which only what is not constant counts."""
+    m, n, k = lower.shape[-2], upper.shape[-1], lower.shape[-1]
+    square, first = lower[..., :k, :], upper[..., :k]
+    inner_lower = np.matmul(adjoint(square), g_lower[..., :k, :])
+    inner_upper = np.matmul(g_upper[..., :k], adjoint(first))
+    if n > k:
+        inner_lower = inner_lower - np.matmul(g_upper[..., k:], adjoint(upper[..., k:]))
+    if m > k:
+        inner_upper = inner_upper - np.matmul(adjoint(lower[..., k:, :]), g_lower[..., k:, :])
+    inner = below_diagonal(inner_lower) + upper_part(inner_upper)
+    inner = solve_triangular(adjoint(first), inner, False, False, False)
+    if m > k:
+        tall = solve_triangular(adjoint(first), g_lower[..., k:, :], False, False, False)
+        return joined((solve_triangular(adjoint(square), inner, True, True, True), tall), -2)
+    if n > k:
+        inner = joined((inner, g_upper[..., k:]), -1)
+    return solve_triangular(adjoint(square), inner, True, True, True)
+
+
+def _lu_factor(g: Any, factors: Any, pivots: Any) -> Any:
+    lower, upper, _ = lu_unpack(factors, None, True, False)
+    k = lower.shape[-1]
+    return np.matmul(permutation(pivots, factors), _by_factors(lower, upper, g[..., :k], g[..., :k, :]))
+
+
+def _lu(g: Any, lower: Any, upper: Any, p: Any) -> Any:
+    return np.matmul(p, _by_factors(lower, upper, *g))
+
+
+def _unpacked(g: Any, x_shape: Any) -> Any:
+    """Both triangles in one matrix again."""
+    (m, n), below, above = x_shape[-2:], below_diagonal(g[0]), upper_part(g[1])
+    if n > m:
+        below = joined((below, np.zeros_like(above[..., m:])), -1)
+    if m > n:
+        above = joined((above, np.zeros_like(below[..., n:, :])), -2)
+    return below + above
+
+
+permutation = constant("lu_permutation", kernels.permutation, "pivots like")
+lu_factor_ex = operator("linalg_lu_factor_ex", kernels.lu_factor, layout="columns", outputs="factors pivots info",
+                        differentiable="factors", holomorphic=False, a=_lu_factor)
+lu = operator("linalg_lu", kernels.lu, outputs="lower upper p", differentiable="lower upper", x=_lu)
+lu_unpack: Op = operator("lu_unpack", kernels.lu_unpack, outputs="lower upper p", differentiable="lower upper",
+                         tensors=1, x=_unpacked)
+
+
+def _right_side(g: Any, x: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
+    return lu_solve(x, g, indices, left, not adjoint_too)
+
+
+def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
+    """What is right of the matrix is left of its adjoint."""
+    if not left:
+        return _solving_factors(adjoint(g), x, adjoint(out), indices, True, not adjoint_too)
+    lower, upper, p = lu_unpack(x, indices[0], True, True)
+    if adjoint_too:
+        w, pulled = np.matmul(turned(p), out), np.matmul(turned(p), g)
+        pulled = solve_triangular(lower, pulled, False, True, True)
+        by_lower = -np.matmul(w, adjoint(pulled))
+        by_upper = -np.matmul(np.matmul(adjoint(lower), w),
+                              adjoint(solve_triangular(upper, pulled, True, True, False)))
+    else:
+        pulled = solve_triangular(adjoint(upper), g, False, True, False)
+        by_upper = -np.matmul(pulled, adjoint(out))
+        by_lower = solve_triangular(adjoint(lower), np.matmul(by_upper, adjoint(upper)), True, True, True)
+    return below_diagonal(by_lower) + upper_part(by_upper)
+
+
+lu_solve: Op = operator("linalg_lu_solve", kernels.lu_solve, layout="columns", tensors=2, holomorphic=False,
+                        x=_solving_factors, b=_right_side)

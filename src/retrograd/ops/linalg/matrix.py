@@ -1,0 +1,92 @@
+"""Products of vectors and matrices, and of stacks of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import matrix as kernels
+from ..framework import Op, Rule, linear, operator
+from ..reductions import spread
+from ..shape import diagonal_backward, t, transpose, unsqueeze
+
+
+def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, holomorphic: bool = True) -> Op:
+    """A product of two tensors without options, whose kernel is called like a ufunc."""
+    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, holomorphic=holomorphic,
+              short=True)
+
+
+def _mv_by_matrix(g: Any, y: Any) -> Any:
+    return unsqueeze(g, 1) * y
+
+
+mm: Op = _product("mm", kernels.mm, lambda g, y: mm(g, t(y)), lambda g, x: mm(t(x), g))
+bmm: Op = _product("bmm", kernels.bmm, lambda g, y: bmm(g, transpose(y, -1, -2)),
+                   lambda g, x: bmm(transpose(x, -1, -2), g))
+mv: Op = _product("mv", kernels.mm, _mv_by_matrix, lambda g, x: mv(t(x), g))
+dot = _product("dot", kernels.dot, lambda g, y: g * y, lambda g, x: g * x)
+vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, holomorphic=False)
+
+
+def _scaled(g: Any, factor: Any) -> Any:
+    return g if factor == 1 else g * factor
+
+
+def _addend(g: Any, beta: Any) -> Any:
+    return _scaled(g, beta)
+
+
+def _mat1(g: Any, mat2: Any, alpha: Any) -> Any:
+    return mm(_scaled(g, alpha), t(mat2))
+
+
+def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
+    """The product is taken transposed: where mat2 is a layer's weight transposed, its gradient is then row-major."""
+    return t(mm(t(_scaled(g, alpha)), mat1))
+
+
+def _batch1(g: Any, batch2: Any, alpha: Any) -> Any:
+    return bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2))
+
+
+def _batch2(g: Any, batch1: Any, alpha: Any) -> Any:
+    return bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1))
+
+
+def _for_each(g: Any, stack: Any) -> Any:
+    """The gradient of a sum over a stack, for each matrix in it."""
+    return np.broadcast_to(g, (stack.shape[0], *g.shape))
+
+
+addmm = operator("addmm", kernels.addmm, x=_addend, mat1=_mat1, mat2=_mat2)
+addmv = operator("addmv", kernels.addmm, x=_addend,
+                 mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
+                 mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))
+baddbmm = operator("baddbmm", kernels.baddbmm, x=_addend,
+                   mat1=lambda g, mat2, alpha: bmm(_scaled(g, alpha), transpose(mat2, -1, -2)),
+                   mat2=lambda g, mat1, alpha: bmm(transpose(mat1, -1, -2), _scaled(g, alpha)))
+addbmm = operator("addbmm", kernels.addbmm, x=_addend, batch1=_batch1, batch2=_batch2)
+
+
+def _vec1(g: Any, vec2: Any, alpha: Any) -> Any:
+    return mv(_scaled(g, alpha), vec2)
+
+
+def _vec2(g: Any, vec1: Any, alpha: Any) -> Any:
+    return mv(t(_scaled(g, alpha)), vec1)
+
+
+addr = operator("addr", kernels.addr, x=_addend, vec1=_vec1, vec2=_vec2)
+
+
+def _trace(g: Any, x_shape: Any) -> Any:
+    return diagonal_backward(spread(g, (min(x_shape),), (), False), x_shape, 0, 0, 1)
+
+
+trace = linear("trace", kernels.trace, x=_trace)
+
+# A product of a vector and a matrix is one of two matrices, without the dim that was put in front.
+first_row = linear("squeeze", kernels.first_row, node="SqueezeBackward4", x=lambda g, x_shape: np.reshape(g, x_shape))

@@ -1,0 +1,68 @@
+"""Norms, the distance of two arrays, and slices scaled down to a norm: what takes the derivative of a norm with it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import norms as kernels
+from ..domains import subtracted
+from ..framework import operator
+from ..reductions import spread, sum_dim, tied
+
+
+def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
+    """The gradient of a p-norm. Where the norm is 0 the subgradient is 0; extremes that tie share it evenly."""
+    if p == 0:
+        return np.zeros_like(x)
+    if p == 2:
+        inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # a norm that is not 0 is too large for it to overflow
+        return spread(g, x.shape, axes, keepdim) * (x * spread(inverse, x.shape, axes, keepdim))
+    size, sign = np.abs(x), np.sign(x)
+    if p == 1:
+        return sign * spread(g, x.shape, axes, keepdim)
+    if p in (math.inf, -math.inf):
+        return sign * (spread(g, x.shape, axes, keepdim) / tied(size, out, axes, keepdim, True))
+    if p < 1:
+        scaled = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
+        return scaled * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
+    scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
+    return scaled * _spread_over(g, out, out ** (p - 1), x.shape, axes, keepdim)
+
+
+def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim: Any) -> Any:
+    """g / divisor over the axes of the norm, and 0 where the norm `out` is 0."""
+    return spread(np.where(out == 0.0, 0.0, g / divisor), shape, axes, keepdim)
+
+
+norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=norm_backward)
+frobenius = operator("norm", kernels.norm, node="NormBackward1", holomorphic=False, x=norm_backward)
+
+
+def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    off = x - y
+    return norm_backward(g, off, out, p, tuple(range(off.ndim)), False)
+
+
+def _minus_dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    return -_dist(g, x, y, out, p)
+
+
+dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, holomorphic=False, x=_dist, y=_minus_dist)
+
+_EPSILON = 1e-7
+
+
+def _renorm(g: Any, x: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
+    """Where a slice is scaled by maxnorm / norm, what the norm makes of a change is taken off."""
+    axes = tuple([axis for axis in range(x.ndim) if axis != dim])
+    size = norm(x, p, axes, True, None)
+    along = sum_dim(np.real(np.conj(x) * g), axes, True, None)
+    inverse = 1.0 / (size + _EPSILON)
+    scaled = maxnorm * inverse * (g - inverse * norm_backward(along, x, size, p, axes, True))
+    return np.where(size > maxnorm, scaled, g)
+
+
+renorm = operator("renorm", kernels.renorm, holomorphic=False, x=_renorm)

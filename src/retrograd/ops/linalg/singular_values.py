@@ -1,0 +1,63 @@
+"""Singular values and vectors of stacks of matrices.
+
+Singular vectors have derivatives only where the values are distinct, and, if complex, where the result does not depend
+on their phases. The values have derivatives in any case, so where no gradient came from vectors, none is looked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import factorizations as kernels
+from ..framework import Op, constant, operator
+from .adjoints import adjoint, differences, in_sum, main_diagonal, on_diagonal, skew
+
+# How far from real the product of a vector and its gradient may be.
+_PHASE = 1e-2
+
+
+def depends_on_phase(products: Any) -> bool:
+    """Whether a gradient goes along with the phases of complex vectors, given their inner products with it."""
+    return bool(np.any(np.abs(np.imag(products)) > _PHASE)) if products.dtype.kind == "c" else False
+
+
+def _svd(g: Any, u: Any, s: Any, vh: Any) -> Any:
+    gu, gs, gvh = g
+    m, n, count = u.shape[-2], vh.shape[-1], s.shape[-1]
+    u, vh = u[..., :count], vh[..., :count, :]
+    if gu is None and gvh is None:
+        return None if gs is None else np.matmul(u * gs[..., None, :], vh)
+    gu = None if gu is None else gu[..., :count]
+    gvh = None if gvh is None else gvh[..., :count, :]
+    by_u: Any = None if gu is None else np.matmul(adjoint(u), gu)
+    by_v: Any = None if gvh is None else np.matmul(vh, adjoint(gvh))
+    if depends_on_phase(main_diagonal(in_sum(by_u, by_v))):
+        raise RuntimeError("svd_backward: The singular vectors in the complex case are specified up to multiplication "
+                           "by e^{i phi}. The specified loss function depends on this phase term, making it "
+                           "ill-defined.")
+    inner = _between_vectors(s, gs, by_u, by_v)
+    result = np.matmul(np.matmul(u, inner), vh)
+    if m > count and gu is not None:
+        result = result + np.matmul((gu - np.matmul(u, by_u)) / s[..., None, :], vh)
+    if n > count and gvh is not None:
+        result = result + np.matmul(u / s[..., None, :], gvh - np.matmul(adjoint(by_v), vh))
+    return result
+
+
+def _between_vectors(s: Any, gs: Any, by_u: Any, by_v: Any) -> Any:
+    """The part of the gradient between singular vectors, in the basis of these."""
+    apart, sums = differences(s), s[..., None, :] + s[..., :, None]
+    squares = np.where(on_diagonal(s.shape[-1]), apart, apart * sums)
+    turned_u = None if by_u is None else skew(by_u)
+    inner = in_sum(None if turned_u is None else turned_u / squares * s[..., None, :],
+                   None if by_v is None else s[..., :, None] * (skew(by_v) / squares))
+    along = None if gs is None else gs[..., None, :]
+    if turned_u is not None and turned_u.dtype.kind == "c":
+        along = in_sum(along, main_diagonal(turned_u)[..., None, :] / (2 * s[..., None, :]))
+    return inner if along is None else inner + np.where(on_diagonal(s.shape[-1]), along, 0.0)
+
+
+svd: Op = operator("linalg_svd", kernels.svd, layout="columns", outputs="u s vh", unfilled=True, a=_svd)
+svdvals = constant("linalg_svdvals", kernels.svdvals, "a")

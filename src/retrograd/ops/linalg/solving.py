@@ -1,0 +1,165 @@
+"""Determinants, inverses, pseudoinverses and systems of equations of stacks of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import solving as kernels, symmetric
+from ..framework import Op, constant, not_differentiable, operator
+from .adjoints import adjoint, conjugate, in_sum, main_diagonal, on_diagonal, scalars, turned
+from .singular_values import svd
+
+# Determinants
+
+
+def _det(g: Any, a: Any) -> Any:
+    return scalars(g) * cofactors(a)
+
+
+def _cofactors(g: Any, a: Any) -> Any:
+    """det(a) a^-T, differentiated; where that divides by 0, in the basis of the singular vectors."""
+    if bool(np.any(singular(a))):
+        return _cofactors_of_singular(g, a)
+    inverse = turned(inv_ex(a)[0])
+    all_of_them = scalars(det(a)) * inverse
+    along = np.sum(g * all_of_them, axis=(-2, -1), keepdims=True)
+    return along * inverse - np.matmul(np.matmul(all_of_them, turned(g)), inverse)
+
+
+def _cofactors_of_singular(g: Any, a: Any) -> Any:
+    """A pair of singular values is left out of the product for each element of the basis: nothing is divided."""
+    left, sizes, right = svd(a, False)
+    n = sizes.shape[-1]
+    one = on_diagonal(n)
+    out = np.logical_or(one[:, None, :], one[None, :, :])
+    others = np.prod(np.where(out, np.ones_like(sizes), sizes[..., None, None, :]), axis=-1)
+    others = np.where(one, 0.0, others)
+    phase = scalars(det(left) * det(right))
+    inner = phase * np.matmul(np.matmul(adjoint(left), g), adjoint(right))
+    along = np.sum(others * main_diagonal(inner)[..., None, :], axis=-1, keepdims=True)
+    found = np.where(one, along, 0.0) - turned(inner * others)
+    return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
+
+
+def _slogdet(g: Any, a: Any, sign: Any) -> Any:
+    by_sign, by_size = g
+    if sign.dtype.kind == "c" and by_sign is not None:
+        by_size = in_sum(by_size, np.multiply(-1j, np.imag(np.conj(by_sign) * sign)))
+    return None if by_size is None else scalars(by_size) * inv_ex(adjoint(a))[0]
+
+
+det: Op = operator("linalg_det", kernels.det, a=_det)
+singular = constant("is_singular", kernels.singular, "a")
+cofactors: Op = operator("cofactors", kernels.cofactors, a=_cofactors)
+slogdet = operator("linalg_slogdet", kernels.slogdet, outputs="sign size", unfilled=True, a=_slogdet)
+
+# Inverses and systems of equations
+
+
+def _inverse(g: Any, inverse: Any) -> Any:
+    dual = turned(inverse)
+    return -np.matmul(np.matmul(dual, g), dual)
+
+
+inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs="inverse info",
+                      differentiable="inverse", a=_inverse)
+
+
+def _right_side(g: Any, a: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
+    return solve_adjoint(g, a, lu, pivots, left, vector)
+
+
+def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
+    return _by_matrix(solve_adjoint(g, a, lu, pivots, left, vector), x, left, vector)
+
+
+def _by_matrix(pulled: Any, x: Any, left: Any, vector: Any) -> Any:
+    """The gradient for the matrix of a system, given the solution x and the gradient for the right side."""
+    if vector:
+        return -(pulled[..., None] * conjugate(x)[..., None, :])
+    return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
+
+
+def _adjoint_right_side(g: Any, a: Any, left: Any, vector: Any) -> Any:
+    return solve_ex(a, g, left, vector)[0]
+
+
+def _adjoint_matrix(g: Any, a: Any, out: Any, left: Any, vector: Any) -> Any:
+    """What is pulled through the adjoint system is a solution with the matrix itself."""
+    return _by_matrix(out, solve_ex(a, g, left, vector)[0], left, vector)
+
+
+solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
+                        differentiable="x", holomorphic=False, a=_solved_matrix, b=_right_side)
+
+# The system with the adjoint matrix, of which the LU may be there. That is not followed: `a` is.
+solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layout="columns", tensors=4,
+                             node="LinalgSolveExBackward0", holomorphic=False, b=_adjoint_right_side, a=_adjoint_matrix)
+
+
+def _pinv(g: Any, a: Any, out: Any) -> Any:
+    dual, back = adjoint(out), adjoint(g)
+    kernel = back - np.matmul(a, np.matmul(out, back))
+    image = back - np.matmul(np.matmul(back, out), a)
+    return (np.matmul(np.matmul(kernel, out), dual) + np.matmul(np.matmul(dual, out), image)
+            - np.matmul(np.matmul(dual, g), dual))
+
+
+pinv: Op = operator("linalg_pinv", kernels.pinv, holomorphic=False, a=_pinv)
+
+
+def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any]:
+    """Gradients, right side and solution as matrices. Residuals that are not there have no gradient."""
+    by_x, by_residuals = g
+    if by_residuals is not None and by_residuals.shape != (x.shape[:-1] if vector else (*x.shape[:-2], x.shape[-1])):
+        by_residuals = None
+    if not vector:
+        return by_x, by_residuals, b, x
+    by_x = None if by_x is None else by_x[..., None]
+    return by_x, None if by_residuals is None else by_residuals[..., None], b[..., None], x[..., None]
+
+
+def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
+    by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
+    return in_sum(None if by_x is None else _by_solution(by_x, a, b, x, rcond),
+                  None if by_residuals is None else np.matmul(_by_residuals(by_residuals, a, b, x), adjoint(x)))
+
+
+def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: Any) -> Any:
+    """The derivative of a pseudoinverse times b, in which every product with one is another least solution."""
+    dual = adjoint(a)
+    pulled = _least(dual, g, rcond)
+    outside = np.matmul(b - np.matmul(a, x), adjoint(_least(a, pulled, rcond)))
+    kernel = np.matmul(_least(dual, x, rcond), adjoint(g - np.matmul(dual, pulled)))
+    return outside + kernel - np.matmul(pulled, adjoint(x))
+
+
+def _least(a: Any, b: Any, rcond: Any) -> Any:
+    return lstsq(a, b, rcond, "gelsy", False)[0]
+
+
+def _least_right_side(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:
+    by_x, by_residuals, b, x = _as_columns(g, b, x, vector)
+    found = in_sum(None if by_x is None else _least(adjoint(a), by_x, rcond),
+                   None if by_residuals is None else -_by_residuals(by_residuals, a, b, x))
+    return found[..., 0] if vector and found is not None else found
+
+
+def _by_residuals(g: Any, a: Any, b: Any, x: Any) -> Any:
+    """The gradient for a @ x - b, of whose columns the squared lengths are the residuals."""
+    return 2 * (np.matmul(a, x) - b) * g[..., None, :]
+
+
+lstsq: Op = operator("linalg_lstsq", kernels.lstsq, layout="columns", tensors=2,
+                     outputs="x residuals rank singular_values", differentiable="x residuals", unfilled=True,
+                     a=_least_matrix, b=_least_right_side)
+
+# LDL: no derivatives in PyTorch either
+
+_no_factor, _no_solution = not_differentiable("linalg_ldl_factor_ex"), not_differentiable("linalg_ldl_solve")
+ldl_factor_ex = operator("linalg_ldl_factor_ex", symmetric.ldl_factor_ex, layout="columns", node="NotImplemented",
+                         x=_no_factor, outputs="factors pivots info", differentiable="factors")
+ldl_solve = operator("linalg_ldl_solve", symmetric.ldl_solve, layout="columns", node="NotImplemented", tensors=2,
+                     x=_no_solution, b=_no_solution)

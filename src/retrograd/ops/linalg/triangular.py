@@ -1,0 +1,76 @@
+"""Triangular systems of equations, and solving with Cholesky factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.linalg import solving, triangular as kernels
+from ..framework import Op, operator
+from .adjoints import above_diagonal, adjoint, below_diagonal, in_sum, lower_part, turned, upper_part
+
+
+def _by_right_side(g: Any, a: Any, upper: Any, left: Any, unitriangular: Any) -> Any:
+    return solve_triangular(adjoint(a), g, not upper, left, unitriangular)
+
+
+def _by_matrix(g: Any, a: Any, out: Any, upper: Any, left: Any, unitriangular: Any) -> Any:
+    pulled = _by_right_side(g, a, upper, left, unitriangular)
+    product = -np.matmul(pulled, adjoint(out)) if left else -np.matmul(adjoint(out), pulled)
+    return _read(product, upper, unitriangular)
+
+
+def _read(x: Any, upper: Any, unitriangular: Any) -> Any:
+    """The part of a matrix that the solver read."""
+    if unitriangular:
+        return above_diagonal(x) if upper else below_diagonal(x)
+    return upper_part(x) if upper else lower_part(x)
+
+
+solve_triangular: Op = operator("linalg_solve_triangular", kernels.triangular_system, layout="columns", tensors=2,
+                                holomorphic=False, domain="promote", a=_by_matrix, b=_by_right_side)
+
+
+def _legacy_b(g: Any, a: Any, upper: Any, transpose: Any, unitriangular: Any) -> Any:
+    by_solution, _ = g
+    if by_solution is None:
+        return None
+    matrix = np.conj(a) if transpose and a.dtype.kind == "c" else a if transpose else adjoint(a)
+    return solve_triangular(matrix, by_solution, upper == transpose, True, unitriangular)
+
+
+def _legacy_a(g: Any, a: Any, solution: Any, upper: Any, transpose: Any, unitriangular: Any) -> Any:
+    by_solution, by_copy = g
+    if by_solution is None:
+        return by_copy
+    product = -np.matmul(_legacy_b(g, a, upper, transpose, unitriangular), adjoint(solution))
+    return in_sum(_read(turned(product) if transpose else product, upper, unitriangular), by_copy)
+
+
+triangular_solve = operator("triangular_solve", kernels.triangular_solve, layout="columns", tensors=2,
+                            outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
+
+
+def _cholesky_solve_b(g: Any, factor: Any, upper: Any) -> Any:
+    return cholesky_solve(g, factor, upper)
+
+
+def _cholesky_solve_factor(g: Any, factor: Any, out: Any, upper: Any) -> Any:
+    return _by_factor(-np.matmul(cholesky_solve(g, factor, upper), adjoint(out)), factor, upper)
+
+
+def _by_factor(by_product: Any, factor: Any, upper: Any) -> Any:
+    """The gradient for a Cholesky factor, given that for the product of it and its adjoint."""
+    both = by_product + adjoint(by_product)
+    return upper_part(np.matmul(factor, both)) if upper else lower_part(np.matmul(both, factor))
+
+
+def _cholesky_inverse(g: Any, factor: Any, out: Any, upper: Any) -> Any:
+    return _by_factor(-np.matmul(np.matmul(out, g), out), factor, upper)
+
+
+cholesky_solve: Op = operator("cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, holomorphic=False,
+                              b=_cholesky_solve_b, factor=_cholesky_solve_factor)
+cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, layout="columns", holomorphic=False,
+                            factor=_cholesky_inverse)

@@ -1,0 +1,69 @@
+"""Scaled dot-product attention as one operator. Its rules take the weights that forward found as functions of q and k.
+
+The weights are a stack of matrices, one for each head of each element of the batch. Where keys and values have fewer
+heads, each of these serves several of the queries'.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.networks import attention as kernels
+from ..framework import Op, operator
+from ..linalg.matrix import bmm
+from ..reductions import spread, sum_dim
+from ..shape import transpose
+from .softmax import softmax_backward
+
+
+def _stack(x: Any, heads: Any) -> Any:
+    """(batch, heads, length, size) as a stack of matrices, each head repeated where there are to be more."""
+    batch, own, length, size = x.shape
+    if own != heads:
+        x = spread(np.reshape(x, (batch, own, 1, length, size)), (batch, own, heads // own, length, size), (2,), True)
+    return np.reshape(x, (batch * heads, length, size))
+
+
+def _unstacked(g: Any, shape: Any, heads: Any) -> Any:
+    """The adjoint of `_stack`."""
+    batch, own, length, size = shape
+    if own == heads:
+        return np.reshape(g, shape)
+    return sum_dim(np.reshape(g, (batch, own, heads // own, length, size)), (2,), False, None)
+
+
+def _weights_q(g: Any, q: Any, k: Any, out: Any, scale: Any) -> Any:
+    slope = bmm(softmax_backward(g, out, 2), _stack(k, q.shape[1]))
+    return np.reshape(slope * scale, q.shape)
+
+
+def _weights_k(g: Any, q: Any, k_shape: Any, out: Any, scale: Any) -> Any:
+    slope = bmm(transpose(softmax_backward(g, out, 2), 1, 2), _stack(q * scale, q.shape[1]))
+    return _unstacked(slope, k_shape, q.shape[1])
+
+
+attention_weights = operator("attention_weights", kernels.attention_weights, tensors=3, q=_weights_q, k=_weights_k)
+
+
+def _by_weights(g: Any, q: Any, v: Any) -> Any:
+    return bmm(_stack(g, q.shape[1]), transpose(_stack(v, q.shape[1]), 1, 2))
+
+
+def _attention_q(g: Any, q: Any, k: Any, v: Any, weights: Any, scale: Any) -> Any:
+    return _weights_q(_by_weights(g, q, v), q, k, attention_weights(q, k, weights, scale), scale)
+
+
+def _attention_k(g: Any, q: Any, k: Any, v: Any, weights: Any, scale: Any) -> Any:
+    return _weights_k(_by_weights(g, q, v), q, k.shape, attention_weights(q, k, weights, scale), scale)
+
+
+def _attention_v(g: Any, q: Any, k: Any, v_shape: Any, weights: Any, scale: Any) -> Any:
+    slope = bmm(transpose(attention_weights(q, k, weights, scale), 1, 2), _stack(g, q.shape[1]))
+    return _unstacked(slope, v_shape, q.shape[1])
+
+
+attention: Op = operator("attention", kernels.attention, tensors=4, outputs="out weights", differentiable="out",
+                         node="ScaledDotProductFlashAttentionForCpuBackward0",
+                         q=_attention_q, k=_attention_k, v=_attention_v)

@@ -1,0 +1,59 @@
+"""Rows of a table by number, alone and in bags. The gradient of a row is added up from where it was taken.
+
+By convention the padding has no gradient, and a gradient may be divided by how often its row was taken: so
+`embedding_backward` undoes `embedding_rows`, and not quite `embedding`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.networks import embedding as kernels
+from ...kernels.networks.embedding import MAX, MEAN
+from ..framework import Op, linear, operator
+from ..indexing.indexing import gather_backward, index_select
+
+embedding: Op = operator("embedding", kernels.embedding, tensors=2, weight=lambda g, index, weight_shape, padding,
+                         by_count: embedding_backward(g, index, weight_shape, padding, by_count))
+embedding_backward: Op = linear("embedding_dense_backward", kernels.embedding_backward, tensors=2,
+                                g=lambda g, index, padding, by_count: embedding_rows(g, index, padding, by_count))
+embedding_rows: Op = linear("embedding_rows", kernels.embedding_rows, tensors=2, g=lambda g, index, g_shape, padding,
+                            by_count: embedding_backward(g, index, g_shape, padding, by_count))
+
+
+def _renorm(x: Any, index: Any, largest: float, p: float) -> Any:
+    """`x` with the rows that `index` names scaled down to a norm."""
+    return kernels.renorm_rows(np.array(x, order="C"), index, largest, p)
+
+
+def _underived(g: Any) -> Any:
+    raise NotImplementedError("the derivative for 'embedding_renorm' is not implemented. Renormalise under "
+                              "torch.no_grad(), before the rows are taken.")
+
+
+embedding_renorm: Op = operator("embedding_renorm", _renorm, tensors=2, x=_underived)
+
+# Bags
+
+
+def _to_table(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, sizes: Any, chosen: Any, mode: Any,
+              padding: Any, by_count: Any) -> Any:
+    if mode == MAX:
+        full = np.reshape(sizes > 0, (-1, 1))
+        return gather_backward(np.where(full, g, 0.0), chosen, weight_shape, 0)
+    if mode == MEAN:
+        g = g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1))
+    rows = index_select(g, bags, 0)
+    if scales is not None:
+        rows = rows * np.reshape(scales, (-1, 1))
+    return embedding_backward(rows, index, weight_shape, padding, by_count)
+
+
+def _to_scales(g: Any, weight: Any, index: Any, bags: Any, padding: Any) -> Any:
+    return np.sum(index_select(g, bags, 0) * embedding_rows(weight, index, padding, False), axis=1)
+
+
+embedding_bag: Op = operator("embedding_bag", kernels.embedding_bag, outputs="out bags sizes chosen",
+                             differentiable="out", tensors=4, weight=_to_table, scales=_to_scales)

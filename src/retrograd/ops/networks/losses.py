@@ -1,0 +1,112 @@
+"""Losses that are one node: squared and absolute differences, cross-entropies, negative log-likelihood.
+
+`reduction` is "mean", "sum" or "none". A reduced loss has a cotangent without dimensions, and each element's share of
+it is what `_share` says.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise.choosing import limited
+from ...kernels.networks import losses as kernels
+from ..choosing import choose
+from ..framework import linear, operator
+from .activation import sigmoid
+
+
+def _share(g: Any, x: Any, reduction: Any) -> Any:
+    """What the loss of one element adds to the cotangent."""
+    return g / max(math.prod(x.shape), 1) if reduction == "mean" else g
+
+
+def _squared(g: Any, x: Any, y: Any, reduction: Any) -> Any:
+    return (x - y) * (2.0 * _share(g, x, reduction))
+
+
+mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", x=_squared,
+                    y=lambda g, x, y, reduction: -_squared(g, x, y, reduction))
+
+
+def _bounded(off: Any, limit: Any) -> Any:
+    """The difference, but of at most this size, from which on it is flat."""
+    if type(off) is np.ndarray:
+        return limited(off, -limit, limit)
+    return choose(np.abs(off) < limit, off, np.sign(off) * limit)
+
+
+def _smooth(g: Any, x: Any, y: Any, reduction: Any, beta: Any) -> Any:
+    off, g = x - y, _share(g, x, reduction)
+    return _bounded(off, beta) * (g / beta) if beta else np.sign(off) * g
+
+
+smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="promote", x=_smooth,
+                          y=lambda g, x, y, reduction, beta: -_smooth(g, x, y, reduction, beta))
+
+
+def _huber(g: Any, x: Any, y: Any, reduction: Any, delta: Any) -> Any:
+    return _bounded(x - y, delta) * _share(g, x, reduction)
+
+
+huber_loss = operator("huber_loss", kernels.huber_loss, domain="promote", x=_huber,
+                      y=lambda g, x, y, reduction, delta: -_huber(g, x, y, reduction, delta))
+
+
+def _weighted(g: Any, x: Any, weight: Any, reduction: Any) -> Any:
+    g = _share(g, x, reduction)
+    return g if weight is None else g * weight
+
+
+_TINY = 9.999999960041972e-13       # what 1e-12 is in single precision, in which PyTorch has it
+
+
+def _bce(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
+    return _weighted(g, x, weight, reduction) * (x - y) / np.maximum((1.0 - x) * x, _TINY)
+
+
+def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
+    """Of the logarithms themselves, which the loss does not let below -100."""
+    return _weighted(g, x, weight, reduction) * (np.log1p(-x) - np.log(x))
+
+
+binary_cross_entropy = operator("binary_cross_entropy", kernels.binary_cross_entropy, tensors=3, x=_bce, y=_bce_target)
+
+
+def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:
+    g = _weighted(g, x, weight, reduction)
+    if pos_weight is None:
+        return g * (sigmoid(x) - y)
+    scaled = pos_weight * y
+    return g * ((scaled + 1.0 - y) * sigmoid(x) - scaled)
+
+
+def _bce_logits_target(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:
+    g = _weighted(g, x, weight, reduction)
+    if pos_weight is None:
+        return -g * x
+    log_sigmoid = np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
+    return -g * (x + (pos_weight - 1.0) * log_sigmoid)
+
+
+binary_cross_entropy_with_logits = operator(
+    "binary_cross_entropy_with_logits", kernels.binary_cross_entropy_with_logits, tensors=4,
+    x=_bce_logits, y=_bce_logits_target)
+
+
+# Negative log-likelihood is linear in x, and so is its gradient in g: each is the other's adjoint.
+
+def _to_classes(g: Any, x_shape: Any, target: Any, weight: Any, reduction: Any, ignore_index: Any) -> Any:
+    return nll_loss_backward(g, target, weight, x_shape, reduction, ignore_index)
+
+
+def _of_classes(g: Any, target: Any, weight: Any, reduction: Any, ignore_index: Any) -> Any:
+    return nll_loss(g, target, weight, reduction, ignore_index)
+
+
+nll_loss = linear("nll_loss", kernels.nll_loss, tensors=3, x=_to_classes)
+nll_loss2d = linear("nll_loss2d", kernels.nll_loss, node="NllLoss2DBackward0", tensors=3, x=_to_classes)
+nll_loss_backward = linear("nll_loss_backward", kernels.nll_loss_backward, node="NllLossBackwardBackward0", tensors=3,
+                           g=_of_classes)

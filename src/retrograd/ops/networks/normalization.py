@@ -1,0 +1,162 @@
+"""Layer, group and batch normalisation. Mean and deviation are functions of x, and derivatives go through them.
+
+Three operators make the derivatives, of any order: the standardised x, its adjoint, and the gradient of a weight. They
+are handed the mean and 1 / the deviation that forward found, but are functions of x alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.networks import normalization as kernels, standardizing
+from ..framework import Op, linear, operator
+from ..reductions import mean_dim, sum_dim
+
+
+def _standardize(g: Any, x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+    return standardize_backward(g, x, None, mean, rstd, axes, eps)
+
+
+def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
+    """The adjoint of standardising is symmetric."""
+    g = standardize_backward(v, x, None, mean, rstd, axes, eps)
+    return g if weight is None else g * weight
+
+
+def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: Any, eps: Any) -> Any:
+    """From the mean products of what is centred: v, the weighted g, and the standardised x."""
+    off, v = _centred(x, axes), _centred(v, axes)
+    g = _centred(g if weight is None else g * weight, axes)
+    rstd = 1.0 / np.sqrt(_mean(off * off, axes) + eps)
+    off = off * rstd
+    by_v, by_g = _mean(off * v, axes), _mean(off * g, axes)
+    return -(rstd * rstd) * ((_mean(v * g, axes) - 3.0 * by_v * by_g) * off + by_g * v + by_v * g)
+
+
+def _mean(x: Any, axes: Any) -> Any:
+    return mean_dim(x, axes, True, None)
+
+
+def _centred(x: Any, axes: Any) -> Any:
+    return x - _mean(x, axes)
+
+
+standardize = operator("standardize", standardizing.standardize, tensors=3, x=_standardize)
+standardize_backward: Op = operator(
+    "standardize_backward", standardizing.standardize_backward, tensors=5, node="NativeLayerNormBackwardBackward0",
+    g=_adjoint, x=_adjoint_by_x,
+    weight=lambda v, g, x, mean, rstd, axes, eps: g * standardize_backward(v, x, None, mean, rstd, axes, eps))
+standardized_sum = operator(
+    "standardized_sum", standardizing.standardized_sum, tensors=4,
+    g=lambda v, x, mean, rstd, axes, eps: v * standardize(x, mean, rstd, axes, eps),
+    x=lambda v, g, x, mean, rstd, axes, eps: standardize_backward(v * g, x, None, mean, rstd, axes, eps))
+
+
+# Layer normalisation
+
+def _last(x: Any, rank: Any) -> Any:
+    return tuple(range(x.ndim - rank, x.ndim))
+
+
+def _layer_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: Any, eps: Any) -> Any:
+    return standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps)
+
+
+def _layer_weight(g: Any, x: Any, mean: Any, rstd: Any, weight_shape: Any, rank: Any, eps: Any) -> Any:
+    lead = tuple(range(x.ndim - rank))
+    return np.reshape(standardized_sum(g, x, mean, rstd, lead, _last(x, rank), eps), weight_shape)
+
+
+def _layer_bias(g: Any, rank: Any) -> Any:
+    return sum_over_rows(g, rank)
+
+
+def _spread_over_rows(g: Any, x_shape: Any) -> Any:
+    return np.broadcast_to(g, x_shape)
+
+
+sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=_spread_over_rows)
+
+
+layer_norm = operator("layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0",
+                      outputs="out mean rstd", differentiable="out",
+                      x=_layer_x, weight=_layer_weight, bias=_layer_bias)
+
+
+# Group normalisation
+
+def _in_groups(x: Any, shape: Any, groups: Any) -> Any:
+    return np.reshape(x, (shape[0], groups, shape[1] // groups, -1 if 0 not in shape else 0))
+
+
+def _for_groups(stat: Any) -> Any:
+    return np.reshape(stat, (*stat.shape, 1, 1))
+
+
+def _group_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, groups: Any, eps: Any) -> Any:
+    parts = [_in_groups(a, x.shape, groups) for a in (g, x)]
+    if weight is not None:
+        weight = np.reshape(weight, (1, groups, x.shape[1] // groups, 1))
+    return np.reshape(standardize_backward(*parts, weight, _for_groups(mean), _for_groups(rstd), (2, 3), eps), x.shape)
+
+
+def _group_weight(g: Any, x: Any, weight_shape: Any, mean: Any, rstd: Any, groups: Any, eps: Any) -> Any:
+    parts = [_in_groups(a, x.shape, groups) for a in (g, x)]
+    total = standardized_sum(*parts, _for_groups(mean), _for_groups(rstd), (0, 3), (2, 3), eps)
+    return np.reshape(total, weight_shape)
+
+
+def _by_channel(g: Any) -> Any:
+    """The axes over which a sum leaves one number for each channel."""
+    return (0, *range(2, g.ndim))
+
+
+def _channel_sum(g: Any) -> Any:
+    return sum_dim(g, _by_channel(g), False, None)
+
+
+group_norm = operator("group_norm", kernels.group_norm, tensors=3, node="NativeGroupNormBackward0",
+                      outputs="out mean rstd", differentiable="out",
+                      x=_group_x, weight=_group_weight, bias=_channel_sum)
+
+
+# Batch normalisation, by the moments of the batch and by given ones
+
+def _for_channels(stat: Any, x: Any) -> Any:
+    return np.reshape(stat, (1, -1, *[1 for _ in range(x.ndim - 2)]))
+
+
+def _batch_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, eps: Any) -> Any:
+    weight = None if weight is None else _for_channels(weight, x)
+    return standardize_backward(g, x, weight, _for_channels(mean, x), _for_channels(rstd, x), _by_channel(x), eps)
+
+
+def _batch_weight(g: Any, x: Any, weight_shape: Any, mean: Any, rstd: Any, eps: Any) -> Any:
+    axes = _by_channel(x)
+    return np.reshape(standardized_sum(g, x, _for_channels(mean, x), _for_channels(rstd, x), axes, axes, eps),
+                      weight_shape)
+
+
+batch_norm = operator("batch_norm", kernels.batch_norm, tensors=3, node="NativeBatchNormBackward0",
+                      outputs="out mean rstd variance", differentiable="out",
+                      x=_batch_x, weight=_batch_weight, bias=_channel_sum)
+
+
+def _by_x(g: Any, weight: Any, running_var: Any, eps: Any) -> Any:
+    rstd = 1.0 / np.sqrt(running_var + eps)
+    return g * _for_channels(rstd if weight is None else rstd * weight, g)
+
+
+def _by_weight(g: Any, x: Any, running_mean: Any, running_var: Any, eps: Any) -> Any:
+    return centred_sum(g, x, running_mean) / np.sqrt(running_var + eps)
+
+
+centred_sum = operator("centred_sum", kernels.centred_sum, tensors=3,
+                       g=lambda v, x, mean: _for_channels(v, x) * (x - _for_channels(mean, x)),
+                       x=lambda v, g: _for_channels(v, g) * g)
+
+
+batch_norm_by = operator("batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0",
+                         x=_by_x, weight=_by_weight, bias=_channel_sum)

@@ -1,0 +1,113 @@
+"""The relatives of relu, leaky or smooth, one node each.
+
+At a kink the derivative is PyTorch's, the second one too: a bend counts to the side named in each rule.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise.choosing import limited
+from ...kernels.networks import rectifiers as kernels
+from ...kernels.special.normal import twice_ndtr
+from ..choosing import choose
+from ..elementwise.elementary import erf
+from ..framework import backward_name, elementwise
+from .activation import sigmoid
+
+
+def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
+    return choose(x > 0.0, g, g * negative_slope)
+
+
+def _check_slope(name: str, slope: Any) -> None:
+    """Refuse a result to stand for the input, where it does not tell on which side of 0 that was."""
+    if slope < 0:
+        raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
+                           "supported. Use inplace=False.")
+
+
+def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
+    _check_slope("leakyReLu", negative_slope)
+    return _leaky(g, out, negative_slope)
+
+
+leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky)
+leaky_relu_inplace = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1,
+                               node=backward_name("leaky_relu", 1),
+                               x=_leaky_of_result)
+
+
+def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    """0 belongs to the exponential, but the slope's own slope is 0 there."""
+    below = choose(x < 0.0, x, 0.0) * input_scale
+    if alpha * input_scale == 1.0:                          # both sides are one formula
+        return g * scale * np.exp(below)
+    return choose(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
+
+
+def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    _check_slope("elu", alpha)
+    below = choose(out < 0.0, out, 0.0)
+    return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
+
+
+elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu)
+elu_inplace = elementwise("elu", kernels.elu, domain="as given", tensors=1, node=backward_name("elu", 1),
+                        x=_elu_of_result)
+celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu)
+celu_inplace = elementwise("celu", kernels.elu, domain="as given", tensors=1, node=backward_name("celu", 1),
+                         x=_elu_of_result)
+
+
+def _silu(g: Any, x: Any) -> Any:
+    s = sigmoid(x)
+    return g * (s * (1.0 + x * (1.0 - s)))
+
+
+def _mish(g: Any, x: Any) -> Any:
+    s, t = sigmoid(x), np.tanh(softplus(x, 1.0, 20.0))
+    return g * (t + x * s * (1.0 - t * t))
+
+
+silu = elementwise("silu", kernels.silu, domain="as given", x=_silu)
+mish = elementwise("mish", kernels.mish, domain="as given", x=_mish)
+
+
+def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    """Straight beyond the threshold; the slope's own slope is 0 at the threshold, too."""
+    t = x if beta == 1.0 else x * beta
+    below = limited(t, -math.inf, threshold) if type(t) is np.ndarray else choose(t >= threshold, threshold, t)
+    return choose(t > threshold, g, g * sigmoid(below))
+
+
+softplus = elementwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
+log_sigmoid = elementwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x=lambda g, x: g * sigmoid(-x))
+
+
+def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
+    """The ends themselves are flat."""
+    return choose(np.logical_or(x <= min_val, x >= max_val), 0.0, g)
+
+
+hardtanh = elementwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)
+
+
+def _gelu_tanh(g: Any, x: Any) -> Any:
+    root = math.sqrt(2.0 / math.pi)
+    t = np.tanh(root * x * (1.0 + 0.044715 * x * x))
+    return g * (0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * root * (1.0 + 3.0 * 0.044715 * x * x))
+
+
+gelu_tanh = elementwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh)
+
+
+def _gelu(g: Any, x: Any) -> Any:
+    twice = twice_ndtr(x) if type(x) is np.ndarray else 1.0 + erf(x * math.sqrt(0.5))
+    return g * (0.5 * twice + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
+
+
+gelu = elementwise("gelu", kernels.gelu, domain="as given", x=_gelu)

@@ -1,0 +1,280 @@
+"""The options that functions which make tensors share: size, element type, device, layout, whether to require grad.
+
+What is usual passes through here in a comparison or two; what is not gets PyTorch's message. Must not know how
+anything is made.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from ...devices import checked
+from ...dtypes import (
+    BOOL_,
+    C128,
+    DIFFERENTIABLE,
+    F16,
+    F32,
+    F64,
+    default_floating,
+    dtype as torch_dtype,
+    float64,
+    int64,
+    of_scalar,
+)
+from ...kernels.layout import row_by_row, steps
+from ...modes import local
+from ..state.base import TensorBase, meta_of, plain, requires
+from .dims import not_a_tensor
+
+# Types of Python's own that PyTorch takes for element types.
+_BUILTIN: dict[Any, Any] = {float: float64.dtype, int: int64.dtype, bool: BOOL_, complex: C128}
+
+
+class _Named:
+    """A constant that prints as its name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class layout(_Named):
+    """How a tensor lies in memory. There is one layout: `strided`."""
+
+    __module__ = "retrograd"                                 # where programs know it from
+    __slots__ = ()
+
+
+class memory_format(_Named):
+    """An order of the dimensions in memory: `contiguous_format` (row by row), `preserve_format` (as it was), or
+    `channels_last` and `channels_last_3d`, where the second dimension is the fastest.
+    """
+
+    __module__ = "retrograd"
+    __slots__ = ()
+
+
+strided = layout("strided")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+_CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
+
+
+def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str) -> Any:
+    """How a copy of `array` is to lie: row by row ("C"), as it does ("K"), or by strides; `otherwise` without a format.
+
+    Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
+    """
+    if given is None:
+        return otherwise
+    if not isinstance(given, memory_format):
+        raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {type(given).__name__}")
+    if given is contiguous_format or given is preserve_format:
+        return "C" if given is contiguous_format else "K"
+    rank = _CHANNELS_LAST[given.name]
+    if array.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {given.name} format")
+    by = row_by_row((array.shape[0], *array.shape[2:], array.shape[1]))
+    return (by[0], by[-1], *by[1:-1])
+
+
+def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Whether an array lies as a memory format wants it."""
+    if array.flags.c_contiguous and (given is None or given.name not in _CHANNELS_LAST):
+        return True
+    if given is preserve_format:
+        return True
+    if given is None or array.ndim != _CHANNELS_LAST.get(given.name):
+        return False
+    order = order_in("is_contiguous", given, array, "C")
+    return all([n == 1 or a == b for n, a, b in zip(array.shape, steps(array), order)])
+
+
+def shape_of(name: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """The shape given as `2, 3`, as one tuple, or as the keyword `size`. Raises TypeError, or RuntimeError for -1."""
+    if not sizes:
+        if size is None:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        sizes = (size,)
+    elif size is not None:
+        raise TypeError(f"{name}() got multiple values for argument 'size'")
+    if isinstance(sizes[0], (tuple, list)):
+        if len(sizes) > 1:
+            raise TypeError(f"{name}() takes 1 positional argument but {len(sizes)} were given")
+        sizes = tuple(sizes[0])
+        given = True
+    else:
+        given = False
+    for n in sizes:
+        if type(n) is not int or n < 0:
+            return _checked_shape(name, sizes, given)
+    return sizes
+
+
+def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[int, ...]:
+    shape = []
+    for i, n in enumerate(sizes):
+        try:
+            if isinstance(n, (bool, np.bool_)):
+                raise TypeError
+            shape.append(index(n))
+        except TypeError:
+            kind = type(n).__name__
+            wrong = f"but found element of type {kind} at pos {i}" if in_tuple or i else f"not {kind}"
+            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {wrong}") from None
+    for n in shape:
+        if n < 0:
+            raise RuntimeError("zeros: Dimension size must be non-negative." if name == "zeros" else
+                               f"Trying to create tensor with negative dimension {n}: {shape}")
+    return tuple(shape)
+
+
+def element_type(name: str, dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype of PyTorch's `dtype`; the default floating one for None. Raises TypeError for what is none."""
+    if dtype is None:
+        return default_floating()
+    if type(dtype) is torch_dtype:
+        return dtype.dtype
+    try:
+        found: np.dtype[Any] = _BUILTIN[dtype]
+    except (KeyError, TypeError):
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}. Name one as "
+                        "torch.float32, torch.int64 …") from None
+    return found
+
+
+def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> TensorBase:
+    """The new tensor over `array`, once `device` is found to be the CPU."""
+    if device is not None:
+        checked(device)
+    tensor: TensorBase = plain(array)
+    if requires_grad:
+        require_grad(tensor)
+    return tensor
+
+
+def require_grad(tensor: Any) -> None:
+    """Make a new tensor a leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
+    if tensor._array.dtype not in DIFFERENTIABLE:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. This one is "
+                           f"torch.{tensor._array.dtype.name}.")
+    meta_of(tensor).leaf = True
+
+
+def number(name: str, argument: str, position: int, value: Any) -> Any:
+    """A Python number from what PyTorch takes for one: also a NumPy scalar, and a 0-d tensor that requires no grad."""
+    kind = type(value)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return value.item()
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    if isinstance(value, TensorBase) and value._array.ndim == 0 and not requires(value):
+        return value._array.item()
+    raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
+
+
+# PyTorch's names of the types in its messages on what a number does not fit.
+_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+            "bool": "bool", "float16": "c10::Half", "float32": "float", "float64": "double"}
+
+
+_LARGEST = {dtype: float(np.finfo(dtype).max) for dtype in (F16, F32, F64)}
+
+
+def fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a Python number can stand in a tensor of `dtype`; an unsigned one takes -1 for its largest value."""
+    kind = dtype.kind
+    if kind in "cb":
+        return True
+    if isinstance(value, complex):
+        return value.imag == 0 and fits(value.real, dtype)
+    if kind == "f":
+        return not isinstance(value, float) or not math.isfinite(value) or abs(value) <= _LARGEST[dtype]
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    limits = np.iinfo(dtype)
+    low = int(limits.min) if kind == "i" or isinstance(value, float) else -int(limits.max)
+    return bool(low <= value <= int(limits.max))
+
+
+def filling(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The number as one of `dtype`, to fill a tensor with. Raises RuntimeError where it does not fit."""
+    if isinstance(value, int) and not -2**63 <= value < 2**64:
+        raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
+    if not fits(value, dtype):
+        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow. It is "
+                           f"{value!r}.")
+    if isinstance(value, complex) and dtype.kind != "c":
+        value = bool(value) if dtype.kind == "b" else value.real
+    if dtype.kind in "iu":
+        return np.array(int(value), np.int64).astype(dtype)
+    return value
+
+
+def filled_type(dtype: Any, value: Any) -> np.dtype[Any]:
+    """The element type of a tensor filled with a Python number, where `dtype` leaves it open."""
+    return of_scalar(value) if dtype is None else element_type("full", dtype)
+
+
+def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, str]) -> None:
+    """Raises what PyTorch does unless both, which `arguments` names, are floating tensors of one type."""
+    for position, (argument, part) in enumerate(zip(arguments, (first, second)), 1):
+        check_tensor(name, part, argument, position)
+    a, b = first.dtype, second.dtype
+    if not (a.is_floating_point and b.is_floating_point):
+        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
+                           f"{a.legacy} and {b.legacy}")
+    if a is not b:
+        raise RuntimeError(f"Expected object of scalar type {a.legacy} but got scalar type {b.legacy} for second "
+                           "argument")
+
+
+def refuse_lost_gradient(input: Any, src: Any) -> None:
+    """Raises RuntimeError where the gradient of `src`, which goes into a copy of `input`, ends in ints."""
+    if input._array.dtype not in DIFFERENTIABLE and local.thread.grad and requires(src):
+        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Put in "
+                           "src.detach() for a constant.")
+
+
+def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
+    """Raises RuntimeError where the derivative would be recorded of a function that has none for complex numbers."""
+    if isinstance(input, TensorBase) and input._array.dtype.kind == "c" and local.thread.grad and (
+            requires(input) or any(map(requires, others))):
+        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
+
+
+def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:
+    """Raises TypeError where `value` is no tensor."""
+    if not isinstance(value, TensorBase):
+        raise not_a_tensor(name, value, argument, position)
+
+
+def check_flag(name: str, argument: str, position: int, value: Any) -> None:
+    """Raises TypeError where `value` is no bool, nor a 0-d tensor that stands for one."""
+    if value is not True and value is not False and not isinstance(value, np.bool_) and (
+            not isinstance(value, TensorBase) or value._array.ndim or requires(value)):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be bool, not "
+                        f"{type(value).__name__}")
+
+
+def check_optional(name: str, position: int, **values: Any) -> None:
+    """Raises TypeError where one of the values is neither a tensor nor None; the first has that position."""
+    for i, (argument, value) in enumerate(values.items()):
+        if value is not None:
+            check_tensor(name, value, argument, position + i)

@@ -1,0 +1,197 @@
+"""The arguments of a call that failed, held against PyTorch's signatures: its error, where they do not fit.
+
+This is PyTorch's own way to bind arguments, with its messages: a function with one signature says what is wrong with
+the first argument that does not fit; of several, the one that takes so many arguments, if it is but one, says that;
+otherwise all are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from ....devices import device
+from ....dtypes import dtype
+from ...state.base import TensorBase, requires
+from ..generator import Generator
+from ..options import layout, memory_format
+from .reading import NAMES, Parameter, Signature, signatures, spoken
+
+# The functions that take a number for any tensor.
+_NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
+# The names that are taken besides, as NumPy has them.
+_OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
+_ALIASES = frozenset(other for others in _OTHER_NAMES.values() for other in others)
+
+
+def refusal(space: str, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
+    """What PyTorch raises for these arguments before it looks at their values; None where they fit."""
+    ways, said = signatures(space, name), spoken(space, name)
+    if len(ways) == 1:
+        return _plain(_misfit(ways[0], said, args, kwargs))
+    if any(_misfit(way, said, args, kwargs) is None for way in ways):
+        return None
+    for way in ways:
+        error = _misfit(way, said, args, kwargs)
+        if type(error) is _Element or isinstance(error, ValueError):     # these are raised whatever the others say
+            return _plain(error)
+    count = len(args) + len(kwargs)
+    plausible = [way for way in ways if way.required <= count <= len(way.parameters)]
+    if len(plausible) == 1:
+        return _plain(_misfit(plausible[0], said, args, kwargs))
+    got = ", ".join([*map(_kind, args), *(f"{key}={_kind(value)}" for key, value in reversed([*kwargs.items()]))])
+    listed = "".join(f"\n * {way.text}" for way in ways)
+    got += ", " if kwargs and not args else ""
+    return TypeError(f"{said}() received an invalid combination of arguments - got ({got}), but expected one of:"
+                     f"{listed}")
+
+
+class _Element(TypeError):
+    """Of a list of tensors with something else in it."""
+
+
+def _plain(error: Exception | None) -> Exception | None:
+    return TypeError(str(error)) if type(error) is _Element else error
+
+
+def _kind(value: Any) -> str:
+    """The name of a type as PyTorch's messages have it."""
+    if isinstance(value, (np.ndarray, np.generic, dtype, layout, device, memory_format)):
+        return f"{'numpy' if isinstance(value, (np.ndarray, np.generic)) else 'torch'}.{type(value).__name__}"
+    return type(value).__name__
+
+
+def _misfit(way: Signature, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
+    """The error of one signature, None where the arguments fit."""
+    # Ints that may be given one by one: those of functions that have nothing else, and those of methods.
+    last = way.parameters[way.positional - 1] if way.positional else None
+    several = (last is not None and last.kind == "ints" and not last.size and len(args) >= way.positional
+               and (way.positional == 1 or (way.positional == 2 and way.parameters[0].name == "input"))
+               and not isinstance(args[way.positional - 1], (tuple, list)) and _is_int(args[way.positional - 1]))
+    if len(args) > way.positional and not several:
+        return _too_many(way, said, len(args))
+    place, left = 0, {key: value for key, value in kwargs.items() if value is not None or key not in _ALIASES}
+    for i, parameter in enumerate(way.parameters):
+        by_name = place >= len(args)
+        if not by_name and parameter.by_name:
+            return _too_many(way, said, len(args))
+        names = (parameter.name, *_OTHER_NAMES.get(parameter.name, ()))
+        key = next((n for n in names if n in left), "")
+        if by_name and not key:
+            if parameter.default is None:
+                return _missing(way, said, i)
+            continue
+        value = left.pop(key) if by_name else args[place]
+        if several and parameter is last and not by_name and not isinstance(value, (tuple, list)) and _is_int(value):
+            place = len(args)
+            continue
+        error = _unfit(parameter, said, value, None if by_name else place + 1, i)
+        if error is not None:
+            return error
+        place += not by_name
+    for key in left:
+        known = key in [p.name for p in way.parameters]
+        return TypeError(f"{said}() got multiple values for argument '{key}'" if known else
+                         f"{said}() got an unexpected keyword argument '{key}'")
+    return None
+
+
+def _too_many(way: Signature, said: str, count: int) -> TypeError:
+    low, high = way.required, way.positional
+    takes = f"{high} positional argument{'' if high == 1 else 's'}" if low == high else (
+        f"from {low} to {high} positional arguments")
+    return TypeError(f"{said}() takes {takes} but {count} {'was' if count == 1 else 'were'} given")
+
+
+def _missing(way: Signature, said: str, first: int) -> TypeError:
+    absent = [f'"{p.name}"' for p in way.parameters[first:] if p.default is None]
+    return TypeError(f"{said}() missing {len(absent)} required positional argument{'s' if len(absent) == 1 else ''}: "
+                     f"{', '.join(absent)}")
+
+
+def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, number: int) -> Exception | None:
+    """The error for one argument; None where it fits."""
+    kind = parameter.kind
+    if value is None and parameter.none:
+        return None
+    if kind == "Tensors" and isinstance(value, (tuple, list)):
+        for i, each in enumerate(value):
+            if not _is_tensor(each):
+                where = f"'{parameter.name}'" if parameter.name == "out" else f"{number}"
+                return _Element(f"expected Tensor as element {i} in argument {where}, but got {_kind(each)}")
+        return None
+    fits = _CHECKS[kind](value) or (kind == "Tensor" and said in _NUMBERS_TOO and _is_python_number(value)) or (
+        kind == "ints" and parameter.size and _is_int(value))
+    if fits:
+        return _too_large(value, kind)
+    where = f"{said}(): argument '{parameter.name}'" + ("" if position is None else f" (position {position})")
+    found = f"not {_kind(value)}"
+    if isinstance(value, (tuple, list)) and kind in ("ints", "floats") and value:
+        found = f"but found element of type {_kind(value[0])} at pos 0"
+    return TypeError(f"{where} must be {NAMES.get(kind, kind)}, {found}")
+
+
+def _too_large(value: Any, kind: str) -> ValueError | None:
+    """The error for an int that no 64 bits hold."""
+    if kind == "int" and isinstance(value, int) and not -2**63 <= value < 2**63:
+        return ValueError("Overflow when unpacking long long")
+    return None
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, TensorBase) or hasattr(type(value), "__torch_function__")
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether it is a tensor that stands for a number."""
+    return isinstance(value, TensorBase) and not value._array.ndim and not requires(value)
+
+
+def _is_python_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex, np.number, np.bool_))
+
+
+def _is_int(value: Any) -> bool:
+    if isinstance(value, TensorBase):
+        return _is_constant(value) and value._array.dtype.kind in "iu"
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_)) or _is_constant(value)
+
+
+def _is_float(value: Any) -> bool:
+    return (_is_python_number(value) and not isinstance(value, (complex, np.complexfloating))) or _is_constant(value)
+
+
+def _is_list(of: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Whether it is a list whose first element, the only one that PyTorch looks at, is one of these."""
+    return lambda value: isinstance(value, (tuple, list)) and (not value or of(value[0]))
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "Tensor": _is_tensor,
+    "Tensors": _is_list(_is_tensor),
+    "Number": lambda value: _is_python_number(value) or _is_constant(value),
+    "int": _is_int,
+    "ints": _is_list(_is_int),
+    "float": _is_float,
+    "floats": _is_list(_is_float),
+    "bool": _is_bool,
+    "str": lambda value: isinstance(value, str),
+    "Generator": lambda value: isinstance(value, Generator),
+    "dtype": lambda value: isinstance(value, dtype) or value in (bool, int, float, complex),
+    "layout": lambda value: isinstance(value, layout),
+    "device": lambda value: isinstance(value, (str, int, device)),
+    "memory_format": lambda value: isinstance(value, memory_format),
+}

@@ -1,0 +1,69 @@
+"""A function of Python called on each element: `apply_`, `map_` and `map2_`. Slow, and not recorded.
+
+As in PyTorch such a write is not counted, so a backward pass does not notice that a saved value has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..arguments.options import check_tensor
+from ..state.base import TensorBase, requires
+from ..state.writable import unlock
+
+
+def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
+    """Put `callable(element)` in the place of each element. Raises RuntimeError where the tensor requires grad.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([1., 4.]).apply_(lambda a: a + 1)
+    tensor([2., 5.])
+    """
+    return _put(self, "apply_", callable)
+
+
+def map_(self: TensorBase, other: TensorBase, callable: Callable[[Any, Any], Any]) -> TensorBase:
+    """Put `callable(element, other)` in the place of each element, with what stands there in `other`."""
+    check_tensor("map_", other, "other")
+    return _put(self, "map_", callable, other=other)
+
+
+def map2_(self: TensorBase, x: TensorBase, y: TensorBase, callable: Callable[[Any, Any, Any], Any]) -> TensorBase:
+    """`map_` with two other tensors."""
+    check_tensor("map2_", x, "x")
+    check_tensor("map2_", y, "y", 2)
+    return _put(self, "map2_", callable, x=x, y=y)
+
+
+def _put(tensor: Any, name: str, function: Callable[..., Any], **others: Any) -> TensorBase:
+    array = tensor._array
+    if any(map(requires, (tensor, *others.values()))):
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+    if not callable(function):
+        raise TypeError(f"'{type(function).__name__}' object is not callable")
+    for argument, other in others.items():
+        if other.dtype is not tensor.dtype:
+            which = f"'{argument}'" if argument == "other" else f"argument '{argument}'"
+            raise TypeError(f"{name}: expected torch.{tensor.dtype.legacy}Tensor for {which} (got "
+                            f"torch.{other.dtype.legacy}Tensor)")
+    sources = [other.expand(array.shape)._array for other in others.values()]
+    target = unlock(array)
+    kind: Any = {"f": float, "c": complex, "b": bool}.get(array.dtype.kind, int)
+    values = [function(*elements) for elements in zip(array.ravel().tolist(), *(s.ravel().tolist() for s in sources))]
+    for value in values:
+        if isinstance(value, str) or (not hasattr(value, "__float__") and not isinstance(value, complex)):
+            raise TypeError(f"must be real number, not {type(value).__name__}")
+    target[...] = np.array([kind(value) for value in values], array.dtype).reshape(array.shape)
+    result: TensorBase = tensor
+    return result
+
+
+class CallingMethods:
+    """Functions of Python on each element, as methods."""
+
+    __slots__ = ()
+
+    apply_, map_, map2_ = apply_, map_, map2_

@@ -1,0 +1,99 @@
+"""Copies and pickles of tensors: what of memory, attributes and gradients they keep. Never history or hooks.
+
+A pickle holds memory, numbers and names of classes; to read one, no code of its writer's is needed or run but what
+the classes of its own objects define. Must not know how an operator is recorded.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.lib import array_utils
+
+from ...kernels.layout import address, bytes_between, owner_of, window
+from ..arguments.data import checked_array
+from ..state.base import TensorBase, meta_of
+
+Array = np.ndarray[Any, Any]
+
+
+def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
+    """A copy of a leaf with its `.grad` and attributes; tensors on one memory stay on one. RuntimeError for others."""
+    if id(self) in memo:
+        known: TensorBase = memo[id(self)]
+        return known
+    if not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+                           "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")
+    new: TensorBase = _leaf(type(self), copied_memory(self._array, memo), self.requires_grad)
+    memo[id(self)] = new
+    meta = self._meta
+    if meta is not None and meta.grad is not None:
+        meta_of(new).grad = copy.deepcopy(meta.grad, memo)
+    for name, value in vars(self).items():
+        new.__dict__[name] = copy.deepcopy(value, memo)
+    return new
+
+
+def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy of the array on a copy of all the memory it is a part of, which other parts share through `memo`."""
+    root = owner_of(array)
+    if not root.size or not root.flags.forc:
+        return np.array(array, order="K")
+    known = memo.get(id(root))
+    if known is None:
+        known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # with the root, so that its id lasts
+    return window(known[1], array.shape, array.dtype, address(array) - address(root), array.strides)
+
+
+def _leaf(kind: type[Any], array: Array, requires_grad: bool) -> Any:
+    tensor = object.__new__(kind)
+    tensor._array, tensor._edge, tensor._meta = array, None, None
+    if requires_grad:
+        meta_of(tensor).leaf = True
+    return tensor
+
+
+def shallow_copy(self: TensorBase) -> TensorBase:
+    """A leaf on the same memory."""
+    new: TensorBase = _leaf(type(self), self._array, self.requires_grad)
+    new.__dict__.update(vars(self))
+    return new
+
+
+def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, requires_grad: bool, state: Any) -> Any:
+    """A pickled tensor again. A class derived from Tensor may take the state itself, by `__setstate__`."""
+    array = memory if layout is None else np.ndarray(layout[0], memory.dtype, memory, 0, layout[1])
+    tensor = _leaf(kind, checked_array(array), requires_grad)
+    if hasattr(kind, "__setstate__"):
+        tensor.__setstate__(state)
+    else:
+        tensor.__dict__.update(state)
+    return tensor
+
+
+def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
+    """What a pickle keeps: the elements and their strides, whether they require grad, and the attributes.
+
+    No history and no `.grad`: what is read is a leaf. A class derived from Tensor may choose its state by
+    `__getstate__`.
+    """
+    array, layout = self._array, None
+    if not array.flags.c_contiguous:
+        layout = array.shape, array.strides
+        array = bytes_between(*array_utils.byte_bounds(array), array).view(array.dtype)
+    chosen = type(self).__getstate__ is not object.__getstate__
+    state = self.__getstate__() if chosen else dict(vars(self))
+    return _rebuilt, (type(self), array, layout, self.requires_grad, state)
+
+
+class CopyingMethods:
+    """Python's protocols of copies and pickles."""
+
+    __slots__ = ()
+
+    __deepcopy__ = deepcopy
+    __copy__ = shallow_copy
+    __reduce_ex__ = reduced

@@ -1,0 +1,95 @@
+"""What kind of thing a tensor is: the kinds of PyTorch's tensors that there are none of here, and names of types.
+
+Programs ask these to choose a way. Here the answers are known: dense, strided, on the CPU, in memory of one process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...names import public
+from ..arguments.options import check_tensor
+from ..state.base import TensorBase
+from .conversion import get_device as _get_device, to
+from .layout import data_ptr
+
+
+def typename(obj: Any, /) -> str:
+    """The name of a type: of a tensor as by `type()`; of a class, a function or an instance with its module.
+
+    >>> import retrograd as torch
+    >>> typename(torch.ones(2)), typename(torch.nn.functional.relu), typename(3)
+    ('torch.FloatTensor', 'torch.nn.functional.activation.relu', 'int')
+    """
+    if isinstance(obj, TensorBase):
+        found: str = obj.type()
+        return found
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None) or "builtins"
+    return named.__qualname__ if module == "builtins" else f"{public(module)}.{named.__qualname__}"
+
+
+def get_device(input: TensorBase) -> int:
+    """The number of the device: -1, the CPU."""
+    check_tensor("get_device", input)
+    return _get_device(input)
+
+
+def is_inference(input: TensorBase) -> bool:
+    """Whether the tensor was made under `inference_mode`."""
+    check_tensor("is_inference", input)
+    return input.is_inference()  # type: ignore[no-any-return]
+
+
+def is_distributed(input: TensorBase) -> bool:
+    """Whether parts of it are with other processes: no."""
+    check_tensor("is_distributed", input)
+    return False
+
+
+def _false(self: TensorBase) -> bool:
+    """False: every tensor is dense, strided, and on the CPU."""
+    return False
+
+
+def _none(self: TensorBase) -> None:
+    """None: tensors have no names."""
+
+
+def is_shared(self: TensorBase) -> bool:
+    """Whether other processes see its memory: no."""
+    return False
+
+
+def share_memory_(self: TensorBase) -> TensorBase:
+    """The tensor as it is. Its memory is that of this process: others get a copy, by pickling."""
+    return self
+
+
+def is_pinned(self: TensorBase, device: Any = None) -> bool:
+    """Whether its memory is kept from being swapped, for a GPU: no."""
+    return False
+
+
+def pin_memory(self: TensorBase, device: Any = None) -> TensorBase:
+    """Refused: raises RuntimeError, as there is no GPU to pin memory for."""
+    raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
+
+
+def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = None) -> TensorBase:
+    """The tensor itself, which is dense; in another type if one is given."""
+    return self if dtype is None else to(self, dtype)
+
+
+class KindMethods:
+    """What a tensor is and is not, as methods and attributes."""
+
+    __slots__ = ()
+
+    is_nested = is_sparse_csr = is_mkldnn = is_vulkan = property(_false)
+    is_ipu = is_maia = is_mtia = is_xla = is_xpu = property(_false)
+    name = property(_none)
+    is_shared, share_memory_, is_pinned, pin_memory = is_shared, share_memory_, is_pinned, pin_memory
+    is_distributed = is_distributed
+    to_dense = to_dense
+    const_data_ptr = data_ptr

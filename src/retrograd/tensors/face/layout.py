@@ -1,0 +1,111 @@
+"""Questions about how a tensor lies in memory: sizes, strides, offsets. None of them is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...kernels.layout import address, empty_strided, owner_of, row_by_row, steps
+from ..arguments.dims import array_of, axis_of
+from ..arguments.options import lies_in
+from ..arguments.size import Size
+from ..functions.shapes.joining import unbind
+
+
+def numel(input: Any) -> int:
+    """How many elements a tensor has."""
+    size: int = array_of("numel", input).size
+    return size
+
+
+def size(self: Any, dim: int | None = None) -> Any:
+    """The shape, or one of its sizes."""
+    shape = self._array.shape
+    if dim is None:
+        return Size(shape)
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return shape[axis_of("size", dim, len(shape))]
+
+
+def ndimension(self: Any) -> int:
+    """How many dimensions a tensor has."""
+    ndim: int = self._array.ndim
+    return ndim
+
+
+def stride(self: Any, dim: int | None = None) -> Any:
+    """For each dimension, or for one, how many elements apart its neighbours are in memory."""
+    strides = steps(self._array) if self._array.size else _empty_steps(self)
+    if dim is None:
+        return strides
+    if not strides:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return strides[axis_of("stride", dim, len(strides))]
+
+
+def _empty_steps(tensor: Any) -> tuple[int, ...]:
+    """The strides of a tensor without elements, to which NumPy gives any: those that its view would have."""
+    meta, array = tensor._meta, tensor._array
+    if meta is None or meta.base is None:
+        return row_by_row(array.shape)
+    base = meta.base._array
+    whole = base if base.size else empty_strided(base.shape, row_by_row(base.shape), base.dtype)
+    return steps(meta.replay(whole))
+
+
+def data_ptr(self: Any) -> int:
+    """The address of the first element; 0 where there is none."""
+    return address(self._array) if self._array.size else 0
+
+
+def storage_offset(self: Any) -> int:
+    """How many elements lie between the start of the memory and the first element."""
+    array = self._array
+    return (address(array) - address(owner_of(array))) // int(array.itemsize)
+
+
+def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+    """Whether the elements lie row by row in memory, without gaps; or in the order of a memory format."""
+    if memory_format is None:
+        dense: bool = self._array.flags.c_contiguous
+        return dense
+    return lies_in(memory_format, self._array)
+
+
+def dim_order(self: Any) -> tuple[int, ...]:
+    """The dimensions from the slowest in memory to the fastest."""
+    by = stride(self)
+    return tuple(sorted(range(len(by)), key=lambda d: -by[d]))
+
+
+def element_size(self: Any) -> int:
+    """How many bytes an element takes."""
+    bytes_: int = self._array.itemsize
+    return bytes_
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape."""
+    same: bool = array_of("is_same_size", input).shape == array_of("is_same_size", other, "other", 2).shape
+    return same
+
+
+def iterate(self: Any) -> Iterator[Any]:
+    """The slices along the first dimension. Raises TypeError for a 0-d tensor."""
+    if not self._array.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(self))
+
+
+class LayoutMethods:
+    """Sizes and strides, as methods."""
+
+    __slots__ = ()
+
+    numel, nelement = numel, numel
+    size, stride = size, stride
+    dim, ndimension = ndimension, ndimension
+    data_ptr, storage_offset, element_size = data_ptr, storage_offset, element_size
+    is_contiguous, is_same_size, dim_order = is_contiguous, is_same_size, dim_order
+    __iter__ = iterate

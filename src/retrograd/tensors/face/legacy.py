@@ -1,0 +1,118 @@
+"""The old way of making tensors: `Tensor(2, 3)`, `Tensor([1, 2])`, `LongTensor([1, 2])`.
+
+PyTorch keeps it for old programs, and learning material is full of it; `torch.tensor` and `torch.empty` are clearer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...devices import checked
+from ...dtypes import (
+    bool_,
+    default_floating,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from ..arguments.data import new_array
+from ..state.base import Results, TensorBase
+from .subclassing import as_subclass
+
+_MISSING: Any = object()
+
+
+def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
+    """The array that the old constructor makes: of sizes, of a sequence, or the memory of a tensor.
+
+    Raises TypeError for what is none of them.
+    """
+    target = default_floating() if to is None else to
+    if data is not _MISSING:
+        args = (data,)
+    if not args:
+        return np.empty(0, target)
+    if all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in args):
+        return np.empty(args, target)
+    if len(args) > 1:
+        raise TypeError(f"new(): expected sizes as integers, but got ({', '.join(type(a).__name__ for a in args)})")
+    value = args[0]
+    if isinstance(value, TensorBase):
+        if to is not None and value._array.dtype != to:
+            want, have = dtype.of[to].legacy, dtype.of[value._array.dtype].legacy
+            raise TypeError(f"expected torch.{want}Tensor (got torch.{have}Tensor). "
+                            "Convert it with .to(dtype).")
+        return value._array
+    if type(value).__name__ == "Size":
+        return np.empty(value, target)
+    if isinstance(value, str):
+        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
+    if not hasattr(value, "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
+    with np.errstate(all="ignore"):
+        return np.asarray(new_array(value, None)).astype(target)
+
+
+def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: np.dtype[Any] | None = None) -> Any:
+    """A tensor of class `cls` in the old way."""
+    array = array_from(args, data, to)
+    source = data if data is not _MISSING else args[0] if len(args) == 1 else None
+    if isinstance(source, TensorBase):
+        return as_subclass(source, cls)                  # of the tensor itself, with its history
+    tensor = object.__new__(cls)
+    tensor._array, tensor._edge, tensor._meta = array, None, None
+    return tensor
+
+
+def new(self: Any, *args: Any, device: Any = None) -> Any:
+    """A tensor of this one's dtype in the old way; `new_tensor` and `new_empty` are clearer."""
+    if device is not None:
+        checked(device)
+    return construct(Results.tensor, args, to=self._array.dtype)
+
+
+class LegacyMethods:
+    """Tensors of the type of another in the old way, as a method."""
+
+    __slots__ = ()
+
+    new = new
+
+
+class tensortype:
+    """An old name for tensors of one dtype: calling it makes one, and `isinstance` asks for the dtype.
+
+    >>> LongTensor([1, 2])
+    tensor([1, 2])
+    """
+
+    def __init__(self, of: dtype) -> None:
+        self.dtype = of
+        self.__name__ = f"{of.legacy}Tensor"
+
+    def __call__(self, *args: Any) -> Any:
+        return construct(Results.tensor, args, to=self.dtype.dtype)
+
+    @property
+    def of_type(self) -> dtype:
+        """The type of its elements, which `t.type(LongTensor)` converts to."""
+        return self.dtype
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype
+
+    def __repr__(self) -> str:
+        return f"<class 'torch.{self.__name__}'>"
+
+
+HalfTensor, FloatTensor, DoubleTensor = tensortype(float16), tensortype(float32), tensortype(float64)
+CharTensor, ShortTensor, IntTensor, LongTensor = map(tensortype, (int8, int16, int32, int64))
+ByteTensor, BoolTensor = tensortype(uint8), tensortype(bool_)

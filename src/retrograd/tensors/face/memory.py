@@ -1,0 +1,128 @@
+"""Tensors over memory that is another's: a NumPy array's, a buffer's, that of another library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import warn
+from ...graph.versions import apart
+from ...ops.basic import clone
+from ..arguments.data import checked_array, new_array
+from ..arguments.options import element_type, made
+from ..functions.creation.creation import tensor
+from ..recording.calls import recorded
+from ..state.base import TensorBase, plain
+from .conversion import to
+
+_clone = recorded(clone)
+
+
+def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
+    """A tensor on the memory of an array: a write through either shows in both.
+
+    Raises TypeError for what is no array and for types that tensors do not have, ValueError for negative strides and
+    foreign byte orders.
+    """
+    array: Any = ndarray
+    if not isinstance(array, np.ndarray):
+        kind = type(array)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"expected np.ndarray (got {name})")
+    return _over(array)
+
+
+def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
+    array = checked_array(ndarray)
+    if not array.flags.writeable:
+        warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
+             "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning)
+    result: TensorBase = plain(apart(array))
+    return result
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
+    """`data` as a tensor: itself or its memory where it is a tensor or an array of that type, else a copy.
+
+    A conversion of a tensor is recorded.
+    """
+    if isinstance(data, np.ndarray):
+        data = _over(data)
+    if isinstance(data, TensorBase):
+        result: TensorBase = data
+        return to(result, device=device, dtype=dtype)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+            requires_grad: bool = False) -> TensorBase:
+    """`obj` as a tensor, on its own memory where it can be: a tensor's, an array's, a buffer's, another library's.
+
+    `copy` True always copies; False raises ValueError where a copy is needed.
+    """
+    shared = _shared(obj, dtype)
+    if shared is None:
+        if copy is False:
+            raise ValueError(f"can't alias arbitrary sequence into a tensor. It is a {type(obj).__name__}.")
+        target = None if dtype is None else element_type("asarray", dtype)
+        return made(new_array(obj, target), device, requires_grad)
+    result = to(shared, device=device, dtype=dtype)
+    if copy is False and result is not shared:
+        raise ValueError(f"can't alias tensor with dtype '{shared.dtype.legacy}' into dtype '{result.dtype.legacy}'.")
+    if copy and result is shared:
+        result = _clone(shared, "K")
+    if requires_grad and not result.requires_grad:
+        result.requires_grad_()
+    return result
+
+
+def _shared(obj: Any, dtype: Any) -> TensorBase | None:
+    """A tensor on the memory of `obj`; None where it has none to share."""
+    if isinstance(obj, TensorBase):
+        result: TensorBase = obj
+        return result
+    if isinstance(obj, np.ndarray):
+        return _over(obj)
+    if isinstance(obj, np.generic):
+        return None
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    if isinstance(obj, (bytes, bytearray, memoryview)):
+        return frombuffer(obj, dtype=dtype)
+    return None
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorBase:
+    """A one-dimensional tensor on the memory of a buffer: `count` elements from byte `offset`."""
+    target = element_type("frombuffer", dtype)
+    length = memoryview(buffer).nbytes
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if count < 0 and (length - offset) % target.itemsize:
+        raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+                         f"element size ({target.itemsize})")
+    return made(np.frombuffer(buffer, target, count, offset), None, requires_grad)
+
+
+class _Capsule:
+    """An array of another library, of which the capsule is there already."""
+
+    def __init__(self, capsule: Any) -> None:
+        if type(capsule).__name__ != "PyCapsule":
+            raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+                               f"only once. This is a {type(capsule).__name__}.")
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0                                          # the CPU
+
+
+def from_dlpack(ext_tensor: Any) -> TensorBase:
+    """A tensor on the memory of another library's array, which hands it over by DLPack, or of DLPack's capsule."""
+    source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
+    result: TensorBase = plain(checked_array(np.from_dlpack(source)))
+    return result

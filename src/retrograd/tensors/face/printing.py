@@ -1,0 +1,211 @@
+"""The text of a tensor, character for character PyTorch's: layout, summary, suffixes, and the print options.
+
+Arrays and facts about a tensor in, text out. Must not know the class of tensors, nor what made one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from .formatting import cells
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintOptions:
+    """How tensors are printed; `set_printoptions` says what each field means."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_DEFAULT = PrintOptions()
+_PROFILES = {
+    "default": _DEFAULT,
+    "short": replace(_DEFAULT, precision=2, edgeitems=2),
+    "full": replace(_DEFAULT, threshold=math.inf),
+}
+
+
+class _Current:
+    """The options in force. PyTorch keeps them for a process, and so is this; a text is made with one state of them."""
+
+    options = _DEFAULT
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Set how tensors are printed. What is None stays as it is, except for `sci_mode`, where None is a value.
+
+    precision: digits after the point.
+    threshold: a tensor of more elements than this is summarised.
+    edgeitems: how many elements a summary shows at either end of a dimension; at 0 it shows none, only the size.
+    linewidth: columns in a line.
+    profile: "default", "short" or "full", which sets all of the above; any other text sets nothing, as in PyTorch.
+    sci_mode: scientific notation for floats always (True), never (False), or as the values suggest (None).
+
+    >>> set_printoptions(precision=2)
+    >>> get_printoptions()["precision"]
+    2
+    >>> set_printoptions(profile="default")
+    """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    start = _PROFILES.get(profile, _Current.options) if profile is not None else _Current.options
+    _Current.options = replace(start, **changes, sci_mode=sci_mode)
+
+
+def get_printoptions() -> dict[str, Any]:
+    """The print options in force, by name."""
+    return asdict(_Current.options)
+
+
+@contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """`set_printoptions` within a `with` statement; afterwards all options are as they were.
+
+    >>> with printoptions(precision=2, sci_mode=True):
+    ...     get_printoptions()["precision"]
+    2
+    """
+    before = _Current.options
+    try:
+        set_printoptions(**options)
+        yield
+    finally:
+        _Current.options = before
+
+
+def repr_of(
+    array: Array,
+    *,
+    requires_grad: bool = False,
+    grad_fn_name: str | None = None,
+    prefix: str = "tensor(",
+) -> str:
+    """The text of a tensor that has this array.
+
+    grad_fn_name: the class name of what made it, such as "MulBackward0"; it is shown instead of requires_grad.
+    prefix: what the text opens with: for a subclass of Tensor, its name and a parenthesis.
+
+    >>> print(repr_of(np.eye(2), requires_grad=True))
+    tensor([[1., 0.],
+            [0., 1.]], dtype=torch.float64, requires_grad=True)
+    """
+    suffixes = []
+    if grad_fn_name is not None:
+        suffixes.append(f"grad_fn=<{grad_fn_name}>")
+    elif requires_grad:
+        suffixes.append("requires_grad=True")
+    name = repr(dtypes.dtype.of[array.dtype])
+    return format_tensor(array, dtype_name=name, show_dtype=_shows_dtype(array), suffixes=suffixes, prefix=prefix)
+
+
+def _shows_dtype(array: Array) -> bool:
+    """Whether the elements leave their type open. Those of an empty tensor say nothing, and it is float by default."""
+    plain = [dtypes.default_floating()]
+    if array.size:
+        plain += [dtypes.default_complex(), dtypes.I64, dtypes.BOOL_]
+    return array.dtype not in plain
+
+
+def format_tensor(
+    array: Array,
+    *,
+    dtype_name: str,
+    show_dtype: bool,
+    suffixes: Sequence[str] = (),
+    prefix: str = "tensor(",
+) -> str:
+    """`prefix`, the elements, then what they leave open (size, dtype) and the `suffixes`, and a parenthesis."""
+    options = _Current.options
+    shown = []
+    # Brackets without elements tell the size of an empty vector alone. While edgeitems is 0, PyTorch also gives the
+    # size of everything that is not empty, even where it shows all elements.
+    if (array.ndim != 1) if array.size == 0 else (options.edgeitems == 0):
+        shown.append(f"size={array.shape}")
+    if show_dtype:
+        shown.append(f"dtype={dtype_name}")
+    text = prefix + _elements(array, options, len(prefix))
+    return _with_suffixes(text, [*shown, *suffixes], options.linewidth, len(prefix))
+
+
+def _elements(array: Array, options: PrintOptions, indent: int) -> str:
+    """The elements in their brackets, of which the first stands in column `indent`."""
+    if array.size == 0:
+        return "[]"
+    summarised = array.size > options.threshold and array.ndim > 0
+    if summarised and options.edgeitems < 1:
+        return "[...]"
+    edge = options.edgeitems
+    cut = [summarised and size > 2 * edge for size in array.shape]
+    # From here on only what is shown counts, for the notation too: a tensor of any size prints in the same time.
+    shown = _edges(array, cut, edge)
+    content = cells(shown, options.precision, options.sci_mode)
+    if array.ndim == 0:
+        return content.texts[0]
+    depth = indent + array.ndim  # the column of the innermost elements, which continuation lines return to
+    per_line = max(1, math.floor((options.linewidth - depth + 1) / (content.width + len(", "))))
+    blocks = [_row(row, per_line, depth) for row in _groups(content.texts, shown.shape[-1], cut[-1], edge, " ...")]
+    for axis in reversed(range(array.ndim - 1)):
+        separator = "," + "\n" * (array.ndim - 1 - axis) + " " * (indent + axis + 1)
+        groups = _groups(blocks, shown.shape[axis], cut[axis], edge, "...")
+        blocks = [f"[{separator.join(group)}]" for group in groups]
+    return blocks[0]
+
+
+def _edges(array: Array, cut: Sequence[bool], edge: int) -> Array:
+    """The elements that are shown: all, or along a dimension that is cut the first and the last `edge`."""
+    if not any(cut):
+        return array
+    ends = [[*range(edge), *range(size - edge, size)] if c else [*range(size)] for size, c in zip(array.shape, cut)]
+    return array[np.ix_(*ends)]
+
+
+def _groups(items: list[str], size: int, cut: bool, edge: int, ellipsis: str) -> list[list[str]]:
+    """`items` by `size`, and where they were cut, an ellipsis after the first `edge` of each group."""
+    groups = [items[start : start + size] for start in range(0, len(items), size)]
+    return [[*group[:edge], ellipsis, *group[edge:]] for group in groups] if cut else groups
+
+
+def _row(texts: list[str], per_line: int, indent: int) -> str:
+    lines = [", ".join(texts[start : start + per_line]) for start in range(0, len(texts), per_line)]
+    separator = ",\n" + " " * indent
+    return f"[{separator.join(lines)}]"
+
+
+def _with_suffixes(text: str, suffixes: Sequence[str], linewidth: int, indent: int) -> str:
+    """Append the suffixes and the closing parenthesis; a suffix that does not fit its line begins the next one."""
+    # What the line of the last elements holds, PyTorch counts as two columns more than it is, and a line that begins
+    # with a suffix as it is. A suffix of several lines counts with all of them.
+    column = len(text) - (text.rfind("\n") + 1) + 2
+    for suffix in suffixes:
+        if column + len(", ") + len(suffix) > linewidth:
+            text += ",\n" + " " * indent + suffix
+            column = indent + len(suffix)
+        else:
+            text += ", " + suffix
+            column += len(", ") + len(suffix)
+    return text + ")"
+
+
+def parameter_text(text: str) -> str:
+    """The text of an nn.Parameter, of which `text` is that of the tensor."""
+    return f"Parameter containing:\n{text}"

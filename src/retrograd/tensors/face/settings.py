@@ -1,0 +1,135 @@
+"""Switches that programs set for the whole process: where new tensors are made, and how kernels may compute.
+
+On a CPU, with kernels that give the same numbers in every run, there is little to choose: what is set is remembered
+and answered, and changes no number. Must not know any kernel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...devices import CPU, checked, device as Device
+from ...dtypes import dtype as torch_dtype, set_default_dtype
+from ...errors import warn
+from .legacy import tensortype
+
+_BY_NAME = {"default": 0, "warn": 1, "error": 2}
+
+
+class _Chosen:
+    """What was chosen. PyTorch keeps one of each a process, and so is this."""
+
+    deterministic = warn_only = False
+    precision = "highest"
+    outer_threads = 1
+    outer_threads_set = False
+
+
+def get_default_device() -> Device:
+    """Where new tensors are made: on the CPU.
+
+    >>> get_default_device()
+    device(type='cpu')
+    """
+    return CPU
+
+
+def set_default_device(device: Any) -> None:
+    """Make new tensors there from now on. Raises AssertionError or RuntimeError unless it is the CPU, or None."""
+    checked(device)
+
+
+def set_default_tensor_type(t: Any, /) -> None:
+    """The old `set_default_dtype`: of a type such as `torch.DoubleTensor`, or its name."""
+    warn("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+         "torch.set_default_device() as alternatives.", UserWarning)
+    if isinstance(t, str):
+        named = [d for d in torch_dtype.of.values() if t == f"torch.{d.legacy}Tensor"]
+        if not named:
+            raise TypeError(f"invalid type object: {t!r} names no type of tensors")
+        set_default_dtype(named[0])
+    elif isinstance(t, tensortype):
+        set_default_dtype(t.dtype)
+    else:
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask for the same numbers in every run. Kernels give them in any case."""
+    for position, (argument, value) in enumerate((("mode", mode), ("warn_only", warn_only)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(f"_set_deterministic_algorithms(): argument '{argument}' (position {position}) must be "
+                            f"bool, not {type(value).__name__}")
+    _Chosen.deterministic, _Chosen.warn_only = mode, warn_only
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Whether `use_deterministic_algorithms` was switched on."""
+    return _Chosen.deterministic
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether `use_deterministic_algorithms` was asked to warn and not to raise."""
+    return _Chosen.warn_only
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """`use_deterministic_algorithms` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str) and debug_mode not in _BY_NAME:
+        raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+                           f"{debug_mode}")
+    level = _BY_NAME[debug_mode] if isinstance(debug_mode, str) else debug_mode
+    if level not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {level}")
+    use_deterministic_algorithms(level > 0, warn_only=level == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2: what `set_deterministic_debug_mode` was given last, or the like of it."""
+    return 0 if not _Chosen.deterministic else 1 if _Chosen.warn_only else 2
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """How exact products of float32 matrices have to be: "highest", "high" or "medium". They are as by the first.
+
+    Warns of another word, which is not taken.
+    """
+    if precision in ("highest", "high", "medium"):
+        _Chosen.precision = precision
+    else:
+        warn(f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call "
+             "has no effect.", UserWarning)
+
+
+def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` was given."""
+    return _Chosen.precision
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Ask for 0 in place of the smallest numbers. Returns False: NumPy keeps them."""
+    return False
+
+
+def get_num_interop_threads() -> int:
+    """How many operations may run side by side: 1, unless it was set. They run one after another in any case."""
+    return _Chosen.outer_threads
+
+
+def set_num_interop_threads(count: int, /) -> None:
+    """Set what `get_num_interop_threads` says, once. Raises RuntimeError for what is no positive int."""
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")
+    if count <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if _Chosen.outer_threads_set:
+        raise RuntimeError("Error: cannot set number of interop threads after parallel work has started or "
+                           "set_num_interop_threads called")
+    _Chosen.outer_threads, _Chosen.outer_threads_set = count, True
+
+
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """Whether operations choose their own precision: never."""
+    return False

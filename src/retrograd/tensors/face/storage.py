@@ -1,0 +1,356 @@
+"""The memory behind tensors: as an object of bytes or of elements, and put behind another tensor in place.
+
+A memory is the array that owns it; a storage is a view of that in bytes. Must not know views or operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ...devices import CPU, device
+from ...dtypes import C_NAMES, DIFFERENTIABLE, F32, dtype as torch_dtype
+from ...errors import warn
+from ...graph.node import OtherNode
+from ...graph.versions import inherit, new_lineage
+from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
+from ...modes import local
+from ..arguments.data import new_array
+from ..arguments.dims import array_of, not_a_tensor
+from ..functions.shapes.shape import sizes_of
+from ..recording.inplace import check_writable, written
+from ..state.base import TensorBase, edge_of, plain, set_edge
+
+Array = np.ndarray[Any, Any]
+BYTE = np.dtype(np.uint8)
+
+
+class UntypedStorage:
+    """A memory as bytes. Tensors on one memory have the same storage, as long as somebody holds it.
+
+    Made of a number of bytes, of a sequence of them, or by `Tensor.untyped_storage()`.
+
+    >>> import retrograd as torch
+    >>> x = torch.zeros(2, 3)
+    >>> x.untyped_storage().nbytes(), x.T[1].untyped_storage() is x.untyped_storage()
+    (24, True)
+    """
+
+    __slots__ = ("__weakref__", "_bytes")
+    _bytes: Array
+
+    def __init__(self, data: Any = 0) -> None:
+        self._bytes = np.zeros(data, BYTE) if isinstance(data, int) else new_array([*data], BYTE)
+
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self._bytes.size
+
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self._bytes.size
+
+    def __len__(self) -> int:
+        return self._bytes.size
+
+    def element_size(self) -> int:
+        """The size of a byte."""
+        return 1
+
+    def data_ptr(self) -> int:
+        """The address of the first byte; 0 where there is none."""
+        return address(self._bytes) if self._bytes.size else 0
+
+    @property
+    def device(self) -> device:
+        """Where the memory is."""
+        return CPU
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the memory is on a GPU: never."""
+        return False
+
+    def tolist(self) -> list[int]:
+        """The bytes as numbers."""
+        numbers: list[int] = self._bytes.tolist()
+        return numbers
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            part = object.__new__(UntypedStorage)
+            part._bytes = self._bytes[index]
+            return part
+        return int(self._bytes[_place(index, self._bytes.size)])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._bytes[index if isinstance(index, slice) else _place(index, self._bytes.size)] = value
+
+    def fill_(self, value: int) -> UntypedStorage:
+        """Write one byte everywhere."""
+        self._bytes.fill(value)
+        return self
+
+    def copy_(self, source: UntypedStorage) -> UntypedStorage:
+        """Write the bytes of another storage. Raises RuntimeError where it has another size."""
+        if len(source) != len(self):
+            raise RuntimeError(f"size does not match, self was {len(self)} bytes but src was {len(source)} bytes")
+        self._bytes[...] = source._bytes
+        return self
+
+    def clone(self) -> UntypedStorage:
+        """The same bytes in new memory."""
+        return UntypedStorage._over(self._bytes.copy())
+
+    def cpu(self) -> UntypedStorage:
+        """The storage itself."""
+        return self
+
+    @classmethod
+    def _over(cls, memory: Array) -> UntypedStorage:
+        storage = object.__new__(cls)
+        storage._bytes = memory
+        return storage
+
+    def __repr__(self) -> str:
+        return "".join(f" {n}\n" for n in self.tolist()) + (
+            f"[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]")
+
+
+class TypedStorage:
+    """A memory as elements of one type; deprecated in PyTorch, where `UntypedStorage` stands in for it."""
+
+    __slots__ = ("_elements", "_untyped")
+    _elements: Array
+
+    def __init__(self, data: Any = 0, *, dtype: torch_dtype | None = None) -> None:
+        target = F32 if dtype is None else dtype.dtype
+        self._elements = np.zeros(data, target) if isinstance(data, int) else new_array([*data], target)
+        self._untyped = UntypedStorage._over(self._elements.view(BYTE))
+
+    @classmethod
+    def _of(cls, untyped: UntypedStorage, dtype: np.dtype[Any]) -> TypedStorage:
+        storage = object.__new__(cls)
+        storage._untyped, storage._elements = untyped, untyped._bytes.view(dtype)
+        return storage
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory as bytes."""
+        return self._untyped
+
+    def size(self) -> int:
+        """How many elements it has."""
+        return self._elements.size
+
+    def __len__(self) -> int:
+        return self._elements.size
+
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self._elements.nbytes
+
+    def element_size(self) -> int:
+        """How many bytes an element takes."""
+        return self._elements.itemsize
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self._untyped.data_ptr()
+
+    @property
+    def dtype(self) -> torch_dtype:
+        """The type of the elements."""
+        return torch_dtype.of[self._elements.dtype]
+
+    @property
+    def device(self) -> device:
+        """Where the memory is."""
+        return CPU
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        numbers: list[Any] = self._elements.tolist()
+        return numbers
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return self._elements[_place(index, self._elements.size)].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements[index if isinstance(index, slice) else _place(index, self._elements.size)] = value
+
+    def fill_(self, value: Any) -> TypedStorage:
+        """Write one number everywhere."""
+        self._elements.fill(value)
+        return self
+
+    def clone(self) -> TypedStorage:
+        """The same elements in new memory."""
+        return TypedStorage._of(self._untyped.clone(), self._elements.dtype)
+
+    def __repr__(self) -> str:
+        return "".join(f" {n}\n" for n in self.tolist()) + (
+            f"[torch.storage.TypedStorage(dtype={self.dtype!r}, device=cpu) of size {len(self)}]")
+
+
+def _place(index: Any, size: int) -> int:
+    """An index into a storage, counted from the front."""
+    if not isinstance(index, int):
+        raise TypeError(f"can't index a storage with {type(index).__name__}")
+    if not -size <= index < size:
+        raise IndexError(f"index {index} out of range for storage of size {size}")
+    return index % size
+
+
+# The storages that somebody holds, by where their memory begins, which they keep alive.
+_storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
+
+
+def untyped_storage(self: TensorBase) -> UntypedStorage:
+    """The memory behind the tensor, as bytes. All tensors on that memory have the same."""
+    owner = owner_of(self._array)
+    storage = _storages.get(address(owner))
+    if storage is None or not storage.nbytes() or not owner.size:
+        storage = UntypedStorage._over(_bytes_of(owner))
+        _storages[address(owner)] = storage
+    return storage
+
+
+def _bytes_of(owner: Array) -> Array:
+    """All the memory of an array that owns it."""
+    if not owner.size:
+        return np.empty(0, BYTE)
+    if owner.flags.forc:
+        return (owner if owner.flags.c_contiguous else owner.T).reshape(-1).view(BYTE)
+    return spanned(owner)
+
+
+def storage(self: TensorBase) -> TypedStorage:
+    """The memory behind the tensor, as elements of its type."""
+    warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
+         "storage class. To access UntypedStorage directly, use tensor.untyped_storage() instead of "
+         "tensor.storage()", UserWarning)
+    return TypedStorage._of(untyped_storage(self), self._array.dtype)
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether an object is a storage."""
+    return isinstance(obj, (UntypedStorage, TypedStorage))
+
+
+def is_set_to(self: TensorBase, tensor: Any) -> bool:
+    """Whether two tensors have the same elements of the same memory."""
+    ours, theirs = self._array, array_of("is_set_to", tensor, "tensor")
+    same_memory = address(owner_of(ours)) == address(owner_of(theirs))
+    return (same_memory and address(ours) == address(theirs) and ours.shape == theirs.shape
+            and ours.strides == theirs.strides)
+
+
+# Other memory in place
+
+class NotDifferentiable(OtherNode):
+    """The history of a tensor that was set to other memory: there is no derivative."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        raise RuntimeError("derivative for set_ is not implemented. Assign to `.data`, or write with copy_().")
+
+
+NotDifferentiable.__name__ = "NotImplemented"
+
+
+def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: Any = None,
+         stride: Any = None) -> TensorBase:
+    """Put other memory behind the tensor: a storage's, or another tensor's; none without `source`.
+
+    `size`, `stride` and `storage_offset` say how it is read; without them all of it, in one dimension. Counts as a
+    write. Raises RuntimeError for memory of another type, and for a leaf that requires grad.
+    """
+    edges = [edge_of(x) for x in (self, source) if isinstance(x, TensorBase)] if local.thread.grad else []
+    check_writable(self, any(edges))
+    array = _memory_for(self._array.dtype, source, storage_offset, size, stride)
+    put_behind(self, array)
+    written(self)
+    if any(edges):
+        set_edge(self, NotDifferentiable((*edges, None)[:2], array.shape, array.dtype))
+    return self
+
+
+def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Any, stride: Any) -> Array:
+    """The array that `set_` is given in so many words."""
+    if source is None:
+        return np.empty(0, dtype)
+    if isinstance(source, TensorBase):
+        if source._array.dtype != dtype:
+            have, want = (C_NAMES[d.name] for d in (source._array.dtype, dtype))
+            raise RuntimeError(f"Could not set tensor of type {have} to a tensor of type {want}")
+        if size is None:
+            array: Array = source._array
+            return array
+        source = untyped_storage(source)
+    if isinstance(source, TypedStorage):
+        if source.dtype.dtype != dtype:
+            raise RuntimeError(f"Expected a Storage of type {C_NAMES[dtype.name]} or an UntypedStorage, but "
+                               f"got type {source.dtype.legacy} for argument 1 'storage'")
+        source = source.untyped()
+    if not isinstance(source, UntypedStorage):
+        raise not_a_tensor("set_", source, "source", 1)
+    whole = source._bytes[:source.nbytes() // dtype.itemsize * dtype.itemsize].view(dtype)
+    sizes = whole.shape if size is None else sizes_of("set_", (size,))
+    strides = row_by_row(sizes) if stride is None else sizes_of("set_", (stride,), "stride")
+    if len(sizes) != len(strides):
+        raise RuntimeError(f"unequal size length ({len(sizes)}) and stride length ({len(strides)})")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}. It counts elements from the start.")
+    return strided(whole, sizes, strides, offset)
+
+
+def put_behind(tensor: Any, array: Array) -> None:
+    """Give a tensor other memory, whose writes through it are counted on from those so far."""
+    lineage = new_lineage(array)
+    inherit(lineage, tensor._array)
+    tensor._array = lineage
+
+
+def data(self: TensorBase) -> TensorBase:
+    """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
+    tensor: TensorBase = plain(new_lineage(self._array))
+    return tensor
+
+
+def set_data(self: TensorBase, value: Any) -> None:
+    """Put the memory of another tensor behind this one, whatever its shape and type, and record nothing.
+
+    Raises TypeError for what is no tensor, RuntimeError for integers where the tensor requires grad.
+    """
+    if not isinstance(value, TensorBase):
+        kind = type(value)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"Variable data has to be a tensor, but got {name}")
+    new = value._array
+    if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
+                           f"is torch.{new.dtype.name}.")
+    if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
+        self._meta.accumulator = self._meta.dormant = None      # it knows the old shape
+    put_behind(self, new)
+
+
+class StorageMethods:
+    """Memory, as methods."""
+
+    __slots__ = ()
+
+    data = property(data, set_data)
+    untyped_storage, storage, is_set_to, set_ = untyped_storage, storage, is_set_to, set_

@@ -1,0 +1,91 @@
+"""Classes derived from Tensor: how their instances are made, and that results of calls on them are instances too.
+
+Must not know how a call is handed over (see `overriding`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeVar
+
+from ...dtypes import DIFFERENTIABLE
+from ...ops.shape import alias
+from ..arguments.options import check_tensor
+from ..recording.calls import recorded
+from ..recording.overriding import Overriding, disabled_torch_function_impl, torch_function
+from ..state.base import Results, TensorBase, meta_of
+
+S = TypeVar("S")
+_alias = recorded(alias)
+
+
+def _check_class(cls: Any) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, TensorBase)):
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+                        f"Make sure your class inherits from Tensor. This one is {cls!r}.")
+
+
+def as_subclass(self: Any, cls: type[S]) -> S:
+    """A view of the whole tensor that is an instance of `cls`, a class derived from Tensor. Gradients flow through.
+
+    Raises TypeError for another class.
+
+    >>> import retrograd as torch
+    >>> class Named(torch.Tensor):
+    ...     pass
+    >>> torch.ones(2).as_subclass(Named) * 3
+    Named([3., 3.])
+    """
+    _check_class(cls)
+    view = _alias(self)
+    result: Any = object.__new__(cls)
+    result._array, result._edge, result._meta = view._array, view._edge, view._meta
+    return result  # type: ignore[no-any-return]
+
+
+def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
+    """A leaf of class `cls`, which is derived from Tensor, on the memory of the tensor `data`.
+
+    Raises TypeError for another class or for what is no tensor, RuntimeError where a gradient is asked for data of a
+    dtype that can have none.
+    """
+    _check_class(cls)
+    check_tensor("_make_subclass", data, "data", 2)
+    if require_grad and data._array.dtype not in DIFFERENTIABLE:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. "
+                           f"This one is {data.dtype!r}.")
+    leaf: Any = object.__new__(cls)
+    leaf._array, leaf._edge, leaf._meta = data._array, None, None
+    if require_grad:
+        meta_of(leaf).leaf = True
+    return leaf  # type: ignore[no-any-return]
+
+
+@cache
+def kept() -> frozenset[Any]:
+    """What a subclass gives as it is: tensors that it refers to, not results."""
+    return frozenset(vars(Results.tensor)[name].__get__ for name in ("grad", "_base"))
+
+
+class SubclassMethods:
+    """What a class derived from Tensor needs."""
+
+    __slots__ = ()
+
+    as_subclass = as_subclass
+    _make_subclass = staticmethod(make_subclass)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if Results.tensor is not TensorBase and cls.__torch_function__ is not disabled_torch_function_impl:
+            Overriding.begin()                         # but not for Tensor itself
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        """Call a public function on instances of subclasses; its results are instances of the subclass again.
+
+        A subclass may have its own, which is given every call of a public function with an instance among its
+        arguments, and ends in `super().__torch_function__(func, types, args, kwargs)`. Returns NotImplemented where
+        another type takes part that `cls` is not derived from.
+        """
+        return torch_function(cls, func, types, args, kwargs, kept())

@@ -1,0 +1,331 @@
+"""Random tensors with PyTorch's bits: `rand`, `randn`, `randint`, `normal` … and the methods that fill a tensor.
+
+The numbers come from `kernels.random` and `kernels.sampling`. Must not know how they are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import I64
+from ....kernels.layout import slowest_first
+from ....kernels.random import distributions as kernels, sampling
+from ....ops import creation as ops, sampling as sampling_ops
+from ....ops.framework import Op
+from ...arguments.generator import Generator, twister_of
+from ...arguments.options import (
+    check_tensor,
+    element_type,
+    layout as Layout,
+    made,
+    memory_format as MemoryFormat,
+    shape_of,
+    strided,
+)
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...recording.out import into
+from ...state.base import TensorBase
+from .creation import empty_as
+
+Array = np.ndarray[Any, Any]
+
+_bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(sampling_ops.bernoulli_like)
+_normal_around, _normal_wide = recorded(ops.normal_around), recorded(ops.normal_wide)
+_normal_around_wide = recorded(ops.normal_around_wide)
+
+
+# New tensors
+
+def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
+         device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """Numbers from [0, 1) in the shape given, as `rand(2, 3)` or `rand((2, 3))`."""
+    if out is not None:
+        return into(out, rand, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
+    stream = twister_of("rand", generator)
+    array = kernels.uniform(stream, shape_of("rand", sizes, size), element_type("rand", dtype))
+    return made(array, device, requires_grad)
+
+
+def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
+          layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+          requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """Standard normal samples in the shape given, as `randn(2, 3)` or `randn((2, 3))`."""
+    if out is not None:
+        return into(out, randn, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
+    stream = twister_of("randn", generator)
+    array = kernels.normal(stream, shape_of("randn", sizes, size), element_type("randn", dtype))
+    return made(array, device, requires_grad)
+
+
+def randint(*args: Any, low: int | None = None, high: int | None = None, size: Any = None,
+            generator: Generator | None = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
+            pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """Integers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless `dtype` is given."""
+    if out is not None:
+        return into(out, randint, *args, low=low, high=high, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+
+                    requires_grad=requires_grad)
+    bounds, size = _bounds_and_size(args, low, high, size)
+    target = I64 if dtype is None else element_type("randint", dtype)
+    shape = shape_of("randint", (size,))
+    return made(sampling.randint(twister_of("randint", generator), shape, target, *bounds), device, requires_grad)
+
+
+def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> tuple[tuple[int, int], Any]:
+    """The arguments of randint, of which the first, `low`, may be left out."""
+    given = [*args]
+    if size is None and given:
+        size = given.pop()
+    if high is None and given:
+        high = given.pop()
+    if low is None:
+        low = given.pop() if given else 0
+    if given or high is None:
+        raise TypeError("randint() received an invalid combination of arguments - expected (high, size) or "
+                        "(low, high, size)")
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"randint(): argument 'size' (position {len(args)}) must be tuple of ints, not "
+                        f"{type(size).__name__}")
+    return (_integer("randint", "low", low), _integer("randint", "high", high)), size
+
+
+def _integer(name: str, argument: str, value: Any) -> int:
+    if isinstance(value, float) or not hasattr(value, "__index__"):
+        kind = type(value).__name__
+        raise TypeError(f"{name}(): argument '{argument}' (position 1) must be int, not {kind}")
+    integer = int(value)
+    if not -2**63 <= integer < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return integer
+
+
+def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """A random permutation of 0 … n - 1."""
+    if out is not None:
+        return into(out, randperm, n, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
+    target = I64 if dtype is None else element_type("randperm", dtype)
+    count = _integer("randperm", "n", n)
+    return made(sampling.randperm(twister_of("randperm", generator), count, target), device, requires_grad)
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
+           layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+           requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """Normal samples: of the shape of the tensors `mean` and `std`, or of `size` where both are numbers."""
+    if out is not None:
+        if size is None:
+            return into(out, normal, mean, std, generator=generator)  # type: ignore[no-any-return]
+        return into(out, normal, mean, std, size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad, rule="normal_sized")
+    stream = twister_of("normal", generator)
+    tensors = isinstance(mean, TensorBase), isinstance(std, TensorBase)
+    if not any(tensors) and size is not None:
+        target = element_type("normal", dtype)
+        array = kernels.normal(stream, shape_of("normal", (size,)), target, float(mean), float(std))
+        return made(array, device, requires_grad)
+    if not any(tensors) or size is not None:
+        kinds = ", ".join(type(x).__name__ for x in (mean, std, size) if x is not None)
+        raise TypeError(f"normal() received an invalid combination of arguments - got ({kinds}), but expected one of: "
+                        "(Tensor mean, Tensor std), (Tensor mean, float std), (float mean, Tensor std), "
+                        "(float mean, float std, tuple of ints size)")
+    result: TensorBase
+    if all(tensors):
+        result = _normal_around_wide(mean, std, lambda m, s: kernels.normal_around(stream, m, s))
+    elif tensors[0]:
+        result = _normal_around(mean, lambda m: kernels.normal_around(stream, m, float(std)))
+    else:
+        result = _normal_wide(std, lambda s: kernels.normal_around(stream, float(mean), s))
+    return result
+
+
+def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator | None = None,
+              out: Any = None) -> TensorBase:
+    """Ones with the probabilities in `input` (or with probability `p` throughout), else zeros."""
+    if out is not None:
+        return into(out, bernoulli, input, p, generator=generator)  # type: ignore[no-any-return]
+    check_tensor("bernoulli", input)
+    stream = twister_of("bernoulli", generator)
+    if p is None:
+        return _bernoulli(input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype,  # type: ignore[no-any-return]
+        x))
+    return _bernoulli_like(  # type: ignore[no-any-return]
+        input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype, float(p)))
+
+
+def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, *,
+                generator: Generator | None = None, out: Any = None) -> TensorBase:
+    """`num_samples` indices for the row of weights `input`, or for each row of a matrix, as int64."""
+    if out is not None:
+        return into(out, multinomial, input, num_samples, replacement,  # type: ignore[no-any-return]
+                    generator=generator)
+    check_tensor("multinomial", input)
+    stream = twister_of("multinomial", generator)
+    chosen = sampling.multinomial(stream, input._array, num_samples, replacement)
+    return made(np.ascontiguousarray(chosen), None, False)
+
+
+# Like another
+
+def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
+              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+              memory_format: MemoryFormat | None = None) -> TensorBase:
+    """Numbers from [0, 1) in the shape, type and order in memory of `input`."""
+    stream = twister_of("rand_like", generator)
+    out = _unfilled("rand_like", input, dtype, memory_format)
+    return made(in_memory_order(out, lambda m: kernels.uniform(stream, m.shape, m.dtype)), device, requires_grad)
+
+
+def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None,
+               layout: Layout | None = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+               memory_format: MemoryFormat | None = None) -> TensorBase:
+    """Standard normal samples in the shape, type and order in memory of `input`."""
+    stream = twister_of("randn_like", generator)
+    out = _unfilled("randn_like", input, dtype, memory_format)
+    contiguous = out.flags.c_contiguous
+    return made(in_memory_order(out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous)),
+                device, requires_grad)
+
+
+def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: int | None = None,
+                 generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
+                 device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+                 memory_format: MemoryFormat | None = None) -> TensorBase:
+    """Integers from [low, high) in the shape, type and order in memory of `input`: as `randint`, without a size."""
+    bounds, _ = _bounds_and_size((*args, ()), low, high, None)
+    stream = twister_of("randint_like", generator)
+    out = _unfilled("randint_like", input, dtype, memory_format)
+    return made(in_memory_order(out, lambda m: sampling.randint(stream, m.shape, m.dtype, *bounds)), device,
+                requires_grad)
+
+
+def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | None) -> Array:
+    check_tensor(name, input)
+    array = input._array
+    return empty_as(array, array.dtype if dtype is None else element_type(name, dtype), memory_format)
+
+
+def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:
+    """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x, and
+    what is `beside` it in the same shape."""
+    if x.flags.c_contiguous:
+        return draw(x, *beside)
+    axes = slowest_first(x)
+    return draw(*[array.transpose(axes) for array in (x, *beside)]).transpose(np.argsort(axes))
+
+
+# In place
+
+def _fill(op: Op, self: TensorBase, draw: Callable[[Array], Array]) -> TensorBase:
+    write(op, self, (lambda x: in_memory_order(x, draw),))
+    return self
+
+
+def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
+    """The argument that PyTorch calls `from`, which Python does not let a function name."""
+    value = named.pop("from", value)
+    if named:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
+    return value
+
+
+def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generator: Generator | None = None,
+             **named: Any) -> TensorBase:
+    """Fill the tensor with numbers from [from, to)."""
+    stream, start = twister_of("uniform_", generator), float(_first("uniform_", low, named))
+    return _fill(ops.uniform, self, lambda m: kernels.uniform(stream, m.shape, m.dtype, start, float(to)))
+
+
+def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
+    """Fill the tensor with normal samples."""
+    stream, contiguous = twister_of("normal_", generator), self._array.flags.c_contiguous
+    return _fill(ops.normal, self, lambda m: kernels.normal(stream, m.shape, m.dtype, float(mean), float(std),
+                                                           contiguous=contiguous))
+
+
+def random_(self: TensorBase, *bounds: int | None, to: int | None = None, generator: Generator | None = None,
+            **named: Any) -> TensorBase:
+    """Fill the tensor with integers from [from, to): `random_(from, to)`, `random_(to)`, or of any size."""
+    stream = twister_of("random_", generator)
+    start = _first("random_", bounds[0] if len(bounds) + (to is not None) > 1 else None, named)
+    end = to if to is not None or not bounds else bounds[-1]
+    op = ops.random if start is None and end is None else ops.random_below if start is None else ops.random_between
+    return _fill(op, self, lambda m: sampling.randint(stream, m.shape, m.dtype, start, end))
+
+
+def _expanded(array: Array, shape: tuple[int, ...]) -> Array:
+    """The array broadcast to `shape`. Raises RuntimeError where it does not fit."""
+    lead = len(shape) - array.ndim
+    for dim, (have, want) in enumerate(zip(array.shape, shape[lead:]), lead):
+        if have not in (1, want):
+            raise RuntimeError(f"The expanded size of the tensor ({want}) must match the existing size ({have}) at "
+                               f"non-singleton dimension {dim}.  Target sizes: {list(shape)}.  Tensor sizes: "
+                               f"{list(array.shape)}")
+    if lead < 0:
+        raise RuntimeError(f"the number of sizes provided ({len(shape)}) must be greater or equal to the number of "
+                           f"dimensions in the tensor ({array.ndim})")
+    return np.broadcast_to(array, shape)
+
+
+def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = None) -> TensorBase:
+    """Fill the tensor with ones with probability `p`, a number or a tensor of them, else zeros."""
+    stream = twister_of("bernoulli_", generator)
+    if not isinstance(p, TensorBase):
+        return _fill(ops.bernoulli_by_number, self, lambda m: kernels.bernoulli(stream, m.shape, m.dtype, float(p)))
+
+    def draw(x: Array, chances: Array) -> Array:
+        return in_memory_order(x, lambda m, p: kernels.bernoulli(stream, m.shape, m.dtype, p),
+                                _expanded(chances, x.shape))
+
+    write(ops.bernoulli_by_tensor, self, (p, draw))
+    return self
+
+
+def exponential_(self: TensorBase, lambd: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
+    """Fill the tensor with exponentially distributed numbers, of mean 1 / lambd."""
+    stream = twister_of("exponential_", generator)
+    return _fill(ops.exponential, self, lambda m: kernels.exponential(stream, m.shape, m.dtype, float(lambd)))
+
+
+def geometric_(self: TensorBase, p: float, *, generator: Generator | None = None) -> TensorBase:
+    """Fill the tensor with how many trials of probability `p` it takes to succeed."""
+    stream = twister_of("geometric_", generator)
+    return _fill(ops.geometric, self, lambda m: kernels.geometric(stream, m.shape, m.dtype, float(p)))
+
+
+def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
+                generator: Generator | None = None) -> TensorBase:
+    """Fill the tensor with exponentials of normal samples of this mean and deviation."""
+    stream = twister_of("log_normal_", generator)
+    return _fill(ops.log_normal, self, lambda m: kernels.log_normal(stream, m.shape, m.dtype, float(mean), float(std)))
+
+
+def cauchy_(self: TensorBase, median: float = 0.0, sigma: float = 1.0, *,
+            generator: Generator | None = None) -> TensorBase:
+    """Fill the tensor with Cauchy-distributed numbers."""
+    stream = twister_of("cauchy_", generator)
+    return _fill(ops.cauchy, self, lambda m: kernels.cauchy(stream, m.shape, m.dtype, float(median), float(sigma)))
+
+
+class RandomMethods:
+    """Random numbers, as methods."""
+
+    __slots__ = ()
+
+    bernoulli = bernoulli
+    multinomial = multinomial
+    uniform_ = uniform_
+    normal_ = normal_
+    random_ = random_
+    bernoulli_ = bernoulli_
+    exponential_ = exponential_
+    geometric_ = geometric_
+    log_normal_ = log_normal_
+    cauchy_ = cauchy_

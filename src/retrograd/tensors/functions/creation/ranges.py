@@ -1,0 +1,148 @@
+"""Tensors of evenly spaced numbers and of indices: `arange`, `linspace`, `logspace`, `tril_indices`, `triu_indices`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import I64, default_complex, default_floating, dtype as torch_dtype, unimplemented
+from ....errors import warn
+from ....kernels import ranges as kernels
+from ...arguments.options import element_type, layout as Layout, made, number, strided
+from ...recording.out import into
+from ...state.base import TensorBase
+
+
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
+           device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """The numbers from `start` (0 if only one bound is given) up to but without `end`, by `step`.
+
+    int64 if all three are integers, else the default floating type, unless `dtype` is given. Raises RuntimeError for
+    a step of zero and for one that leads away from `end`.
+
+    >>> arange(1, 2.5, 0.5)
+    tensor([1.0000, 1.5000, 2.0000])
+    """
+    if out is not None:
+        return into(out, arange, start, end, step, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
+    if type(start) is int and end is None and type(step) is int and step == 1 and dtype is None and start >= 0:
+        return made(np.arange(start, dtype=I64), device, requires_grad)     # the usual call
+    positions = 1, 2, 3
+    if end is None:
+        if start is None:
+            raise TypeError("arange() received an invalid combination of arguments - got (), but expected one of: "
+                            "(end), (start, end), (start, end, step)")
+        start, end, positions = 0, start, (0, 1, 2)
+    elif start is None:
+        start = 0
+    bounds = [number("arange", *facts) for facts in zip(("start", "end", "step"), positions, (start, end, step))]
+    if any(isinstance(bound, complex) for bound in bounds):
+        raise RuntimeError("value cannot be converted to type double without overflow: bounds of a range are real")
+    if dtype is not None:
+        target = element_type("arange", dtype)
+    else:
+        target = I64 if all(isinstance(bound, int) for bound in bounds) else default_floating()
+    if target.kind in "bc":
+        raise unimplemented("arange_cpu", target)
+    first, last, stride = bounds
+    count = kernels.arange_length(first, last, stride, target)
+    return made(kernels.arange(first, stride, count, target), device, requires_grad)
+
+
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
+          device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """The old `arange`, whose last number may be `end` itself, and which makes floats. Warns that it is deprecated."""
+    if end is None:
+        raise TypeError('range() missing 1 required positional arguments: "end"')
+    warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).", UserWarning)
+    if out is not None:
+        return into(out, range, start, end, step, dtype=dtype,  # type: ignore[no-any-return]
+        requires_grad=requires_grad)
+    first, last, stride = [number("range", *facts) for facts in zip(("start", "end", "step"), (1, 2, 3),
+                                                                    (start, end, step))]
+    target = element_type("range", dtype)
+    if target.kind in "bc":
+        raise unimplemented("range_cpu", target)
+    if not stride:
+        raise RuntimeError("step must be nonzero")
+    if (last - first) * stride < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    count = int((last - first) / stride) + 1
+    return made(kernels.arange(first, stride, count, target), device, requires_grad)
+
+
+def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, int, np.dtype[Any]]:
+    """What `linspace` and `logspace` are given, checked, and their element type."""
+    ends = []
+    for position, (which, bound) in enumerate((("start", start), ("end", end)), 1):
+        if isinstance(bound, TensorBase):
+            if bound._array.ndim:
+                raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
+                                   f"{bound._array.ndim} dimension(s).")
+            bound = bound._array.item()
+        ends.append(number(name, which, position, bound))
+    if isinstance(steps, float) or not hasattr(steps, "__index__"):
+        raise TypeError(f"{name}() received an invalid combination of arguments - steps must be int, not "
+                        f"{type(steps).__name__}")
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, not {steps}")
+    is_complex = any(isinstance(bound, complex) for bound in ends)
+    if dtype is None:
+        target = default_complex() if is_complex else default_floating()
+    else:
+        target = element_type(name, dtype)
+        if is_complex and target.kind != "c":
+            inferred, passed = torch_dtype.of[default_complex()].legacy, torch_dtype.of[target].legacy
+            raise RuntimeError(f"{name}(): inferred dtype {inferred} can't be safely cast to passed dtype {passed}")
+    if target.kind == "b":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+    return ends[0], ends[1], int(steps), target
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
+             pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """`steps` numbers, evenly spaced, the first `start` and the last `end`.
+
+    >>> linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    if out is not None:
+        return into(out, linspace, start, end, steps, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
+    return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, layout: Layout = strided,
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+    """`base` to the powers of `steps` evenly spaced numbers, from `base ** start` to `base ** end`."""
+    if out is not None:
+        return into(out, logspace, start, end, steps, base, dtype=dtype,  # type: ignore[no-any-return]
+                    requires_grad=requires_grad)
+    low, high, count, target = _ends("logspace", start, end, steps, dtype)
+    return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
+                 layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+    """Rows and columns, 2 by n, of the elements on and below a diagonal of a `row` by `col` matrix."""
+    return _indices(np.tril_indices, row, col, offset, dtype, device, requires_grad)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
+                 layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+    """Rows and columns, 2 by n, of the elements on and above a diagonal of a `row` by `col` matrix."""
+    return _indices(np.triu_indices, row, col, offset, dtype, device, requires_grad)
+
+
+def _indices(indices: Any, row: int, col: int, offset: int, dtype: Any, device: Any,
+             requires_grad: bool) -> TensorBase:
+    for name, count in (("row", row), ("col", col)):
+        if count < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{count}")
+    target = I64 if dtype is None else element_type(indices.__name__, dtype)
+    if target.kind not in "iu":
+        raise unimplemented(indices.__name__, target)
+    return made(np.stack(indices(row, offset, col)).astype(target), device, requires_grad)

@@ -1,0 +1,61 @@
+"""Samples for a tensor of parameters: Poisson, binomial, gamma, Dirichlet; with PyTorch's bits.
+
+Numbers are drawn for one element after the other, in C order. Must not know how.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....kernels.random import rejection as kernels
+from ....kernels.shape import common_shape
+from ....ops import sampling as ops
+from ...arguments.generator import Generator, twister_of
+from ...arguments.options import check_tensor
+from ...recording.calls import recorded
+
+_poisson, _binomial = recorded(ops.poisson), recorded(ops.binomial)
+_gamma, _dirichlet = recorded(ops.standard_gamma), recorded(ops.sample_dirichlet)
+
+
+def poisson(input: Any, generator: Generator | None = None) -> Any:
+    """Poisson-distributed numbers with the rates in `input`, of its shape and dtype. Their gradient is 0.
+
+    Raises RuntimeError for a rate that is negative, NotImplementedError for types that are not floating.
+    """
+    check_tensor("poisson", input)
+    stream = twister_of("poisson", generator)
+    return _poisson(input, lambda x: kernels.poisson(stream, x))
+
+
+def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
+    """How many of `count` trials succeed, each with probability `prob`; the two are broadcast, and of one dtype.
+
+    Raises ValueError for types that are not floating. There is no derivative.
+    """
+    check_tensor("binomial", count, "count", 1)
+    check_tensor("binomial", prob, "prob", 2)
+    for name, value in (("count", count), ("prob", prob)):
+        if value._array.dtype.kind != "f":
+            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {value.dtype.legacy}")
+    if count._array.dtype != prob._array.dtype:
+        raise RuntimeError(f"Found dtype {prob.dtype.legacy} but expected {count.dtype.legacy}")
+    shape, stream = common_shape(count._array.shape, prob._array.shape), twister_of("binomial", generator)
+    return _binomial(count, prob, lambda n, p: kernels.binomial(
+        stream, np.broadcast_to(n, shape), np.broadcast_to(p, shape)))
+
+
+def _standard_gamma(input: Any, generator: Generator | None = None) -> Any:
+    """Gamma-distributed numbers with the shapes in `input`, and a scale of 1."""
+    check_tensor("_standard_gamma", input)
+    stream = twister_of("_standard_gamma", generator)
+    return _gamma(input, lambda x: kernels.standard_gamma(stream, x))
+
+
+def _sample_dirichlet(input: Any, generator: Generator | None = None) -> Any:
+    """Dirichlet-distributed vectors along the last dimension, with the concentrations in `input`."""
+    check_tensor("_sample_dirichlet", input)
+    stream = twister_of("_sample_dirichlet", generator)
+    return _dirichlet(input, lambda x: kernels.dirichlet(stream, x))

@@ -1,0 +1,75 @@
+"""Window functions: tensors of weights that fall off to both ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import C_NAMES, unimplemented
+from ....kernels import windows as kernels
+from ...arguments.dims import as_int
+from ...arguments.options import element_type, layout as Layout, made, strided
+
+_OPTIONS = "layout=Strided (default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt)"
+
+
+def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: Any, requires_grad: bool,
+            *parameters: float) -> Any:
+    """The window of a kernel. A periodic one is the symmetric one of one more point, without the last."""
+    if not isinstance(periodic, bool) or not all(isinstance(p, (int, float)) for p in parameters):
+        raise TypeError(f"{name}_window() received an invalid combination of arguments: periodic must be bool, and "
+                        "parameters of the shape float")
+    n = as_int(f"{name}_window", window_length, "window_length")
+    target = element_type(f"{name}_window", dtype)
+    if target.kind not in "fc":
+        raise RuntimeError(f"{name}_window expects floating point dtypes, got: TensorOptions(dtype="
+                           f"{C_NAMES[target.name]}, device=cpu, {_OPTIONS})")
+    if n < 0:
+        raise RuntimeError(f"{name}_window requires non-negative window_length, got window_length={n}")
+    if n < 2:
+        return made(np.ones(n, target), device, requires_grad)
+    if target.kind == "c":
+        raise unimplemented("arange_cpu", target)
+    weights = getattr(kernels, name)(n + periodic, *parameters)
+    return made(weights[:n].astype(target), device, requires_grad)
+
+
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
+                    device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+    """A triangle over `window_length` points; a periodic one, for spectra, lacks the last point of the symmetric one.
+
+    Raises RuntimeError for a dtype that is not floating and a negative length, as the other windows do.
+    """
+    return _window("bartlett", window_length, periodic, dtype, device, requires_grad)
+
+
+def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
+                    device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+    """Blackman's window: a sum of two cosines, which falls to 0."""
+    return _window("blackman", window_length, periodic, dtype, device, requires_grad)
+
+
+def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
+                   dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+                   requires_grad: bool = False) -> Any:
+    """Hamming's window: alpha - beta cos, which does not quite fall to 0."""
+    return _window("hamming", window_length, periodic, dtype, device, requires_grad, alpha, beta)
+
+
+def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
+                device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
+    """Hann's window: half of 1 - cos.
+
+    >>> import retrograd as torch
+    >>> torch.hann_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    return _window("hann", window_length, periodic, dtype, device, requires_grad)
+
+
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None,
+                  layout: Layout = strided, device: Any = None, pin_memory: bool = False,
+                  requires_grad: bool = False) -> Any:
+    """Kaiser's window; the larger `beta`, the narrower."""
+    return _window("kaiser", window_length, periodic, dtype, device, requires_grad, beta)

@@ -1,0 +1,40 @@
+"""Functions that PyTorch has removed and still names, to say what to call instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def _removed(name: str, says: str) -> Callable[..., Any]:
+    def function(*args: Any, **options: Any) -> Any:
+        raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed. {says}")
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Removed. {says}"
+    return function
+
+
+solve = _removed("solve", "`torch.solve` is deprecated in favor of `torch.linalg.solve`. `torch.linalg.solve` has its "
+                 "arguments reversed and does not return the LU factorization. For torch.solve(B, A).solution write "
+                 "torch.linalg.solve(A, B).")
+lstsq = _removed("lstsq", "`torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`. `torch.linalg.lstsq` has "
+                 "reversed arguments and does not return the QR decomposition. For torch.lstsq(B, A).solution[:n] "
+                 "write torch.linalg.lstsq(A, B).solution.")
+eig = _removed("eig", "`torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather than real "
+               "tensors mimicking complex tensors. For torch.eig(A) write torch.linalg.eigvals(A), or with vectors "
+               "torch.linalg.eig(A).")
+symeig = _removed("symeig", "The default behavior has changed from using the upper triangular portion of the matrix by "
+                  "default to using the lower triangular portion. For torch.symeig(A) write torch.linalg.eigvalsh(A, "
+                  "UPLO='U'), or with vectors torch.linalg.eigh(A, UPLO='U').")
+
+matrix_rank = _removed("matrix_rank", "Please use the `torch.linalg.matrix_rank` function instead. Its parameter "
+                       "'hermitian' is what 'symmetric' was.")
+
+
+class DeprecatedMethods:
+    """The same, as methods."""
+
+    __slots__ = ()
+
+    solve, lstsq, eig, symeig = solve, lstsq, eig, symeig

@@ -1,0 +1,264 @@
+"""Differences of neighbours, slopes of samples and integrals by the trapezoidal rule, as functions and methods.
+
+All are composed of slices, sums and quotients, as in PyTorch, so the derivatives of any order are those of the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dtypes import BOOL_
+from ...ops.elementwise import arithmetic as ops
+from ..arguments.dims import array_of, as_int, axes_of, axis_of
+from ..arguments.options import number
+from ..recording.calls import recorded
+from ..recording.out import into
+from ..recording.overwriting import copy_
+from ..state.base import TensorBase
+from .creation.creation import empty_like, zeros_like
+from .elementwise.arithmetic import add, div, invalid, mul, neg, sub
+from .elementwise.comparison import logical_xor
+from .indexing.indexing import narrow, select
+from .indexing.sorting import cumsum
+from .reductions import sum as sum_over
+from .shapes.joining import cat
+from .shapes.shape import view
+
+_mul_number, _div_number = recorded(ops.mul_number), recorded(ops.div_number)
+
+
+def _scaled(x: Any, factor: Any) -> Any:
+    """`x` times a Python number, as PyTorch records it where it composes."""
+    composed = x._array.dtype.kind in "fc" and not isinstance(factor, complex)
+    return _mul_number(x, factor) if composed else mul(x, factor)
+
+
+def _divided(x: Any, divisor: Any) -> Any:
+    """`x` divided by a Python number."""
+    composed = x._array.dtype.kind in "fc" and not isinstance(divisor, complex)
+    return _div_number(x, divisor) if composed else div(x, divisor)
+
+
+def _ends(x: Any, dim: int) -> tuple[Any, Any]:
+    """All elements along `dim` but the last, and all but the first."""
+    n = x._array.shape[dim]
+    return narrow(x, dim, 0, max(n - 1, 0)), narrow(x, dim, min(1, n), max(n - 1, 0))
+
+
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, axis: Any = None,
+         out: Any = None) -> Any:
+    """The differences of neighbours along `dim`, `n` times over; of bools whether they differ.
+
+    `prepend` and `append` are put before and after the input first. Raises RuntimeError for a 0-d input, for a
+    negative `n`, and where what is to be joined does not have the shape of the input but for `dim`.
+
+    >>> import retrograd as torch
+    >>> torch.diff(torch.tensor([1, 4, 9, 16]), n=2)
+    tensor([2, 2])
+    """
+    if out is not None:
+        return into(out, diff, input, n, dim, prepend, append, axis=axis)
+    array, n = array_of("diff", input), as_int("diff", n, "n")
+    if not array.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = axis_of("diff", dim if axis is None else axis, array.ndim)
+    if n == 0:
+        return copy_(empty_like(input), input)
+    parts = [part for part in (prepend, input, append) if part is not None]
+    for part in parts:
+        _check_joined(array.shape, array_of("diff", part).shape, dim)
+    x = cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(min(n, x._array.shape[dim])):
+        low, high = _ends(x, dim)
+        x = logical_xor(high, low) if x._array.dtype == BOOL_ else sub(high, low)
+    return x
+
+
+def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> None:
+    if len(joined) != len(shape):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input. They have "
+                           f"{len(joined)} and {len(shape)} dimensions.")
+    for axis, (size, other) in enumerate(zip(shape, joined, strict=True)):
+        if axis != dim and size != other:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({axis}) = {size}, but got tensor.size({axis}) = {other}")
+
+
+# Slopes
+
+def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
+    """The slopes of samples along each of `dim` (of all dims, where it is None), a tensor for each.
+
+    `spacing` is the distance of the samples, one for all or one for each dim, or a 1-d tensor of coordinates for each.
+    At the edges the slope is estimated from two samples, or three with `edge_order=2`. Raises RuntimeError where there
+    are fewer, and where `spacing` and `dim` do not belong together.
+
+    >>> import retrograd as torch
+    >>> torch.gradient(torch.tensor([1., 4., 9., 16.]))
+    (tensor([3., 4., 6., 7.]),)
+    """
+    array = array_of("gradient", input)
+    dims = [*range(array.ndim)] if dim is None else [*dim] if isinstance(dim, (tuple, list)) else [dim]
+    if isinstance(spacing, (tuple, list)):
+        if dim is None and len(spacing) != array.ndim:
+            raise RuntimeError("torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal "
+                               f"to 'self.dim() = {array.ndim}', since dim argument was not given, but got a list of "
+                               f"length {len(spacing)}")
+        if len(spacing) != len(dims):
+            raise RuntimeError("torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+                               "arguments to have the same length, but got a spacing argument of length "
+                               f"{len(spacing)} and a dim argument of length {len(dims)}.")
+        spacings: Sequence[Any] = spacing
+    elif isinstance(spacing, TensorBase) and spacing._array.ndim:
+        raise invalid("gradient", input, spacing)
+    else:
+        spacings = [1 if spacing is None else number("gradient", "spacing", 2, spacing)] * len(dims)
+    _check_sampled(array, dims, edge_order)
+    along = [axis_of("gradient", d, array.ndim) for d in dims]
+    if spacings and isinstance(spacings[0], TensorBase):
+        for i, part in enumerate(spacings):
+            if not isinstance(part, TensorBase):
+                raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(part).__name__}")
+            if part._array.ndim != 1:
+                raise RuntimeError("torch.gradient expected each element of spacing to have one dimension, but got an "
+                                   f"element with {part._array.ndim} dimensions!")
+        return tuple([_uneven_slopes(input, part, d, edge_order) for part, d in zip(spacings, along, strict=True)])
+    return tuple([_even_slopes(input, part, d, edge_order) for part, d in zip(spacings, along, strict=True)])
+
+
+def _check_sampled(array: Any, dims: list[Any], edge_order: int) -> None:
+    if array.dtype == "uint8":
+        raise RuntimeError("torch.gradient does not support uint8 input. Convert with .float() first.")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    axes = axes_of("gradient", dims, array.ndim) if dims else ()
+    if dims and not array.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    if any(array.shape[axis] < edge_order + 1 for axis in axes):
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+
+
+def _three(x: Any, dim: int, first: int) -> list[Any]:
+    """Three slices of size 1, from this one on."""
+    return [narrow(x, dim, first + i, 1) for i in range(3)]
+
+
+def _even_slopes(x: Any, step: Any, dim: int, edge_order: int) -> Any:
+    """Slopes of samples that are `step` apart."""
+    n = x._array.shape[dim]
+    inner = _divided(sub(narrow(x, dim, 2, n - 2), narrow(x, dim, 0, n - 2)), step)
+    if edge_order == 1:
+        first = sub(narrow(x, dim, 1, 1), narrow(x, dim, 0, 1))
+        last = sub(narrow(x, dim, n - 1, 1), narrow(x, dim, n - 2, 1))
+    else:
+        a, b, c = _three(x, dim, 0)
+        first = sub(add(_scaled(a, -1.5), _scaled(b, 2)), _scaled(c, 0.5))
+        a, b, c = _three(x, dim, n - 3)
+        last = add(sub(_scaled(a, 0.5), _scaled(b, 2)), _scaled(c, 1.5))
+    return cat([_divided(first, step), _divided(inner, 2), _divided(last, step)], dim)
+
+
+def _uneven_slopes(x: Any, places: Any, dim: int, edge_order: int) -> Any:
+    """Slopes of samples at given coordinates: of the parabola through each and its neighbours."""
+    n, beside = x._array.shape[dim], (1,) * (x._array.ndim - 1 - dim)
+    steps = diff(places)
+    before, after = _ends(steps, 0)
+    both = add(before, after)
+    a, b, c = (view(part, (-1, *beside)) for part in (
+        div(neg(after), mul(before, both)), div(sub(after, before), mul(before, after)),
+        div(before, mul(after, both))))
+    inner = _weighted((a, b, c), [narrow(x, dim, i, n - 2) for i in range(3)])
+    d, e = select(steps, 0, 0), select(steps, 0, -1)
+    if edge_order == 1:
+        first = div(sub(narrow(x, dim, 1, 1), narrow(x, dim, 0, 1)), d)
+        last = div(sub(narrow(x, dim, n - 1, 1), narrow(x, dim, n - 2, 1)), e)
+        return cat([first, inner, last], dim)
+    d2, e2 = select(steps, 0, 1), select(steps, 0, -2)
+    sum_d, sum_e = add(d, d2), add(e, e2)
+    first = _weighted((div(neg(add(_scaled(d, 2.0), d2)), mul(d, sum_d)), div(sum_d, mul(d, d2)),
+                       div(neg(d), mul(d2, sum_d))), _three(x, dim, 0))
+    last = _weighted((div(e, mul(e2, sum_e)), div(neg(sum_e), mul(e, e2)),
+                      div(add(_scaled(e, 2), e2), mul(e, sum_e))), _three(x, dim, n - 3))
+    return cat([first, inner, last], dim)
+
+
+def _weighted(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
+    a, b, c = (mul(weight, part) for weight, part in zip(weights, parts, strict=True))
+    return add(add(a, b), c)
+
+
+# Integrals
+
+def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+    """The integral along `dim` by the trapezoidal rule, of samples at `x`, or `dx` apart (1, where neither is given).
+
+    `x` is 1-d, or broadcasts. Raises RuntimeError for bools, and where a 1-d `x` is not as long as `dim`.
+
+    >>> import retrograd as torch
+    >>> torch.trapezoid(torch.tensor([1., 2., 4.]), dx=2)
+    tensor(9.)
+    """
+    array, dim, x = _sampled("trapezoid", y, x, dx, dim)
+    if array.shape[dim] == 0:
+        return sum_over(zeros_like(y), dim, dtype=y.dtype)
+    if x is None:
+        edges = add(select(y, dim, 0), select(y, dim, -1))
+        return _scaled(sub(sum_over(y, dim), _scaled(edges, 0.5)), 1.0 if dx is None else dx)
+    left, right = _ends(y, dim)
+    return _divided(sum_over(mul(add(left, right), x), dim), 2.0)
+
+
+def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+    """`trapezoid` by its other name."""
+    return trapezoid(y, x, dx=dx, dim=dim)
+
+
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+    """The integrals along `dim` up to each sample but the first, by the trapezoidal rule; see `trapezoid`."""
+    _, dim, x = _sampled("cumulative_trapezoid", y, x, dx, dim)
+    left, right = _ends(y, dim)
+    if x is None:
+        return cumsum(_scaled(add(left, right), (1.0 if dx is None else dx) / 2.0), dim)
+    return _divided(cumsum(mul(add(left, right), x), dim), 2.0)
+
+
+def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, Any]:
+    """The array of the samples, the axis, and the distances where coordinates are given."""
+    array = array_of(name, y, "y")
+    if x is not None and dx is not None:
+        raise invalid(name, y, x, dx)
+    if not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions" if name == "trapezoid" else
+                         "slice() cannot be applied to a 0-dim tensor.")
+    dim = axis_of(name, dim, array.ndim)
+    if x is None:
+        if array.dtype == BOOL_ and (array.shape[dim] or name != "trapezoid"):
+            raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+        if isinstance(dx, (bool, complex)):
+            raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+        if dx is not None:
+            number(name, "dx", 2, dx)
+        return array, dim, None
+    places = array_of(name, x, "x", 2)
+    if array.shape[dim] == 0:
+        return array, dim, x
+    if BOOL_ in (array.dtype, places.dtype):
+        raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
+    if places.ndim == 1:
+        if len(places) != array.shape[dim]:
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+        x = view(x, (-1, *(1,) * (array.ndim - 1 - dim)))
+    low, high = _ends(view(x, (1,) * (array.ndim - x._array.ndim) + x._array.shape), dim)
+    return array, dim, sub(high, low)
+
+
+class DifferenceMethods:
+    """Differences, as methods."""
+
+    __slots__ = ()
+
+    diff = diff

@@ -1,0 +1,382 @@
+"""Arithmetic and powers of tensors: functions, methods, Python's operators, and in place.
+
+A Python number beside a tensor counts less than a tensor does; one to the left of `-`, and any exponent or base that
+is a number, is recorded as PyTorch records it: as an option, not as an operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import BOOL_, C128, F64, dtype as torch_dtype
+from ....ops.basic import cast
+from ....ops.domains import subtracted
+from ....ops.elementwise import arithmetic as ops
+from ...arguments.dims import not_a_tensor
+from ...arguments.options import check_tensor, filling, number
+from ...recording.calls import recorded
+from ...recording.inplace import augmented, inplace, write
+from ...recording.out import into
+from ...recording.overwriting import copy_, fill_ as fill_, zero_ as zero_
+from ...state.base import TensorBase
+
+NUMBER = (bool, int, float, complex, np.generic)
+
+mul = recorded(ops.mul)
+reciprocal = recorded(ops.reciprocal)
+neg = recorded(ops.neg)
+square = recorded(ops.square)
+_remainder, _fmod = recorded(ops.remainder), recorded(ops.fmod)
+
+_add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
+_add_scaled, _sub_scaled, _rsub_scaled = recorded(ops.add_scaled), recorded(ops.sub_scaled), recorded(ops.rsub_scaled)
+_rsub = recorded(ops.rsub)
+_div_rounded = {"floor": recorded(ops.div_floor), "trunc": recorded(ops.div_trunc)}
+_power, _power_tensor, _number_to_power = recorded(ops.power), recorded(ops.pow_), recorded(ops.number_to_power)
+_remainder_number, _fmod_number = recorded(ops.remainder_number), recorded(ops.fmod_number)
+_floor_divide, _floor_divide_number = recorded(ops.floor_divide), recorded(ops.floor_divide_number)
+_fill, _fill_with = recorded(ops.filled), recorded(ops.filled_with)
+_number_floor_divide, _number_remainder = recorded(ops.number_floor_divide), recorded(ops.number_remainder)
+_cast = recorded(cast)
+
+
+def invalid(name: str, *args: Any) -> TypeError:
+    """PyTorch's first words on arguments that fit none of a function's signatures."""
+    kinds = ", ".join(type(arg).__name__ for arg in args)
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}). Operands must be tensors "
+                     "or Python numbers")
+
+
+def _refuse_none(name: str, input: Any, other: Any) -> None:
+    """An op with options takes None for a tensor that is left out, which these two cannot be."""
+    for position, (argument, value) in enumerate((("input", input), ("other", other)), 1):
+        if value is None:
+            raise not_a_tensor(name, value, argument, position)
+
+
+def add(input: TensorBase, other: Any, *, alpha: Any = 1, out: Any = None) -> TensorBase:
+    """`input + alpha * other`, broadcast, in the common type. Raises RuntimeError where alpha is of a higher kind.
+
+    >>> import retrograd as torch
+    >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
+    tensor([21., 22.])
+    """
+    if out is not None:
+        return into(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
+    if alpha == 1 and alpha is not True:
+        return _add(input, other)  # type: ignore[no-any-return]
+    _refuse_none("add", input, other)
+    return _add_scaled(input, other, number("add", "alpha", 3, alpha))  # type: ignore[no-any-return]
+
+
+def sub(input: TensorBase, other: Any, *, alpha: Any = 1, out: Any = None) -> TensorBase:
+    """`input - alpha * other`, broadcast, in the common type. Raises RuntimeError for bools."""
+    if out is not None:
+        return into(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
+    if alpha == 1 and alpha is not True:
+        return _sub(input, other)  # type: ignore[no-any-return]
+    _refuse_none("sub", input, other)
+    return _sub_scaled(input, other, number("sub", "alpha", 3, alpha))  # type: ignore[no-any-return]
+
+
+def rsub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
+    """`other - alpha * input`. Raises RuntimeError for bools."""
+    if not isinstance(input, TensorBase):
+        raise invalid("rsub", input, other)
+    alpha = number("rsub", "alpha", 3, alpha)
+    if isinstance(other, NUMBER):
+        if isinstance(other, bool) and isinstance(input, TensorBase):
+            subtracted(input._array.dtype, [input._array.dtype, BOOL_])
+        return _rsub(input, number("rsub", "other", 2, other), alpha)  # type: ignore[no-any-return]
+    check_tensor("rsub", other, "other", 2)
+    return _rsub_scaled(input, other, alpha)  # type: ignore[no-any-return]
+
+
+def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> TensorBase:
+    """`input / other`; with `rounding_mode` "floor" or "trunc" rounded down or towards 0, and then ints stay ints.
+
+    Without it, ints give the default float type. Raises RuntimeError for an int divided by 0 with a rounding.
+
+    >>> import retrograd as torch
+    >>> torch.div(torch.tensor([-7, 7]), 2, rounding_mode="floor")
+    tensor([-4,  3])
+    """
+    if out is not None:
+        return into(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
+    if rounding_mode is None:
+        return _div(input, other)  # type: ignore[no-any-return]
+    if input is None or other is None:
+        raise invalid("div", input, other)
+    return _rounding(rounding_mode)(input, other, rounding_mode)  # type: ignore[no-any-return]
+
+
+def _rounding(mode: str) -> Callable[..., Any]:
+    call = _div_rounded.get(mode)
+    if call is None:
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'")
+    return call
+
+
+def floor_divide(input: Any, other: Any, *, out: Any = None) -> TensorBase:
+    """The quotient rounded down. It is not differentiable. Raises RuntimeError for an int divided by 0."""
+    if out is not None:
+        return into(out, floor_divide, input, other)  # type: ignore[no-any-return]
+    result = _floor_divide_by(input, other) if isinstance(input, TensorBase) else __rfloordiv__(other, input)
+    if result is NotImplemented:
+        raise invalid("floor_divide", input, other)
+    return result  # type: ignore[no-any-return]
+
+
+def _floor_divide_by(self: Any, other: Any) -> Any:
+    """The operator `//`."""
+    if isinstance(other, NUMBER):
+        return _floor_divide_number(self, number("floor_divide", "other", 2, other))
+    return _floor_divide(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
+
+
+def remainder(input: Any, other: Any, *, out: Any = None) -> TensorBase:
+    """What a division rounded down leaves, with the sign of `other`. Raises RuntimeError for an int divided by 0."""
+    if out is not None:
+        return into(out, remainder, input, other)  # type: ignore[no-any-return]
+    result = _remainder_by(input, other) if isinstance(input, TensorBase) else __rmod__(other, input)
+    if result is NotImplemented:
+        raise invalid("remainder", input, other)
+    return result  # type: ignore[no-any-return]
+
+
+def _remainder_by(self: Any, other: Any) -> Any:
+    """The operator `%`."""
+    if isinstance(other, NUMBER):
+        return _remainder_number(self, number("remainder", "other", 2, other))
+    return _remainder(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
+
+
+def fmod(input: TensorBase, other: Any, *, out: Any = None) -> TensorBase:
+    """What a division rounded towards 0 leaves, with the sign of `input`. Raises RuntimeError for an int and 0."""
+    if out is not None:
+        return into(out, fmod, input, other)  # type: ignore[no-any-return]
+    check_tensor("fmod", input)
+    if isinstance(other, NUMBER):
+        return _fmod_number(input, number("fmod", "other", 2, other))  # type: ignore[no-any-return]
+    return _fmod(input, other)  # type: ignore[no-any-return]
+
+
+def pow(input: Any, exponent: Any, *, out: Any = None) -> TensorBase:
+    """`input ** exponent`, of which one may be a Python number.
+
+    Raises RuntimeError for integers to a negative number.
+
+    >>> import retrograd as torch
+    >>> torch.pow(2, torch.tensor([1., 3.]))
+    tensor([2., 8.])
+    """
+    if out is not None:
+        return into(out, pow, input, exponent)  # type: ignore[no-any-return]
+    if isinstance(input, TensorBase):
+        result = _power_of(input, exponent)
+        if result is NotImplemented:
+            raise invalid("pow", input, exponent)
+        return result  # type: ignore[no-any-return]
+    if isinstance(input, NUMBER) and isinstance(exponent, TensorBase):
+        return _number_to_power(exponent, number("pow", "self", 1, input))  # type: ignore[no-any-return]
+    raise invalid("pow", input, exponent)
+
+
+def _power_of(self: Any, exponent: Any) -> Any:
+    """The operator `**`. The square, which is nine in ten of all powers, first."""
+    kind = type(exponent)
+    if kind is int or kind is float:
+        if exponent == 2 and (kind is int or self._array.dtype.kind in "fc"):
+            return square(self)
+        if kind is int and exponent > 127 and self._array.dtype.kind in "iu":
+            filling(exponent, self._array.dtype)        # which refuses what does not fit
+        return _power(self, exponent)
+    if isinstance(exponent, TensorBase):
+        return _power_tensor(self, exponent)
+    if isinstance(exponent, NUMBER):
+        return _power(self, number("pow", "exponent", 2, exponent))
+    return _power_tensor(self, exponent) if isinstance(exponent, np.ndarray) else NotImplemented
+
+
+def float_power(input: Any, exponent: Any, *, out: Any = None) -> TensorBase:
+    """`pow` in double precision: float64, or complex128 where one of the two is complex."""
+    if out is not None:
+        return into(out, float_power, input, exponent)  # type: ignore[no-any-return]
+    target = _double_type(input, exponent)
+    return pow(_doubled(input, target), _doubled(exponent, target))
+
+
+def _doubled(value: Any, target: np.dtype[Any]) -> Any:
+    """A tensor in this type; a number as it is."""
+    return _cast(value, target) if isinstance(value, TensorBase) and value._array.dtype != target else value
+
+
+def _double_type(*operands: Any) -> np.dtype[Any]:
+    """float64; complex128 where an operand is complex."""
+    kinds = [x._array.dtype.kind if isinstance(x, TensorBase) else "c" if isinstance(x, complex) else "f"
+             for x in operands]
+    return C128 if "c" in kinds else F64
+
+
+def positive(input: TensorBase) -> TensorBase:
+    """The tensor itself. Raises RuntimeError for bools."""
+    check_tensor("positive", input)
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# Operators
+
+
+def __rsub__(self: TensorBase, other: Any) -> Any:
+    if other is True or other is False:
+        return rsub(self, other)
+    return _rsub(self, other, 1) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rtruediv__(self: TensorBase, other: Any) -> Any:
+    return reciprocal(self) * other if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rpow__(self: TensorBase, other: Any) -> Any:
+    return _number_to_power(self, other) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rfloordiv__(self: TensorBase, other: Any) -> Any:
+    return _number_floor_divide(self, other) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rmod__(self: TensorBase, other: Any) -> Any:
+    return _number_remainder(self, other) if isinstance(other, NUMBER) else NotImplemented
+
+
+# In place
+
+
+def add_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
+    """`self += alpha * other`."""
+    if alpha == 1 and alpha is not True:
+        write(ops.add, self, (other,))
+    else:
+        write(ops.add_scaled, self, (other, number("add_", "alpha", 2, alpha)))
+    return self
+
+
+def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
+    """`self -= alpha * other`."""
+    if alpha == 1 and alpha is not True:
+        write(ops.sub, self, (other,))
+    else:
+        write(ops.sub_scaled, self, (other, number("sub_", "alpha", 2, alpha)))
+    return self
+
+
+def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
+    """`self /= other`, with a rounding as in `div`."""
+    if rounding_mode is None:
+        write(ops.div, self, (other,))
+    else:
+        _rounding(rounding_mode)
+        write(ops.div_floor if rounding_mode == "floor" else ops.div_trunc, self, (other, rounding_mode))
+    return self
+
+
+def floor_divide_(self: TensorBase, other: Any) -> TensorBase:
+    """`self //= other`."""
+    op = ops.floor_divide_number_written if isinstance(other, (int, float)) else ops.floor_divide_written
+    write(op, self, (other,))
+    return self
+
+
+def remainder_(self: TensorBase, other: Any) -> TensorBase:
+    """`self %= other`."""
+    write(ops.remainder_number if isinstance(other, (int, float)) else ops.remainder, self, (other,))
+    return self
+
+
+def fmod_(self: TensorBase, other: Any) -> TensorBase:
+    """`fmod`, written over the tensor itself."""
+    write(ops.fmod_number if isinstance(other, NUMBER) else ops.fmod, self, (other,))
+    return self
+
+
+def pow_(self: TensorBase, exponent: Any) -> TensorBase:
+    """`self **= exponent`."""
+    if not isinstance(exponent, (TensorBase, *NUMBER)):
+        raise invalid("pow_", exponent)
+    write(ops.pow_ if isinstance(exponent, TensorBase) else ops.power, self, (exponent,))
+    return self
+
+
+def float_power_(self: TensorBase, exponent: Any) -> TensorBase:
+    """`float_power`, written over the tensor itself. Raises RuntimeError unless it is of the type of the result."""
+    target = _double_type(self, exponent)
+    if self._array.dtype != target:
+        have, want = torch_dtype.of[self._array.dtype].legacy, torch_dtype.of[target].legacy
+        raise RuntimeError(f"the base given to float_power_ has dtype {have} but the operation's result requires dtype "
+                           f"{want}")
+    return pow_(self, _doubled(exponent, target))
+
+
+neg_ = negative_ = inplace(ops.neg)
+square_, reciprocal_ = inplace(ops.square), inplace(ops.reciprocal)
+
+
+def fill(input: TensorBase, value: Any) -> TensorBase:
+    """A tensor like the input that holds a number, or the one element of a 0-d tensor, everywhere.
+
+    Raises RuntimeError where the number does not fit the dtype, or the tensor has dimensions.
+    """
+    if not isinstance(input, TensorBase) or not isinstance(value, (TensorBase, *NUMBER)):
+        raise invalid("fill", input, value)
+    if not isinstance(value, TensorBase):
+        return _fill(input, filling(number("fill", "value", 2, value),  # type: ignore[no-any-return]
+                                    input._array.dtype))
+    if value._array.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
+                           "dimensions.")
+    return _fill_with(input, value)  # type: ignore[no-any-return]
+
+
+class ArithmeticMethods:
+    """Arithmetic, as methods, as Python's operators, and in place."""
+
+    __slots__ = ()
+
+    __add__ = recorded(ops.add, dunder=True)
+    __radd__ = recorded(ops.add, dunder=True)
+    __mul__ = recorded(ops.mul, dunder=True)
+    __rmul__ = recorded(ops.mul, dunder=True)
+    __sub__ = recorded(ops.sub, dunder=True)
+    __rsub__ = __rsub__
+    __truediv__ = __div__ = recorded(ops.div, dunder=True)
+    __rtruediv__ = __rdiv__ = __rtruediv__
+    __floordiv__, __rfloordiv__, __mod__, __rmod__ = _floor_divide_by, __rfloordiv__, _remainder_by, __rmod__
+    __pow__, __rpow__ = _power_of, __rpow__
+    __neg__, __pos__ = recorded(ops.neg), positive
+
+    add, sub, subtract, mul, multiply = add, sub, sub, mul, mul
+    div = divide = true_divide = div
+    floor_divide, remainder, fmod = floor_divide, remainder, fmod
+    pow, float_power, square = pow, float_power, square
+    neg = negative = neg
+    positive, reciprocal = positive, reciprocal
+
+    __iadd__, __isub__, __imul__ = augmented(ops.add), augmented(ops.sub), augmented(ops.mul)
+    __itruediv__ = __idiv__ = augmented(ops.div)
+    mul_ = multiply_ = inplace(ops.mul)
+    __ifloordiv__ = augmented(floor_divide_)
+    __imod__, __ipow__ = augmented(remainder_), augmented(pow_)
+    add_, sub_, subtract_ = add_, sub_, sub_
+    div_ = divide_ = true_divide_ = div_
+    floor_divide_, remainder_, fmod_ = floor_divide_, remainder_, fmod_
+    pow_, float_power_ = pow_, float_power_
+    neg_, negative_, square_, reciprocal_ = neg_, neg_, square_, reciprocal_
+    fill_, zero_, copy_ = fill_, zero_, copy_
+
+
+subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg

@@ -1,0 +1,105 @@
+"""A tensor and something made of two others, element by element: `lerp`, `addcmul`, `addcdiv`, and in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dtypes import C_NAMES
+from ....ops.elementwise import arithmetic as ops
+from ...arguments.options import check_tensor, number
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...recording.out import into
+from ...state.base import TensorBase
+from .arithmetic import NUMBER, invalid
+
+_lerp, _lerp_number = recorded(ops.lerp), recorded(ops.lerp_number)
+_addcmul, _addcdiv = recorded(ops.addcmul), recorded(ops.addcdiv)
+
+
+def lerp(input: TensorBase, end: TensorBase, weight: Any, *, out: Any = None) -> TensorBase:
+    """`input + weight * (end - input)`. The weight is a number or a tensor. All have one dtype, else RuntimeError.
+
+    >>> import retrograd as torch
+    >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([4., 20.]), 0.25)
+    tensor([ 1.0000, 12.5000])
+    """
+    if out is not None:
+        return into(out, lerp, input, end, weight,  # type: ignore[no-any-return]
+                    rule="lerp_tensor" if isinstance(weight, TensorBase) else None)
+    return (_lerp if _check_lerp(input, end, weight) else _lerp_number)(input, end,  # type: ignore[no-any-return]
+    weight)
+
+
+def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
+    """Whether the weight is a tensor. Raises where the operands are none, or of several types."""
+    for position, name, value in ((1, "input", input), (2, "end", end)):
+        check_tensor("lerp", value, name, position)
+    weighted = isinstance(weight, TensorBase)
+    if not weighted and not isinstance(weight, NUMBER):
+        raise invalid("lerp", input, end, weight)
+    dtype = input._array.dtype
+    for name, value in (("end", end), ("weight", weight)):
+        yields = name == "weight" and isinstance(value, TensorBase) and not value._array.ndim
+        if isinstance(value, TensorBase) and value._array.dtype != dtype and not yields:
+            raise RuntimeError(f"expected dtype {C_NAMES[dtype.name]} for `{name}` but got dtype "
+                               f"{C_NAMES[value._array.dtype.name]}")
+    return weighted
+
+
+def addcmul(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1,
+            out: Any = None) -> TensorBase:
+    """`input + value * tensor1 * tensor2`, broadcast."""
+    if out is not None:
+        return into(out, addcmul, input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
+    _check_addc("addcmul", input, tensor1, tensor2)
+    return _addcmul(input, tensor1, tensor2, number("addcmul", "value", 4, value))  # type: ignore[no-any-return]
+
+
+def addcdiv(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1,
+            out: Any = None) -> TensorBase:
+    """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError for a quotient of integers."""
+    if out is not None:
+        return into(out, addcdiv, input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
+    _check_addc("addcdiv", input, tensor1, tensor2)
+    return _addcdiv(input, tensor1, tensor2, number("addcdiv", "value", 4, value))  # type: ignore[no-any-return]
+
+
+def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
+    for position, argument, value in ((1, "input", input), (2, "tensor1", tensor1), (3, "tensor2", tensor2)):
+        check_tensor(name, value, argument, position)
+    if name == "addcdiv" and tensor1._array.dtype.kind in "biu" and tensor2._array.dtype.kind in "biu":
+        raise RuntimeError("Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
+                           "will perform a true division of tensor1 and tensor2. Divide with torch.div and add that.")
+
+
+# In place
+
+
+def lerp_(self: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
+    """`lerp`, written over the tensor itself."""
+    write(ops.lerp if _check_lerp(self, end, weight) else ops.lerp_number, self, (end, weight))
+    return self
+
+
+def addcmul_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
+    """`self += value * tensor1 * tensor2`."""
+    _check_addc("addcmul", self, tensor1, tensor2)
+    write(ops.addcmul, self, (tensor1, tensor2, number("addcmul_", "value", 3, value)))
+    return self
+
+
+def addcdiv_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
+    """`self += value * tensor1 / tensor2`."""
+    _check_addc("addcdiv", self, tensor1, tensor2)
+    write(ops.addcdiv, self, (tensor1, tensor2, number("addcdiv_", "value", 3, value)))
+    return self
+
+
+class BlendingMethods:
+    """Interpolation and products added, as methods and in place."""
+
+    __slots__ = ()
+
+    lerp, addcmul, addcdiv = lerp, addcmul, addcdiv
+    lerp_, addcmul_, addcdiv_ = lerp_, addcmul_, addcdiv_

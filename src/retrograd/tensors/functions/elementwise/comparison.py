@@ -1,0 +1,396 @@
+"""Comparisons, logic, bits, limits and choices of tensors: functions, methods, operators, and in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import F32, F64, result_dtype
+from ....errors import warn_once
+from ....ops.basic import cast
+from ....ops.elementwise import comparison as ops
+from ....ops.framework import Op
+from ...arguments.options import check_tensor, number
+from ...recording.calls import recorded
+from ...recording.inplace import augmented, inplace, write
+from ...recording.operands import NUMBERS, scalar
+from ...recording.out import into
+from ...state.base import TensorBase, plain
+from .arithmetic import NUMBER, invalid
+from .elementary import between_tensors, inplace_with_tensor
+
+_cast = recorded(cast)
+_where, _isclose = recorded(ops.where), recorded(ops.isclose)
+_clamp, _clamp_number = recorded(ops.clamp), recorded(ops.clamp_number)
+_clamp_min, _clamp_min_number = recorded(ops.clamp_min), recorded(ops.clamp_min_number)
+_clamp_max, _clamp_max_number = recorded(ops.clamp_max), recorded(ops.clamp_max_number)
+
+
+def _comparing(op: Op) -> Callable[[Any, Any], Any]:
+    """The recorded comparison as PyTorch's function: of a tensor, with a tensor or a number."""
+    call = recorded(op)
+
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
+        if not isinstance(input, TensorBase) or not isinstance(other, (TensorBase, *NUMBER)):
+            raise invalid(op.name, input, other)
+        return call(input, other)
+
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = f"`{op.name}` with a tensor or a number, element by element: a tensor of bools."
+    return function
+
+
+def _bitwise(op: Op) -> Callable[[Any, Any], Any]:
+    """The recorded op as PyTorch's function: of two tensors, or of one and a number, on either side."""
+    call = recorded(op)
+
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
+        if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
+            raise invalid(op.name, input, other)
+        return call(input, other)
+
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = f"`{op.name}` of integers or bools, element by element; one of the two may be a number."
+    return function
+
+
+eq, ne, lt = _comparing(ops.eq), _comparing(ops.ne), _comparing(ops.lt)
+le, gt, ge = _comparing(ops.le), _comparing(ops.gt), _comparing(ops.ge)
+not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+logical_and, logical_or = between_tensors(ops.logical_and), between_tensors(ops.logical_or)
+logical_xor, logical_not = between_tensors(ops.logical_xor), recorded(ops.logical_not)
+bitwise_and, bitwise_or, bitwise_xor = _bitwise(ops.bitwise_and), _bitwise(ops.bitwise_or), _bitwise(ops.bitwise_xor)
+bitwise_left_shift, bitwise_right_shift = _bitwise(ops.left_shift), _bitwise(ops.right_shift)
+bitwise_not = recorded(ops.bitwise_not)
+isnan, isinf, isfinite = recorded(ops.isnan), recorded(ops.isinf), recorded(ops.isfinite)
+isposinf, isneginf, isreal = recorded(ops.isposinf), recorded(ops.isneginf), recorded(ops.isreal)
+signbit = recorded(ops.signbit)
+maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
+fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
+_heaviside, _copysign, _copysign_number = map(recorded, (ops.heaviside, ops.copysign, ops.copysign_number))
+
+
+def __invert__(self: TensorBase) -> Any:
+    if self._array.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+def __rlshift__(self: TensorBase, other: Any) -> Any:
+    return bitwise_left_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+
+
+def __rrshift__(self: TensorBase, other: Any) -> Any:
+    return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+
+
+def heaviside(input: TensorBase, values: TensorBase, *, out: Any = None) -> TensorBase:
+    """0 where the input is negative, 1 where it is positive, `values` where it is 0. It is not differentiable.
+
+    Raises RuntimeError where the dtypes differ.
+    """
+    _check_heaviside("heaviside", input, values, 2)
+    if out is not None:
+        return into(out, _heaviside, input, values)  # type: ignore[no-any-return]
+    return _heaviside(input, values)  # type: ignore[no-any-return]
+
+
+def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
+    check_tensor(name, input)
+    check_tensor(name, values, "values", position)
+    if "c" in (input._array.dtype.kind, values._array.dtype.kind):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if input._array.dtype != values._array.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+def copysign(input: TensorBase, other: Any, *, out: Any = None) -> TensorBase:
+    """The sizes of the input's elements with the signs of those of `other`, a tensor or a number."""
+    call = _copysign_number if isinstance(other, NUMBER) else _copysign
+    if not isinstance(input, TensorBase):
+        raise invalid("copysign", input, other)
+    if out is not None:
+        return into(out, call, input, other)  # type: ignore[no-any-return]
+    return call(input, other)  # type: ignore[no-any-return]
+
+
+def equal(input: TensorBase, other: TensorBase) -> bool:
+    """Whether both have the same shape and the same elements; nan is equal to nothing."""
+    check_tensor("equal", input)
+    check_tensor("equal", other, "other", 2)
+    return bool(np.array_equal(input._array, other._array))
+
+
+def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
+            equal_nan: bool = False) -> TensorBase:
+    """Where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError where the dtypes differ.
+
+    >>> import retrograd as torch
+    >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1. + 1e-7, 2.1]))
+    tensor([ True, False])
+    """
+    rtol, atol = _check_close("isclose", input, other, rtol, atol)
+    return _isclose(input, other, rtol, atol, equal_nan)  # type: ignore[no-any-return]
+
+
+def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
+             equal_nan: bool = False) -> bool:
+    """Whether all elements are close, as `isclose` says."""
+    rtol, atol = _check_close("allclose", input, other, rtol, atol)
+    return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tuple[float, float]:
+    """The two tolerances as numbers."""
+    check_tensor(name, input)
+    check_tensor(name, other, "other", 2)
+    if input._array.dtype != other._array.dtype:
+        raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
+    rtol, atol = number(name, "rtol", 3, rtol), number(name, "atol", 4, atol)
+    for argument, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{argument} must be greater than or equal to zero, but got {value:g}")
+    return rtol, atol
+
+
+def clamp(input: TensorBase, min: Any = None, max: Any = None, *, out: Any = None) -> TensorBase:
+    """The input, but at least `min` and at most `max`: numbers, tensors, or None for no limit.
+
+    The gradient passes where the input lies within the limits, and on them; else it goes to a limit that is a tensor.
+    Raises RuntimeError where both are None or the input is complex.
+
+    >>> import retrograd as torch
+    >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if out is not None:
+        return into(out, clamp, input, min, max,  # type: ignore[no-any-return]
+                    rule="clamp_tensor" if isinstance(min, TensorBase) or isinstance(max, TensorBase) else None)
+    if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
+        return _clamp_number(input, min, max)  # type: ignore[no-any-return]
+    check_tensor("clamp", input)
+    op, low, high = _limits("clamp", input, min, max)
+    return (_clamp if op is ops.clamp else _clamp_number)(input, low, high)  # type: ignore[no-any-return]
+
+
+_PLAIN = (float, int, type(None))
+
+
+def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
+    """Which op a clamp with these limits is, and the limits as it takes them."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    given = [limit for limit in (min, max) if limit is not None]
+    if all(isinstance(limit, TensorBase) for limit in given):
+        return ops.clamp, min, max
+    if not all(isinstance(limit, NUMBER) or (isinstance(limit, TensorBase) and not limit._array.ndim)
+               for limit in given):
+        raise invalid(name, input, min, max)
+    low, high = [None if limit is None else number(name, "min", 2, limit) for limit in (min, max)]
+    if isinstance(low, complex) or isinstance(high, complex):
+        _refuse_complex_limit(input)
+    return ops.clamp_number, low, high
+
+
+def _refuse_complex_limit(input: Any) -> None:
+    """Raises what PyTorch does of a limit that is complex."""
+    if input._array.dtype.kind == "f":
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    raise NotImplementedError("clamp is not supported for complex types")
+
+
+def clamp_min(input: TensorBase, min: Any, *, out: Any = None) -> TensorBase:
+    """The input, but at least `min`, a number or a tensor."""
+    if out is not None:
+        return into(out, clamp_min, input, min,  # type: ignore[no-any-return]
+                    rule="clamp_min_tensor" if isinstance(min, TensorBase) else None)
+    if isinstance(min, TensorBase):
+        return _clamp_min(input, min)  # type: ignore[no-any-return]
+    if isinstance(min, complex):
+        raise NotImplementedError("clamp is not supported for complex types")
+    return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
+
+
+def clamp_max(input: TensorBase, max: Any, *, out: Any = None) -> TensorBase:
+    """The input, but at most `max`, a number or a tensor."""
+    if out is not None:
+        return into(out, clamp_max, input, max,  # type: ignore[no-any-return]
+                    rule="clamp_max_tensor" if isinstance(max, TensorBase) else None)
+    if isinstance(max, TensorBase):
+        return _clamp_max(input, max)  # type: ignore[no-any-return]
+    if isinstance(max, complex):
+        raise NotImplementedError("clamp is not supported for complex types")
+    return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
+
+
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """`input` where the condition holds and `other` elsewhere, either a tensor or a number, in their common type.
+
+    With the condition alone, the indices of what is not zero, a tensor for each dimension. Raises RuntimeError where
+    the condition is not a tensor of bools.
+
+    >>> import retrograd as torch
+    >>> torch.where(torch.tensor([True, False]), torch.tensor([1., 2.]), 0.)
+    tensor([1., 0.])
+    """
+    if out is not None:
+        return into(out, where, condition, input, other)
+    if isinstance(input, TensorBase) and isinstance(other, TensorBase) and isinstance(condition, TensorBase):
+        return _where(condition if condition._array.dtype.kind == "b" else _as_mask(condition), input, other)
+    if not isinstance(condition, TensorBase):
+        raise invalid("where", condition, input, other)
+    if input is None and other is None:
+        return tuple([plain(index) for index in np.nonzero(np.atleast_1d(condition._array))])
+    if not isinstance(input, (TensorBase, *NUMBER)) or not isinstance(other, (TensorBase, *NUMBER)):
+        raise invalid("where", condition, input, other)
+    return where(condition, *_same_type(input, other))
+
+
+def _as_mask(condition: Any) -> Any:
+    """A condition that is none of bools: bytes stand for bools, anything else is refused."""
+    if condition._array.dtype != np.uint8:
+        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                           f"{condition.dtype.legacy}. Compare first, as in `condition != 0`.")
+    warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+              "version of PyTorch. Use a boolean condition instead.")
+    return condition != 0
+
+
+def _same_type(*values: Any) -> list[Any]:
+    """Tensors of the common type; numbers become 0-d constants."""
+    first, second = values
+    if type(second) in NUMBERS and isinstance(first, TensorBase) and first._array.dtype in (F32, F64):
+        return [first, scalar(second, first._array.dtype)]  # the usual case
+    tensors = [(v._array.dtype, v._array.ndim > 0) for v in values if isinstance(v, TensorBase)]
+    dtype = result_dtype(tensors, [v for v in values if not isinstance(v, TensorBase)])
+    return [scalar(v.item() if isinstance(v, np.generic) else v, dtype) if not isinstance(v, TensorBase) else
+            v if v._array.dtype is dtype else _cast(v, dtype) for v in values]
+
+
+def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
+    """The tensor where the condition holds, `other` elsewhere."""
+    return where(condition, self, other)
+
+
+# In place
+
+
+def _compared(op: Op) -> Callable[..., Any]:
+    """The method that writes over a tensor how it compares with another, or with a number."""
+    by_tensor, by_number = ops.WRITTEN[op]
+
+    def call(self: TensorBase, other: Any) -> TensorBase:
+        write(by_number if isinstance(other, NUMBER) else by_tensor, self, (other,))
+        return self
+
+    call.__name__ = call.__qualname__ = f"{op.name}_"
+    call.__doc__ = f"`{op.name}`, written over the tensor itself as ones and zeros."
+    return call
+
+
+def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
+    """`clamp`, written over the tensor itself."""
+    op, low, high = _limits("clamp_", self, min, max)
+    write(op, self, (low, high))
+    return self
+
+
+def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
+    """`clamp_min`, written over the tensor itself."""
+    if isinstance(min, TensorBase):
+        write(ops.clamp_min, self, (min,))
+    else:
+        write(ops.clamp_min_number, self, (min, None))
+    return self
+
+
+def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
+    """`clamp_max`, written over the tensor itself."""
+    if isinstance(max, TensorBase):
+        write(ops.clamp_max, self, (max,))
+    else:
+        write(ops.clamp_max_number, self, (None, max))
+    return self
+
+
+def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
+    """`heaviside`, written over the tensor itself."""
+    _check_heaviside("heaviside_", self, values, 1)
+    write(ops.heaviside_written, self, (values,))
+    return self
+
+
+def copysign_(self: TensorBase, other: Any) -> TensorBase:
+    """`copysign`, written over the tensor itself."""
+    write(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, self, (other,))
+    return self
+
+
+clip, clip_ = clamp, clamp_
+
+
+def _np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """NumPy's where: arrays may stand where tensors do."""
+    return where(*[plain(value) if isinstance(value, np.ndarray) else value for value in (condition, x, y)])
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.where: _np_where,
+    np.clip: lambda a, a_min=None, a_max=None: clamp(a, a_min, a_max),
+    np.isclose: lambda a, b, rtol=1e-05, atol=1e-08, equal_nan=False: isclose(a, b, rtol, atol, equal_nan),
+    np.allclose: lambda a, b, rtol=1e-05, atol=1e-08, equal_nan=False: allclose(a, b, rtol, atol, equal_nan),
+    np.array_equal: equal,
+    np.isposinf: isposinf,
+    np.isneginf: isneginf,
+    np.isreal: isreal,
+    np.heaviside: heaviside,
+}
+
+
+class ComparisonMethods:
+    """Comparisons, logic and bits, limits and choices, as methods, as Python's operators, and in place."""
+
+    __slots__ = ()
+
+    __eq__, __ne__ = recorded(ops.eq, dunder=True), recorded(ops.ne, dunder=True)
+    __lt__, __le__ = recorded(ops.lt, dunder=True), recorded(ops.le, dunder=True)
+    __gt__, __ge__ = recorded(ops.gt, dunder=True), recorded(ops.ge, dunder=True)
+    __hash__ = object.__hash__                  # a tensor is a key by identity, since == gives a tensor
+    __and__ = __rand__ = recorded(ops.bitwise_and, dunder=True)
+    __or__ = __ror__ = recorded(ops.bitwise_or, dunder=True)
+    __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder=True)
+    __lshift__, __rshift__ = recorded(ops.left_shift, dunder=True), recorded(ops.right_shift, dunder=True)
+    __rlshift__, __rrshift__, __invert__ = __rlshift__, __rrshift__, __invert__
+
+    eq, ne, lt, le, gt, ge = eq, ne, lt, le, gt, ge
+    not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+    logical_and, logical_or, logical_xor, logical_not = logical_and, logical_or, logical_xor, logical_not
+    bitwise_and, bitwise_or, bitwise_xor, bitwise_not = bitwise_and, bitwise_or, bitwise_xor, bitwise_not
+    bitwise_left_shift, bitwise_right_shift = bitwise_left_shift, bitwise_right_shift
+    isnan, isinf, isfinite, isposinf, isneginf = isnan, isinf, isfinite, isposinf, isneginf
+    isreal, signbit, heaviside, copysign = isreal, signbit, heaviside, copysign
+    equal, isclose, allclose = equal, isclose, allclose
+    maximum, minimum, fmax, fmin = maximum, minimum, fmax, fmin
+    clamp = clip = clamp
+    clamp_min, clamp_max, where = clamp_min, clamp_max, _where_method
+
+    eq_, ne_, lt_ = _compared(ops.eq), _compared(ops.ne), _compared(ops.lt)
+    le_, gt_, ge_ = _compared(ops.le), _compared(ops.gt), _compared(ops.ge)
+    not_equal_, less_, less_equal_, greater_, greater_equal_ = ne_, lt_, le_, gt_, ge_
+    copysign_, heaviside_ = copysign_, heaviside_
+    logical_and_, logical_or_ = inplace_with_tensor(ops.logical_and), inplace_with_tensor(ops.logical_or)
+    logical_xor_, logical_not_ = inplace_with_tensor(ops.logical_xor), inplace(ops.logical_not)
+    __iand__, bitwise_and_ = augmented(ops.bitwise_and), inplace(ops.bitwise_and)
+    __ior__, bitwise_or_ = augmented(ops.bitwise_or), inplace(ops.bitwise_or)
+    __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor), inplace(ops.bitwise_xor)
+    __ilshift__, bitwise_left_shift_ = augmented(ops.left_shift), inplace(ops.left_shift)
+    __irshift__, bitwise_right_shift_ = augmented(ops.right_shift), inplace(ops.right_shift)
+    bitwise_not_ = inplace(ops.bitwise_not)
+    clamp_ = clip_ = clamp_
+    clamp_min_, clamp_max_ = clamp_min_, clamp_max_

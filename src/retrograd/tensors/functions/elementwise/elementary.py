@@ -1,0 +1,312 @@
+"""Elementary functions of tensors: functions, methods, and in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....ops.elementwise import elementary as ops
+from ....ops.framework import Op
+from ....ops.networks import activation
+from ...arguments.options import check_real_parts, check_tensor, refuse_complex_gradient
+from ...recording.calls import recorded
+from ...recording.inplace import inplace, write
+from ...recording.out import into
+from ...state.base import TensorBase
+
+exp, exp2, expm1 = recorded(ops.exp), recorded(ops.exp2), recorded(ops.expm1)
+log, log2, log10, log1p = recorded(ops.log), recorded(ops.log2), recorded(ops.log10), recorded(ops.log1p)
+sqrt, rsqrt = recorded(ops.sqrt), recorded(ops.rsqrt)
+sin, cos, tan = recorded(ops.sin), recorded(ops.cos), recorded(ops.tan)
+asin, acos, atan = recorded(ops.asin), recorded(ops.acos), recorded(ops.atan)
+sinh, cosh, tanh = recorded(ops.sinh), recorded(ops.cosh), recorded(ops.tanh)
+asinh, acosh, atanh = recorded(ops.asinh), recorded(ops.acosh), recorded(ops.atanh)
+arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+sigmoid, relu = recorded(activation.sigmoid), recorded(activation.relu)
+erf, erfc, erfinv, sinc = recorded(ops.erf), recorded(ops.erfc), recorded(ops.erfinv), recorded(ops.sinc)
+deg2rad, rad2deg = recorded(ops.deg2rad), recorded(ops.rad2deg)
+abs = absolute = recorded(ops.abs)
+sgn, sign = recorded(ops.sgn), recorded(ops.sign)
+ceil, floor, trunc, frac = recorded(ops.ceil), recorded(ops.floor), recorded(ops.trunc), recorded(ops.frac)
+fix = trunc
+angle = recorded(ops.angle)
+
+_round, _round_decimals = recorded(ops.round), recorded(ops.round_decimals)
+_logit, _nan_to_num = recorded(ops.logit), recorded(ops.nan_to_num)
+_polar, _view_as_real = recorded(ops.polar), recorded(ops.view_as_real)
+_conj, _conj_physical = recorded(ops.conj), recorded(ops.conj_physical)
+_part, _view_as_complex = recorded(ops.part), recorded(ops.view_as_complex)
+
+
+def between_tensors(op: Op, called: str | None = None) -> Callable[[Any, Any], Any]:
+    """The recorded op as PyTorch's function of two tensors, which refuses numbers."""
+    call, name = recorded(op), called or op.name
+
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, other)
+        check_tensor(name, input)
+        check_tensor(name, other, "other", 2)
+        return call(input, other)
+
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = f"`{op.name}` of two tensors, element by element, broadcast. Raises TypeError for numbers."
+    return function
+
+
+def inplace_with_tensor(op: Op) -> Callable[[Any, Any], Any]:
+    """The op written over its first operand, as PyTorch's method, which refuses numbers."""
+
+    def method(self: Any, other: Any) -> Any:
+        check_tensor(f"{op.name}_", self)
+        check_tensor(f"{op.name}_", other, "other")
+        write(op, self, (other,))
+        return self
+
+    method.__name__ = method.__qualname__ = f"{op.name}_"
+    method.__doc__ = f"`{op.name}`, written over the tensor itself. Raises TypeError for a number."
+    return method
+
+
+atan2 = arctan2 = between_tensors(ops.atan2)
+hypot = between_tensors(ops.hypot)
+logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
+
+
+def round(input: TensorBase, *, decimals: int = 0, out: Any = None) -> TensorBase:
+    """The nearest integers, of two equally near the even one; or so many digits after the point.
+
+    >>> import retrograd as torch
+    >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))
+    tensor([ 0.,  2., -2.])
+    """
+    if out is not None:
+        return into(out, round, input, decimals=decimals)  # type: ignore[no-any-return]
+    return _round(input) if not decimals else _round_decimals(input, decimals)  # type: ignore[no-any-return]
+
+
+def _float(name: str, argument: str, position: int, value: Any) -> Any:
+    """A number that may be None. Raises TypeError for a tensor with dimensions, which no kernel could take."""
+    if isinstance(value, TensorBase):
+        if value._array.ndim:
+            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not Tensor")
+        return value._array.item()
+    return value
+
+
+def logit(input: TensorBase, eps: float | None = None, *, out: Any = None) -> TensorBase:
+    """log(input / (1 - input)), the inverse of sigmoid; with `eps`, of the input moved into [eps, 1 - eps]."""
+    if out is not None:
+        return into(out, logit, input, eps)  # type: ignore[no-any-return]
+    return _logit(input, _float("logit", "eps", 2, eps))  # type: ignore[no-any-return]
+
+
+def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None = None,
+               neginf: float | None = None, *, out: Any = None) -> TensorBase:
+    """Numbers in place of nan and the infinities: 0, and the largest and smallest of the dtype, unless given.
+
+    >>> import retrograd as torch
+    >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
+    tensor([0., 1., 9.])
+    """
+    if out is not None:
+        return into(out, nan_to_num, input, nan, posinf, neginf)  # type: ignore[no-any-return]
+    refuse_complex_gradient("nan_to_num", input)
+    return _nan_to_num(input, _float("nan_to_num", "nan", 2, nan), posinf, neginf)  # type: ignore[no-any-return]
+
+
+def real(input: TensorBase) -> TensorBase:
+    """The real part: a view of a complex tensor, a real tensor itself."""
+    check_tensor("real", input)
+    return _part(_view_as_real(input), 0) if input._array.dtype.kind == "c" else input
+
+
+def imag(input: TensorBase) -> TensorBase:
+    """The imaginary part, a view. Raises RuntimeError for a real tensor."""
+    check_tensor("imag", input)
+    if input._array.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _part(_view_as_real(input), 1)  # type: ignore[no-any-return]
+
+
+def conj(input: TensorBase) -> TensorBase:
+    """The complex conjugate; a real tensor itself."""
+    check_tensor("conj", input)
+    return _conj(input) if input._array.dtype.kind == "c" else input
+
+
+def conj_physical(input: TensorBase, *, out: Any = None) -> TensorBase:
+    """The complex conjugate; a real tensor itself."""
+    if out is not None:
+        return into(out, conj_physical, input)  # type: ignore[no-any-return]
+    check_tensor("conj_physical", input)
+    return _conj_physical(input) if input._array.dtype.kind == "c" else input
+
+
+def resolve_conj(input: TensorBase) -> TensorBase:
+    """The tensor itself: a conjugate is computed when it is asked for, and never left to be resolved."""
+    check_tensor("resolve_conj", input)
+    return input
+
+
+def polar(abs: TensorBase, angle: TensorBase, *, out: Any = None) -> TensorBase:
+    """The complex numbers of these sizes at these angles. Raises RuntimeError unless both are floats of one type."""
+    if out is not None:
+        return into(out, polar, abs, angle)  # type: ignore[no-any-return]
+    check_real_parts("polar", abs, angle, ("abs", "angle"))
+    if abs.dtype.itemsize == 2:
+        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'. Convert with .float() first.")
+    return _polar(abs, angle)  # type: ignore[no-any-return]
+
+
+def view_as_real(input: TensorBase) -> TensorBase:
+    """A view of complex numbers as pairs along a new last dimension. Raises RuntimeError for a real tensor."""
+    check_tensor("view_as_real", input)
+    if input._array.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return _view_as_real(input)  # type: ignore[no-any-return]
+
+
+def view_as_complex(input: TensorBase) -> TensorBase:
+    """A view of pairs along the last dimension as complex numbers. Raises RuntimeError where it has another size."""
+    check_tensor("view_as_complex", input)
+    if input._array.dtype.kind != "f":
+        raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+                           f"scalar type: {input.dtype.legacy}")
+    if input._array.itemsize == 2:
+        raise RuntimeError("view_as_complex(): there is no complex type of two float16. Convert with .float() first.")
+    if not input._array.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input._array.shape[-1] == 2 and input.storage_offset() % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return _view_as_complex(input)  # type: ignore[no-any-return]
+
+
+def is_neg(input: TensorBase) -> bool:
+    """Whether a change of sign is still to be resolved: never."""
+    check_tensor("is_neg", input)
+    return False
+
+
+def resolve_neg(input: TensorBase) -> TensorBase:
+    """The tensor itself: a sign is changed when it is asked for, and never left to be resolved."""
+    check_tensor("resolve_neg", input)
+    return input
+
+
+def is_conj(input: TensorBase) -> bool:
+    """Whether a conjugate is still to be resolved: never."""
+    check_tensor("is_conj", input)
+    return False
+
+
+# In place
+
+
+def round_(self: TensorBase, *, decimals: int = 0) -> TensorBase:
+    """`round`, written over the tensor itself."""
+    write(ops.round_decimals if decimals else ops.round, self, (decimals,) if decimals else ())
+    return self
+
+
+def abs_(self: TensorBase) -> TensorBase:
+    """`abs`, written over the tensor itself. Raises RuntimeError for a complex tensor."""
+    if self._array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    write(ops.abs, self, ())
+    return self
+
+
+def logit_(self: TensorBase, eps: float | None = None) -> TensorBase:
+    """`logit`, written over the tensor itself."""
+    write(ops.logit, self, (eps,))
+    return self
+
+
+def nan_to_num_(self: TensorBase, nan: float | None = None, posinf: float | None = None,
+                neginf: float | None = None) -> TensorBase:
+    """`nan_to_num`, written over the tensor itself."""
+    write(ops.nan_to_num, self, (nan, posinf, neginf))
+    return self
+
+
+exp_, exp2_, expm1_ = inplace(ops.exp), inplace(ops.exp2), inplace(ops.expm1)
+log_, log2_, log10_, log1p_ = inplace(ops.log), inplace(ops.log2), inplace(ops.log10), inplace(ops.log1p)
+sqrt_, rsqrt_ = inplace(ops.sqrt), inplace(ops.rsqrt)
+sin_, cos_, tan_ = inplace(ops.sin), inplace(ops.cos), inplace(ops.tan)
+asin_, acos_, atan_ = inplace(ops.asin), inplace(ops.acos), inplace(ops.atan)
+sinh_, cosh_, tanh_ = inplace(ops.sinh), inplace(ops.cosh), inplace(ops.tanh)
+asinh_, acosh_, atanh_ = inplace(ops.asinh_written), inplace(ops.acosh_written), inplace(ops.atanh_written)
+sigmoid_, relu_ = inplace(activation.sigmoid), inplace(activation.relu)
+erf_, erfc_, erfinv_, sinc_ = inplace(ops.erf), inplace(ops.erfc), inplace(ops.erfinv), inplace(ops.sinc)
+deg2rad_, rad2deg_ = inplace(ops.deg2rad), inplace(ops.rad2deg)
+sgn_, sign_ = inplace(ops.sgn), inplace(ops.sign)
+ceil_, floor_, trunc_, frac_ = inplace(ops.ceil), inplace(ops.floor), inplace(ops.trunc), inplace(ops.frac)
+arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_, fix_ = asin_, acos_, atan_, asinh_, acosh_, atanh_, trunc_
+conj_physical_ = inplace(ops.conj_physical_written)
+atan2_, hypot_ = inplace_with_tensor(ops.atan2), inplace_with_tensor(ops.hypot)
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.real: real,
+    np.imag: lambda val: imag(val) if val._array.dtype.kind == "c" else val * 0,
+    np.angle: lambda z, deg=False: rad2deg(angle(z)) if deg else angle(z),
+    np.round: lambda a, decimals=0: round(a, decimals=decimals),
+    np.around: lambda a, decimals=0: round(a, decimals=decimals),
+    np.fix: trunc,
+    np.sinc: sinc,
+    np.nan_to_num: lambda x, copy=True, nan=0.0, posinf=None, neginf=None: nan_to_num(x, nan, posinf, neginf),
+}
+
+
+def set_real(self: TensorBase, value: Any) -> None:
+    """Write over the real parts, as `t.real[...] = value` does. Gradients flow back to the value."""
+    _write(real(self), value)
+
+
+def set_imag(self: TensorBase, value: Any) -> None:
+    """Write over the imaginary parts, as `t.imag[...] = value` does. Raises RuntimeError where there are none."""
+    _write(imag(self), value)
+
+
+def _write(part: Any, value: Any) -> None:
+    if isinstance(value, TensorBase):
+        part.copy_(value)
+    else:
+        part[...] = value
+
+
+class ElementaryMethods:
+    """Elementary functions, as methods and in place."""
+
+    __slots__ = ()
+
+    exp, exp2, expm1, log, log2, log10, log1p = exp, exp2, expm1, log, log2, log10, log1p
+    sqrt, rsqrt, sigmoid, relu, logit = sqrt, rsqrt, sigmoid, relu, logit
+    sin, cos, tan, sinh, cosh, tanh = sin, cos, tan, sinh, cosh, tanh
+    asin, acos, atan, asinh, acosh, atanh = asin, acos, atan, asinh, acosh, atanh
+    arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+    atan2 = arctan2 = atan2
+    hypot, logaddexp, logaddexp2, sinc = hypot, logaddexp, logaddexp2, sinc
+    erf, erfc, erfinv, deg2rad, rad2deg = erf, erfc, erfinv, deg2rad, rad2deg
+    abs = absolute = __abs__ = abs
+    sgn, sign, ceil, floor, round, trunc, fix, frac = sgn, sign, ceil, floor, round, trunc, trunc, frac
+    nan_to_num, angle = nan_to_num, angle
+    conj, conj_physical, resolve_conj, is_conj = conj, conj_physical, resolve_conj, is_conj
+    is_neg, resolve_neg = is_neg, resolve_neg
+    real = property(real, set_real, doc=real.__doc__)
+    imag = property(imag, set_imag, doc=imag.__doc__)
+
+    exp_, exp2_, expm1_, log_, log2_, log10_, log1p_ = exp_, exp2_, expm1_, log_, log2_, log10_, log1p_
+    sqrt_, rsqrt_, sigmoid_, relu_, logit_ = sqrt_, rsqrt_, sigmoid_, relu_, logit_
+    sin_, cos_, tan_, sinh_, cosh_, tanh_ = sin_, cos_, tan_, sinh_, cosh_, tanh_
+    asin_, acos_, atan_, asinh_, acosh_, atanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
+    arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
+    atan2_ = arctan2_ = atan2_
+    hypot_, sinc_, erf_, erfc_, erfinv_ = hypot_, sinc_, erf_, erfc_, erfinv_
+    deg2rad_, rad2deg_ = deg2rad_, rad2deg_
+    abs_ = absolute_ = abs_
+    sgn_, sign_, ceil_, floor_, round_ = sgn_, sign_, ceil_, floor_, round_
+    trunc_ = fix_ = trunc_
+    frac_, nan_to_num_, conj_physical_ = frac_, nan_to_num_, conj_physical_

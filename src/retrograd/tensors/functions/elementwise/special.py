@@ -1,0 +1,264 @@
+"""Special functions of tensors: functions, methods, and in place. Those of `torch.special` alone say so in messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import default_floating, dtype as torch_dtype
+from ....ops.elementwise import arithmetic, elementary, special as ops
+from ....ops.framework import Op
+from ....ops.networks import activation
+from ...arguments.dims import not_a_tensor
+from ...arguments.options import check_tensor, number
+from ...recording.calls import recorded
+from ...recording.inplace import inplace, write
+from ...recording.out import into, receive
+from ...recording.overwriting import copy_
+from ...state.base import TensorBase
+from ..networks import softmax as over_dim
+from .arithmetic import NUMBER, invalid
+from .elementary import between_tensors, inplace_with_tensor
+
+lgamma, digamma, i0 = recorded(ops.lgamma), recorded(ops.digamma), recorded(ops.i0)
+igamma, igammac = between_tensors(ops.igamma), between_tensors(ops.igammac)
+_polygamma, _mvlgamma = recorded(ops.polygamma), recorded(ops.mvlgamma)
+_erf, _add, _mul = recorded(elementary.erf), recorded(arithmetic.add_number), recorded(arithmetic.mul_number)
+
+_ROOT_HALF = math.sqrt(0.5)
+
+
+def _whole(name: str, argument: str, position: int, value: Any) -> int:
+    """An integer argument, which may be a tensor of one element. Raises TypeError for another number."""
+    array = value._array if isinstance(value, TensorBase) else value
+    if isinstance(array, np.ndarray | np.generic) and not array.ndim and array.dtype.kind in "iu":
+        return int(array)
+    if not isinstance(value, int) or isinstance(value, bool):
+        kind = type(value).__name__
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")
+    return value
+
+
+def polygamma(n: int, input: TensorBase, *, out: Any = None) -> TensorBase:
+    """The derivative of order `n` of `digamma`. Raises RuntimeError for a negative one.
+
+    >>> import retrograd as torch
+    >>> torch.polygamma(1, torch.tensor([1., 0.5]))
+    tensor([1.6449, 4.9348])
+    """
+    if out is not None:
+        return into(out, polygamma, n, input)  # type: ignore[no-any-return]
+    return _polygamma(input, _whole("polygamma", "n", 1, n))  # type: ignore[no-any-return]
+
+
+def _polygamma_method(self: TensorBase, n: int) -> TensorBase:
+    """The derivative of order `n` of `digamma`."""
+    return polygamma(n, self)
+
+
+def _dimension(name: str, p: Any) -> int:
+    """The dimension of a multivariate function. Raises RuntimeError unless it is at least 1."""
+    dimension = _whole(name, "p", 2, p)
+    if dimension < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    return dimension
+
+
+def mvlgamma(input: TensorBase, p: int, *, out: Any = None) -> TensorBase:
+    """The logarithm of the multivariate gamma function of dimension `p`. Raises RuntimeError unless p is at least 1.
+
+    >>> import retrograd as torch
+    >>> torch.mvlgamma(torch.tensor([3., 5.]), 2)
+    tensor([1.5502, 6.2042])
+    """
+    if out is not None:
+        return into(out, mvlgamma, input, p)  # type: ignore[no-any-return]
+    return _mvlgamma(input, _dimension("mvlgamma", p))  # type: ignore[no-any-return]
+
+
+# In place
+
+lgamma_, digamma_, i0_ = inplace(ops.lgamma), inplace(ops.digamma), inplace(ops.i0)
+igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.igammac)
+
+
+def polygamma_(self: TensorBase, n: int) -> TensorBase:
+    """`polygamma`, written over the tensor itself."""
+    write(ops.polygamma_written, self, (_whole("polygamma_", "n", 1, n),))
+    return self
+
+
+def mvlgamma_(self: TensorBase, p: int) -> TensorBase:
+    """`mvlgamma`, written over the tensor itself. Raises RuntimeError where that holds ints."""
+    dtype = self._array.dtype
+    if dtype.kind in "iu":
+        raise RuntimeError(f"mvlgamma: result type {torch_dtype.of[dtype].legacy} can't be cast to the desired output "
+                           f"type {torch_dtype.of[default_floating()].legacy}")
+    write(ops.mvlgamma, self, (_dimension("mvlgamma_", p),))
+    return self
+
+
+# Of torch.special alone
+
+
+def _of_one(op: Op, called: str | None = None) -> Callable[..., Any]:
+    """The recorded op of one tensor, as torch.special has it, where it may be called otherwise."""
+    call, name = recorded(op), f"special_{called or op.name}"
+
+    def function(input: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input)
+        check_tensor(name, input)
+        return call(input)
+
+    return _called(function, op, "element by element")
+
+
+def _of_x(op: Op) -> Callable[..., Any]:
+    """The same of those whose argument PyTorch calls x."""
+    call, name = recorded(op), f"special_{op.name}"
+
+    def function(x: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, x)
+        check_tensor(name, x, "x")
+        return call(x)
+
+    return _called(function, op, "element by element")
+
+
+def _called(function: Callable[..., Any], op: Op, how: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = op.name
+    said = "" if isinstance(op.kernel, np.ufunc) else f"{op.kernel.__doc__} "
+    function.__doc__ = f"{said}`{op.name}`, {how}: ints become the default float type."
+    return function
+
+
+def _polynomial(name: str) -> Callable[..., Any]:
+    """A polynomial, of a tensor and degrees, one of which may be a number."""
+    op = ops.POLYNOMIALS[name]
+    call = recorded(op)
+
+    def function(x: Any, n: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, x, n)
+        _check_operands(f"special_{name}", x, n)
+        return call(_as_float(x), _as_float(n))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{op.kernel.__doc__} x and the degree, n, are tensors, or one is a number."
+    return function
+
+
+def _as_float(value: Any) -> Any:
+    """An int as a float, so that beside bytes a negative one stays what it is."""
+    return float(value) if isinstance(value, int) else value
+
+
+def _check_operands(name: str, x: Any, y: Any) -> None:
+    """Raises TypeError unless one is a tensor, and the other a tensor or a number."""
+    if not (isinstance(x, TensorBase) and isinstance(y, (TensorBase, *NUMBER))) and not (
+            isinstance(x, NUMBER) and isinstance(y, TensorBase)):
+        raise invalid(name, x, y)
+
+
+def _with_numbers(both: Op, of_number: Op, with_number: Op, name: str) -> Callable[..., Any]:
+    """The function of two tensors, or of a number and a tensor, which are recorded as different operators."""
+    call, from_number, by_number = recorded(both), recorded(of_number), recorded(with_number)
+
+    def function(input: Any = None, other: Any = None, *, out: Any = None, self: Any = None) -> Any:
+        input = input if self is None else self
+        if out is not None:
+            return into(out, function, input, other)
+        if isinstance(input, TensorBase) and isinstance(other, TensorBase):
+            return call(input, other)
+        _check_operands(name, input, other)
+        if isinstance(other, TensorBase):
+            return from_number(other, number(name, "self", 1, input))
+        return by_number(input, number(name, "other", 2, other))
+
+    function.__name__ = function.__qualname__ = both.name
+    function.__doc__ = f"{both.kernel.__doc__} One of the two may be a number."
+    return function
+
+
+xlogy = _with_numbers(elementary.xlogy, ops.xlogy_of_number, ops.xlogy_with_number, "xlogy")
+xlog1py = _with_numbers(ops.xlog1py, ops.xlog1py_of_number, ops.xlog1py_with_number, "special_xlog1py")
+zeta = _with_numbers(ops.zeta, ops.zeta_of_number, ops.zeta_with_number, "special_zeta")
+
+
+def xlogy_(self: TensorBase, other: Any) -> TensorBase:
+    """`xlogy`, written over the tensor itself."""
+    write(ops.xlogy_with_number if isinstance(other, NUMBER) else elementary.xlogy, self, (other,))
+    return self
+
+
+special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))
+special_exp2, special_expm1, special_log1p = map(_of_one, (elementary.exp2, elementary.expm1, elementary.log1p))
+special_sinc, special_digamma, special_i0 = map(_of_one, (elementary.sinc, ops.digamma, ops.i0))
+expit, psi, gammaln = _of_one(activation.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
+gammainc, gammaincc = between_tensors(ops.igamma, "special_gammainc"), between_tensors(ops.igammac, "special_gammaincc")
+i0e, i1, i1e = _of_one(ops.i0e), _of_one(ops.i1), _of_one(ops.i1e)
+entr, erfcx, log_ndtr, ndtri = _of_one(ops.entr), _of_one(ops.erfcx), _of_one(ops.log_ndtr), _of_one(ops.ndtri)
+bessel_j0, bessel_j1, bessel_y0, bessel_y1 = map(_of_one, (ops.bessel_j0, ops.bessel_j1, ops.bessel_y0, ops.bessel_y1))
+modified_bessel_i0, modified_bessel_i1 = _of_one(ops.modified_bessel_i0), _of_one(ops.modified_bessel_i1)
+modified_bessel_k0, modified_bessel_k1 = _of_one(ops.modified_bessel_k0), _of_one(ops.modified_bessel_k1)
+scaled_modified_bessel_k0 = _of_x(ops.scaled_modified_bessel_k0)
+scaled_modified_bessel_k1 = _of_x(ops.scaled_modified_bessel_k1)
+spherical_bessel_j0, airy_ai = _of_x(ops.spherical_bessel_j0), _of_x(ops.airy_ai)
+
+chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t")
+chebyshev_polynomial_u = _polynomial("chebyshev_polynomial_u")
+chebyshev_polynomial_v = _polynomial("chebyshev_polynomial_v")
+chebyshev_polynomial_w = _polynomial("chebyshev_polynomial_w")
+shifted_chebyshev_polynomial_t = _polynomial("shifted_chebyshev_polynomial_t")
+shifted_chebyshev_polynomial_u = _polynomial("shifted_chebyshev_polynomial_u")
+shifted_chebyshev_polynomial_v = _polynomial("shifted_chebyshev_polynomial_v")
+shifted_chebyshev_polynomial_w = _polynomial("shifted_chebyshev_polynomial_w")
+hermite_polynomial_h = _polynomial("hermite_polynomial_h")
+hermite_polynomial_he = _polynomial("hermite_polynomial_he")
+laguerre_polynomial_l = _polynomial("laguerre_polynomial_l")
+legendre_polynomial_p = _polynomial("legendre_polynomial_p")
+
+
+def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
+    """The probability that a normal number is at most `input`: (1 + erf(input / sqrt(2))) / 2.
+
+    >>> import retrograd as torch
+    >>> torch.special.ndtr(torch.tensor([-2., 0., 2.]))
+    tensor([0.0228, 0.5000, 0.9772])
+    """
+    if not isinstance(input, TensorBase):
+        raise not_a_tensor("special_ndtr", input, "input", 1)
+    result = _mul(_add(_erf(_mul(input, _ROOT_HALF)), 1), 0.5)
+    if out is None:
+        return result  # type: ignore[no-any-return]
+    receive("ndtr", out, result)
+    return copy_(out, result)
+
+
+def softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
+    """`torch.softmax`, which here takes no `out`."""
+    return over_dim.softmax(input, dim, dtype)  # type: ignore[no-any-return]
+
+
+def log_softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
+    """`torch.log_softmax`, which here takes no `out`."""
+    return over_dim.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.i0: i0}
+
+
+class SpecialMethods:
+    """Special functions, as methods and in place."""
+
+    __slots__ = ()
+
+    lgamma, digamma, i0, igamma, igammac = lgamma, digamma, i0, igamma, igammac
+    polygamma, mvlgamma, xlogy = _polygamma_method, mvlgamma, xlogy
+    lgamma_, digamma_, i0_, igamma_, igammac_ = lgamma_, digamma_, i0_, igamma_, igammac_
+    polygamma_, mvlgamma_, xlogy_ = polygamma_, mvlgamma_, xlogy_

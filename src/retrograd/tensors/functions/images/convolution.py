@@ -1,0 +1,282 @@
+"""Convolutions as functions: what PyTorch checks of their arguments, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
+from ....ops.images import convolution as ops
+from ...arguments.options import check_tensor, refuse_complex_gradient
+from ...arguments.sliding import ints, shown
+from ...recording.calls import recorded
+from .padding import constant_pad_nd
+
+_convolution, _conv_tbc = recorded(ops.convolution), recorded(ops.conv_tbc)
+
+
+def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
+    """A size for each dimension of space; one may be for all."""
+    sizes = ints("convolution", name, value)
+    if len(sizes) == 1:
+        return sizes * dims
+    if len(sizes) != dims:
+        raise RuntimeError(f"expected {name} to be a single integer value or a list of {dims} values to match the "
+                           f"convolution dimensions, but got {name}={[*sizes]}")
+    return sizes
+
+
+def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
+                 transposed: bool, batch: Any) -> None:
+    if min(padding) < 0:
+        raise RuntimeError(f"negative padding is not supported. It is {[*padding]}.")
+    if min(output_padding) < 0:
+        raise RuntimeError(f"negative output_padding is not supported. It is {[*output_padding]}.")
+    if min(stride) <= 0:
+        raise RuntimeError(f"non-positive stride is not supported. It is {[*stride]}.")
+    if min(dilation) < 0:
+        raise RuntimeError(f"dilation should be greater than zero. It is {[*dilation]}.")
+    if groups <= 0:
+        raise RuntimeError(f"non-positive groups is not supported. It is {groups}.")
+    if not min(dilation) and batch.dtype == F32 and batch.ndim < 5 and len(batch) > 1:     # PyTorch's oneDNN is asked
+        raise RuntimeError(f"non-positive dilation is not supported. It is {[*dilation]}.")
+    if not min(dilation):
+        raise RuntimeError(f"dilation should be greater than zero, but got {_sizes('dilation', dilation, transposed)}")
+    if not min(kernel):
+        sizes = shown(kernel, " x ") + " (TxHxW)" if len(kernel) == 3 else _sizes("kernel", kernel, True, " ")
+        raise RuntimeError(f"kernel size should be greater than zero, but got{':' * (len(kernel) == 3)} {sizes}")
+
+
+def _sizes(what: str, values: Any, named: bool, between: str = ", ") -> str:
+    """Sizes as PyTorch's kernels show them, which take a line for an image of the height 1."""
+    values = (1, *values) if len(values) == 1 else values
+    names = ("depth", "height", "width")[-len(values):]
+    return between.join([f"{what}_{name}: {n}" for name, n in zip(names, values)]) if named else str([*values])
+
+
+def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, transposed: bool, groups: int) -> None:
+    shape, sizes = [*weight.shape], [*x.shape]
+    if x.ndim != weight.ndim:
+        raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {shape}, "
+                           f"but got {x.ndim}-dimensional input of size {sizes} instead. An input is (batch, channels, "
+                           "...), and without the batch in conv1d, conv2d and conv3d.")
+    if shape[0] < groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
+                           f"weight of size {shape} instead. Dimension 0 of the weight is that of the output channels.")
+    if shape[0] % groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
+                           f"got weight of size [{shape}] instead. Each group makes as many channels.")
+    wanted = shape[0] if transposed else shape[1] * groups
+    if x.shape[1] != wanted:
+        given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
+        raise RuntimeError(f"Given {given}, weight of size {shape}, expected input{sizes} to have {wanted} channels, "
+                           f"but got {x.shape[1]} channels instead. Dimension 1 of the input is that of the channels.")
+    channels = shape[1] * groups if transposed else shape[0]
+    if bias is not None and bias.shape != (channels,):
+        raise RuntimeError(f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias to be "
+                           f"1-dimensional with {channels} elements, but got bias of size {[*bias.shape]} instead")
+    if transposed:
+        return
+    padded = [n + 2 * p for n, p in zip(x.shape[2:], padding)]
+    reach = [d * (k - 1) + 1 for k, d in zip(shape[2:], dilation)]
+    if any([n < k for n, k in zip(padded, reach)]):
+        raise RuntimeError(f"Calculated padded input size per channel: ({shown(padded, ' x ')}). Kernel size: "
+                           f"({shown(reach, ' x ')}). Kernel size can't be greater than actual input size")
+
+
+def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> None:
+    _, stride, padding, dilation = window
+    if any([e >= s and e >= d for e, s, d in zip(output_padding, stride, dilation)]):
+        pairs = zip(("output_padding", "stride", "dilation"), (output_padding, stride, dilation))
+        names = ("depth", "height", "width")[-len(stride):] if len(stride) > 1 else ("height", "width")
+        said = " ".join([f"{what}_{name}: {value}" for what, values in pairs
+                         for name, value in zip(names, values if len(stride) > 1 else (values[0],) * 2)])
+        raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {said}")
+    sizes = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1
+             for n, k, s, p, d, e in zip(x.shape[2:], *window, output_padding)]
+    if min(sizes) < 1:
+        raise RuntimeError(f"Given input size per channel: ({shown(x.shape[2:], ' x ')}). Calculated output size per "
+                           f"channel: ({shown(sizes, ' x ')}). Output size is too small. The padding is {[*padding]}.")
+
+
+def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
+    """PyTorch's kernels notice other types in their own words, by the type of the input."""
+    if bias is not None and bias.dtype != x.dtype and not transposed and (x.dtype != F32 or x.dtype == weight.dtype):
+        raise RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
+                           "the same. Convert one of them.")
+    if x.dtype != weight.dtype:
+        names = torch_dtype.of[x.dtype].legacy, torch_dtype.of[weight.dtype].legacy
+        if "c" in (x.dtype.kind, weight.dtype.kind) or x.dtype == F32:
+            kinds = [f"CPU{name}Type" if "Complex" in name or name == "Bool" else f"torch.{name}Tensor"
+                     for name in names]
+            raise RuntimeError(f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same" + (
+                " or input should be a MKLDNN tensor and weight is a dense tensor" if x.dtype == F32 else ""))
+        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+    if bias is not None and bias.dtype != x.dtype:
+        raise RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
+                           "the same. Convert one of them.")
+
+
+def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
+    """Refuse the integers and bools that PyTorch has no kernel for, of those which it would take here."""
+    if x.dtype.kind not in "bui" or x.dtype == I64 or not x.size:
+        return
+    dims = x.ndim - 2
+    if transposed:
+        kernel = f"slow_conv_transpose{max(2, dims)}d_out_cpu"
+    elif max(dilation) > 1:
+        kernel = "slow_conv_dilated<>"
+    elif x.dtype.kind == "b":
+        kernel = "compute_columns3d" if dims == 3 else "slow_conv2d_cpu"
+    else:
+        return
+    raise unimplemented(kernel, x.dtype, "Convert with .float() first.")
+
+
+def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+                output_padding: Any, groups: int) -> Any:
+    """A convolution of input (N, C, ...) with as many dimensions of space as the weight has: (N, O, ...).
+
+    The weight is (O, C / groups, ...), or where `transposed` (C, O / groups, ...). Raises RuntimeError where sizes,
+    shapes or dtypes do not fit.
+    """
+    for argument, value in (("stride", stride), ("padding", padding), ("dilation", dilation),
+                            ("output_padding", output_padding)):
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f"convolution(): argument '{argument}' must be tuple of ints, not {type(value).__name__}")
+    check_tensor("convolution", input)
+    check_tensor("convolution", weight, "weight", 2)
+    if bias is not None:
+        check_tensor("convolution", bias, "bias", 3)
+    return _checked(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+             output_padding: Any, groups: int) -> Any:
+    """The convolution of tensors, where one size may stand for all."""
+    x, w, b = input._array, weight._array, None if bias is None else bias._array
+    dims = w.ndim - 2
+    if dims < 1:
+        raise RuntimeError("weight should have at least three dimensions")
+    window = (w.shape[2:], _each("stride", stride, dims), _each("padding", padding, dims),
+              _each("dilation", dilation, dims))
+    output_padding = _each("output_padding", output_padding, dims)
+    _check_sizes(*window, output_padding, groups, transposed, x)
+    _check_shapes(x, w, b, window[2], window[3], transposed, groups)
+    _check_types(x, w, b, transposed)
+    _check_kernel(x, window[3], transposed)
+    if x.size == 0 and x.shape[0] and x.shape[1]:
+        raise RuntimeError("Only zero batch or zero channel inputs are supported, but got input shape: "
+                           f"{[*x.shape]}")
+    if transposed:
+        _check_transposed(x, window, output_padding, groups)
+    return _convolution(input, weight, bias, *window[1:], transposed, output_padding, groups)
+
+
+def _batched(name: str, input: Any, weight: Any, dims: int, call: Callable[[Any], Any]) -> Any:
+    """The call on a batch of the input, which may be one without."""
+    check_tensor(name, input)
+    check_tensor(name, weight, "weight", 2)
+    ndim = input._array.ndim
+    if ndim == dims + 1:
+        return call(input.unsqueeze(0)).squeeze(0)
+    if ndim != dims + 2:
+        raise RuntimeError(f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, but got input "
+                           f"of size: {[*input._array.shape]}")
+    return call(input)
+
+
+def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups: int, dims: int) -> Any:
+    """A convolution whose result is as large as its input: of zeros around it that are odd, one more is behind it."""
+    kernel = weight._array.shape[2:]
+    stride, dilation = _each("stride", stride, dims), _each("dilation", dilation, dims)
+    if max(stride) > 1:
+        raise RuntimeError("padding='same' is not supported for strided convolutions. Give the padding as numbers.")
+    total = [d * (k - 1) for d, k in zip(dilation, kernel)]
+    if any([n % 2 for n in total]):
+        input = constant_pad_nd(input, [size for n in total[::-1] for size in (0, n % 2)])
+    return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups)
+
+
+def _forward(dims: int) -> Callable[..., Any]:
+    """conv1d, conv2d or conv3d."""
+    name = f"conv{dims}d"
+
+    def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+                 groups: int = 1) -> Any:
+        if isinstance(padding, str) and padding not in ("same", "valid"):
+            raise RuntimeError(f"Invalid padding string: '{padding}'. It may be 'same' or 'valid'.")
+
+        if bias is not None:
+            check_tensor(name, bias, "bias", 3)
+
+        def call(x: Any) -> Any:
+            if padding == "same":
+                return _same(x, weight, bias, stride, dilation, groups, dims)
+            stride_, padding_ = _each("stride", stride, dims), padding if padding != "valid" else 0
+            return _checked(x, weight, bias, stride_, padding_, dilation, False, 0, groups)
+
+        return _batched(name, input, weight, dims, call)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""A convolution over {dims} dimension{'s' * (dims > 1)} of input (N, C, ...) or (C, ...).
+
+    The weight is (O, C / groups, ...), the bias (O). `padding` is a number of zeros on each side, "valid" for none,
+    or "same" for a result of the input's size. Raises RuntimeError where sizes, shapes or dtypes do not fit.
+    """
+    return function
+
+
+def _transposed(dims: int) -> Callable[..., Any]:
+    """conv_transpose1d, conv_transpose2d or conv_transpose3d."""
+    name = f"conv_transpose{dims}d"
+
+    def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                 groups: int = 1, dilation: Any = 1) -> Any:
+        ints(name, "padding", padding)
+        if bias is not None:
+            check_tensor(name, bias, "bias", 3)
+        return _batched(name, input, weight, dims, lambda x: _checked(
+            x, weight, bias, _each("stride", stride, dims), padding, dilation, True, output_padding, groups))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""The transpose of conv{dims}d as a linear map, of input (N, C, ...) or (C, ...).
+
+    The weight is (C, O / groups, ...), the bias (O). `output_padding` is added to the result's size, which a stride
+    leaves open. Raises RuntimeError where sizes, shapes or dtypes do not fit.
+    """
+    return function
+
+
+conv1d, conv2d, conv3d = _forward(1), _forward(2), _forward(3)
+conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transposed(2), _transposed(3)
+
+
+def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """A convolution over time of input (T, B, C) with weight (kernel, C, O) and bias (O): (T', B, O).
+
+    Raises RuntimeError where shapes do not fit.
+    """
+    for position, (value, argument) in enumerate(((input, "input"), (weight, "weight"), (bias, "bias")), 1):
+        check_tensor("conv_tbc", value, argument, position)
+    x, w, b = input._array, weight._array, bias._array
+    if x.ndim != 3:
+        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
+    if w.ndim != 3:
+        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    if b.ndim != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if x.shape[2] != w.shape[1]:
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor. They are "
+                           f"{x.shape[2]} and {w.shape[1]}.")
+    if w.shape[2] != b.shape[0]:
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    times = x.shape[0] + 2 * pad - w.shape[0] + 1
+    if times < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {times}: "
+                           f"{[times, x.shape[1], w.shape[2]]}. The kernel is longer than the input.")
+    if x.dtype.kind == "b":
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'. Convert with .float() first.")
+    for value in (input, weight, bias):
+        refuse_complex_gradient("conv_tbc", value)
+    return _conv_tbc(input, weight, bias, pad)

@@ -1,0 +1,242 @@
+"""Maxima and means over sliding windows, as functions: what PyTorch checks of their arguments, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dtypes import F32, F64, I64, unimplemented
+from ....kernels.images.pooling import outputs
+from ....modes import local
+from ....ops.images import pooling as ops
+from ...arguments.options import check_tensor
+from ...arguments.sliding import ints, shown, spelled
+from ...recording.calls import recorded
+from ...state.base import requires
+
+_MAXIMA = {2: recorded(ops.max_pool2d), 3: recorded(ops.max_pool3d)}
+_MEANS = {2: recorded(ops.avg_pool2d), 3: recorded(ops.avg_pool3d)}
+_AXES = {2: "HW", 3: "THW"}
+
+
+def each(name: str, argument: str, value: Any, dims: int, words: str) -> tuple[int, ...]:
+    """A size for each dimension; one may be for all."""
+    sizes = ints(name, argument, value)
+    if len(sizes) == 1:
+        return sizes * dims
+    if len(sizes) != dims:
+        raise RuntimeError(f"{name}: {argument} must {words}a single int, or a tuple of {spelled(dims)} ints")
+    return sizes
+
+
+def _has_stride(stride: Any) -> bool:
+    return stride is not None and not (isinstance(stride, (tuple, list)) and not stride)
+
+
+def window_of(name: str, kernel_size: Any, stride: Any, padding: Any, dims: int, *,
+              mean: bool = False) -> tuple[tuple[int, ...], ...]:
+    """Kernel, stride and padding, each for every dimension; the stride is by default the kernel."""
+    kernel = each(name, "kernel_size", kernel_size, dims, "be " if mean and dims == 3 else "either be ")
+    steps = each(name, "stride", stride, dims, "be omitted, " if mean and dims == 3 else "either be omitted, ") if (
+        _has_stride(stride)) else kernel
+    return kernel, steps, each(name, "padding", padding, dims, "be " if mean and dims == 3 else "either be ")
+
+
+def check_type(kernel: str, array: Any, kinds: str) -> None:
+    """Refuse dtypes that PyTorch's kernel is not for. `i` stands for all integers, `l` for int64, `w` for wide floats.
+    """
+    kind = array.dtype.kind
+    if kind in kinds or ("w" in kinds and array.dtype in (F32, F64)) or ("i" in kinds and kind == "u") or (
+            "l" in kinds and array.dtype == I64):
+        return
+    raise unimplemented(kernel, array.dtype, "Convert with .float() first.")
+
+
+def _check_window(window: Any, dims: int) -> None:
+    """What PyTorch says of sizes before it looks at the image."""
+    for kernel, stride, padding, dilation in zip(*window):
+        if stride == 0:
+            raise RuntimeError("stride should not be zero. It is by default the kernel size.")
+        if padding < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {padding}")
+        if padding > (dilation * (kernel - 1) + 1) // 2:
+            raise RuntimeError("pad should be at most half of effective kernel size, but got pad="
+                               f"{padding}, kernel_size={kernel} and dilation={dilation}")
+    names = _AXES[dims]
+    for what, name, sizes in (("kernel size", "k", window[0]), ("stride", "d", window[1]),
+                              ("dilation", "dilation", window[3])):
+        if min(sizes) <= 0:
+            said = " ".join([f"{name}{axis}: {size}" for axis, size in zip(names, sizes)])
+            raise RuntimeError(f"{what} should be greater than zero, but got {said}")
+
+
+def _check_image(shape: Any, window: Any, dims: int, ceil_mode: bool, mean: bool) -> None:
+    """What PyTorch says of an image (C, ...) or a batch of them, and of windows that do not fit in it."""
+    if not all(shape[-dims - 1:]):
+        if dims == 3:
+            at = next(i for i, n in enumerate(shape[-4:]) if not n)
+            raise RuntimeError(f"{'avg' if mean else 'max'}_pool3d(): Expected input's non-batch dimensions to have "
+                               f"positive length, but input has a shape of {[*shape]} and non-batch dimension {at} has "
+                               "length zero!")
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                           f"{[*shape]}")
+    sizes, (kernel, stride, padding, dilation) = shape[-dims:], window
+    if mean and dims == 3 and any([n + p < k for n, p, k in zip(sizes, padding, kernel)]):
+        have, want = ((" ".join([f"{prefix}{axis}: {n}" for axis, n in zip(_AXES[3], values)]))
+                      for prefix, values in (("", sizes), ("k", kernel)))
+        raise RuntimeError(f"input image ({have}) smaller than kernel size ({want})")
+    found = [outputs(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)]
+    if min(found) < 1:
+        channels = shape[-dims - 1]
+        raise RuntimeError(f"Given input size: ({shown((channels, *sizes))}). Calculated output size: "
+                           f"({shown((channels, *found))}). Output size is too small")
+
+
+def _flag(name: str, argument: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}")
+    return value
+
+
+def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+           dims: int) -> Any:
+    """The maxima over windows of two or three dimensions, and where they are."""
+    check_tensor(name, input)
+    window = (*window_of(name, kernel_size, stride, padding, dims), each(name, "dilation", dilation, dims,
+                                                                         "be either "))
+    ceil_mode = _flag(name, "ceil_mode", ceil_mode)
+    array = input._array
+    if array.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input. It has shape "
+                           f"{[*array.shape]}.")
+    _check_window(window, dims)
+    _check_image(array.shape, window, dims, ceil_mode, False)
+    check_type(f"max_pool{dims}d", array, "fi")
+    return _MAXIMA[dims](input, *window, ceil_mode)
+
+
+def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+          divisor_override: int | None, dims: int) -> Any:
+    """The means over windows of two or three dimensions."""
+    check_tensor(name, input)
+    kernel, steps, around = window_of(name, kernel_size, stride, padding, dims, mean=True)
+    _flag(name, "ceil_mode", ceil_mode)
+    _flag(name, "count_include_pad", count_include_pad)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    array, window = input._array, (kernel, steps, around, (1,) * dims)
+    if dims == 3 and array.ndim not in (4, 5):
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input. It has shape "
+                           f"{[*array.shape]}.")
+    if array.ndim >= dims:
+        _check_window(window, dims)
+    if array.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                           f"{[*array.shape]}")
+    _check_image(array.shape, window, dims, ceil_mode, True)
+    check_type(*(("avg_pool2d", array, "fl") if dims == 2 else ("avg_pool3d_out_frame", array, "wl")))
+    return _MEANS[dims](input, kernel, steps, around, ceil_mode, count_include_pad, divisor_override)
+
+
+def _one(name: str, argument: str, value: Any) -> int:
+    sizes = ints(name, argument, value)
+    if len(sizes) != 1:
+        kinds = {"stride": "None, an int, list of ints,", "padding": "an int, list of ints,"}.get(
+            argument, "an int, list of ints")
+        raise RuntimeError(f"{name}() {argument} must be {kinds} or tuple of ints of size 1 but got size "
+                           f"{len(sizes)}")
+    return sizes[0]
+
+
+def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
+    """The sizes of a window along a line, checked."""
+    name, shape = "max_pool1d", input._array.shape
+    if len(shape) not in (2, 3) or not all(shape[-2:]):
+        raise RuntimeError("max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+                           f"input, but got:{[*shape]}")
+    kernel = _one(name, "kernel_size", kernel_size)
+    step = _one(name, "stride", stride) if _has_stride(stride) else kernel
+    around, apart = _one(name, "padding", padding), _one(name, "dilation", dilation)
+    for what, value in (("kernel_size", kernel), ("stride", step)):
+        if value <= 0:
+            raise RuntimeError(f"max_pool1d() {what} must be greater than zero, but got {value}")
+    if around < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {around}")
+    if around > kernel // 2:
+        raise RuntimeError("max_pool1d() padding should be at most half of kernel size, but got "
+                           f"padding={around} and kernel_size={kernel}")
+    if apart <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {apart}")
+    found = outputs(shape[-1], kernel, step, around, apart, ceil_mode)
+    if found <= 0:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {found}. The window does not fit.")
+    return kernel, step, around, apart
+
+
+def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                            ceil_mode: bool = False) -> Any:
+    """`max_pool1d`, and the place of each maximum along its line."""
+    check_tensor("max_pool1d", input)
+    kernel, step, around, apart = _line(input, kernel_size, stride, padding, dilation, ceil_mode)
+    values, indices = maxima("max_pool2d", input.unsqueeze(-2), (1, kernel), (1, step), (0, around), (1, apart),
+                             ceil_mode, 2)
+    return values.squeeze(-2), indices.squeeze(-2)
+
+
+def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False) -> Any:
+    """The maxima of windows that slide along lines (N, C, L) or (C, L): (N, C, L').
+
+    Raises RuntimeError where the window does not fit, NotImplementedError for ints.
+    """
+    check_tensor("max_pool1d", input)
+    if not (local.thread.grad and requires(input)):
+        _line(input, kernel_size, stride, padding, dilation, ceil_mode)
+        check_type("max_pool1d_impl", input._array, "f")
+    return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+def _images(dims: int) -> Callable[..., Any]:
+    """max_pool2d or max_pool3d."""
+    name = f"max_pool{dims}d"
+
+    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                 ceil_mode: bool = False) -> Any:
+        return maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)[0]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""The maxima of windows that slide over images (N, C, ...) or (C, ...) of {dims} dimensions.
+
+    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
+    """
+    return function
+
+
+max_pool2d, max_pool3d = _images(2), _images(3)
+
+
+def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True) -> Any:
+    """The means of windows that slide along lines (N, C, L) or (C, L): (N, C, L').
+
+    The zeros around count as elements, unless `count_include_pad` is False. Raises RuntimeError where the window does
+    not fit.
+    """
+    check_tensor("avg_pool1d", input)
+    check_lines("avg_pool1d", input)
+    sizes: list[int] = []
+    for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding)):
+        given = ints("avg_pool1d", argument, value) if argument != "stride" or _has_stride(value) else sizes[:1]
+        if len(given) != 1:
+            raise RuntimeError(f"avg_pool1d() argument '{argument}' should contain one int (got {len(given)})")
+        sizes.append(given[0])
+    kernel, step, around = sizes
+    return means("avg_pool2d", input.unsqueeze(-2), (1, kernel), (1, step), (0, around), ceil_mode, count_include_pad,
+                 None, 2).squeeze(-2)
+
+
+def check_lines(name: str, input: Any) -> None:
+    """Refuse what is neither (N, C, L) nor (C, L)."""
+    if input._array.ndim not in (2, 3):
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument "
+                           f"#1 'self' (while checking arguments for {name})")

@@ -1,0 +1,72 @@
+"""Values of images at the points of a grid, and affine grids, as PyTorch's functions in the main namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dtypes import refuse
+from ....ops.images import resampling, sampling_grids as ops
+from ...arguments.dims import array_of, as_int
+from ...recording.calls import recorded
+
+_samplers = {2: recorded(ops.grid_sampler_2d), 3: recorded(ops.grid_sampler_3d)}
+_affine_grid = recorded(resampling.affine_grid)
+
+
+def _check(x: Any, grid: Any, mode: int) -> None:
+    dims, shown = x.ndim - 2, f"input with sizes {[*x.shape]} and grid with sizes {[*grid.shape]}"
+    if grid.shape[0] != x.shape[0]:
+        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {shown}")
+    if grid.shape[-1] != dims:
+        raise RuntimeError(f"grid_sampler(): expected grid to have size {dims} in last dimension, but got grid with "
+                           f"sizes {[*grid.shape]}")
+    for axis, n in enumerate(x.shape[2:], 2):
+        if n == 0:
+            raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
+                               f"sizes {[*x.shape]} with dimension {axis} being empty")
+    if dims not in (2, 3) or grid.ndim != x.ndim:
+        raise RuntimeError(f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
+                           f"{shown}")
+    if dims == 3 and mode == 2:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    refuse(x.dtype, "grid_sampler_2d_cpu_kernel_impl" if dims == 2 else "grid_sampler3d_cpu", "biuc")
+    if grid.dtype != x.dtype:
+        names = {"float16": "Half", "float32": "Float", "float64": "Double"}
+        raise RuntimeError(f"expected scalar type {names[x.dtype.name]} but found "
+                           f"{names.get(grid.dtype.name, grid.dtype.name)}")
+
+
+def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+    """`nn.functional.grid_sample`, with numbers for modes: 0 linear, 1 nearest, 2 cubic; 0 zeros, 1 border, 2 mirrored.
+
+    Raises RuntimeError where input and grid do not fit, NotImplementedError for ints and complex numbers.
+    """
+    x, points = array_of("grid_sampler", input), array_of("grid_sampler", grid, "grid", 2)
+    _check(x, points, interpolation_mode)
+    return _samplers[x.ndim - 2](input, grid, (0,) * (x.ndim - 2), interpolation_mode, padding_mode,
+                                 bool(align_corners))
+
+
+def grid_sampler_2d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+    """`grid_sampler` of images (N, C, H, W)."""
+    return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+    """`grid_sampler` of volumes (N, C, D, H, W)."""
+    return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def affine_grid_generator(theta: Any, size: Sequence[int], align_corners: bool) -> Any:
+    """The grid of an image of `size` (N, C, H, W) or (N, C, D, H, W), mapped by `theta` (N, 2, 3) or (N, 3, 4).
+
+    Raises RuntimeError where theta is not of that shape.
+    """
+    shape = array_of("affine_grid_generator", theta, "theta").shape
+    sizes = tuple([as_int("affine_grid_generator", n, "size") for n in size])
+    dims = len(sizes) - 2
+    if shape[0] != sizes[0]:
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{sizes[0]}, {dims + 1}] "
+                           f"but got: [{shape[0]}, {shape[-1]}].")
+    return _affine_grid(theta, sizes[2:], bool(align_corners))

@@ -1,0 +1,1 @@
+"""Functions that read and write elements by index, order and mask."""

@@ -1,0 +1,355 @@
+"""Reading and writing at places that other tensors name, as functions and methods.
+
+An index tensor is of int64 or int32 and, where PyTorch says so, counts from either end. Raises IndexError or
+RuntimeError for an index that is outside, TypeError for what is no tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import I64, dtype as torch_dtype
+from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
+from ....kernels.shape import common_shape
+from ....ops.framework import Op
+from ....ops.indexing import indexing as ops, scattering
+from ...arguments.dims import array_of, axis_of
+from ...arguments.options import filling, number
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...recording.out import into
+from ...state.base import TensorBase, plain
+from ..shapes.shape import broadcast_to, reshape
+
+_INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
+
+
+def writer(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
+    """The in-place call of an op: a kernel writes straight to the memory."""
+
+    def call(input: Any, *args: Any) -> Any:
+        write(op, input, args, into)
+        return input
+
+    return call
+
+
+_take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
+# Each op that writes as (the call that makes a new tensor, the call that writes in place).
+_SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
+_SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
+_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with_written, combined.scatter_reduce_into)
+_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number_written,
+                                                            combined.scatter_number_into)
+_SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
+_INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)
+_INDEX_COPY = recorded(ops.index_copy), writer(ops.index_copy, kernels.index_copy_into)
+_INDEX_FILL = recorded(ops.index_fill), writer(ops.index_fill, kernels.index_fill_into)
+_INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), writer(ops.index_fill_tensor, kernels.index_fill_tensor_into)
+
+
+def int_index(name: str, index: Any, position: int = 3) -> Any:
+    """The index tensor in int64."""
+    array = array_of(name, index, "index", position)
+    if array.dtype is I64 or array.dtype == I64:
+        return index
+    if array.dtype not in _INTEGERS:
+        which = "int32/int64" if name in ("gather", "scatter") else "int32 or int64"
+        raise RuntimeError(f"{name}(): Expected dtype {which} for index. It is torch.{array.dtype.name}.")
+    return plain(array.astype(I64))
+
+
+# One dimension, element by element
+
+def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None) -> None:
+    """Refuse an index that does not lie within the tensors, or points outside."""
+    if not index.size:
+        return
+    if max(array.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as "
+                           f"{'input' if name == 'gather' else 'self'} tensor. It has {index.ndim}, not {array.ndim}.")
+    if src is not None and max(src.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor. "
+                           f"It has {index.ndim}, not {src.ndim}.")
+    if array.shape != index.shape or (src is not None and src.shape != index.shape):
+        _check_sizes(name, array, index, dim, src)
+    size = array.shape[dim] if array.ndim else 1
+    if not kernels.within(index, size):
+        wrong = index[(index < 0) | (index >= size)].flat[0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+
+def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
+    over = [d for d in range(min(index.ndim, array.ndim)) if d != dim and index.shape[d] > array.shape[d]]
+    if name == "gather" and over:
+        raise RuntimeError(f"Size does not match at dimension {over[0]} expected index {list(index.shape)} to be no "
+                           f"larger than self {list(array.shape)} apart from dimension {dim}")
+    beyond = src is not None and any([m > n for m, n in zip(index.shape, src.shape)])
+    if over or beyond:
+        also = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(array.shape)} apart "
+                           f"from dimension {dim}{also}")
+
+
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
+    """Elements along `dim`: for a matrix and dim 0, `out[i, j] = input[index[i, j], j]`.
+
+    `index` has as many dimensions as `input`; the result has its shape.
+    """
+    if out is not None:
+        return into(out, gather, input, dim, index, sparse_grad=sparse_grad)
+    array = array_of("gather", input)
+    dim = axis_of("gather", dim, array.ndim)
+    index = int_index("gather", index)
+    check_elements("gather", array, index._array, dim)
+    return _gather(input, index, dim)
+
+
+def check_types(array: Any, source: Any) -> None:
+    """Raises RuntimeError unless both are of one dtype."""
+    if source.dtype != array.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype. They are "
+                           f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
+
+
+def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
+    array = array_of("scatter", input)
+    dim = axis_of("scatter", dim, array.ndim)
+    index = int_index("scatter", index)
+    if reduce is not None:
+        return _scatter_with(place, input, dim, index, value if src is None else src, reduce)
+    if src is None or not isinstance(src, TensorBase):
+        value = number("scatter", "value", 4, value if src is None else src)
+        check_elements("scatter", array, index._array, dim)
+        return _SCATTER_VALUE[place](input, index, dim, filling(value, array.dtype))
+    check_types(array, src._array)
+    check_elements("scatter", array, index._array, dim, src._array)
+    return _SCATTER[place](input, src, index, dim)
+
+
+def _scatter_with(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
+    """`scatter` that adds or multiplies, which has no derivative."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply. It is {reduce!r}.")
+    array, name = input._array, "sum" if reduce == "add" else "prod"
+    if isinstance(src, TensorBase):
+        check_types(array, src._array)
+        check_elements("scatter", array, index._array, dim, src._array)
+        return _SCATTER_WITH[place](input, src, index, dim, name, True)
+    value = filling(number("scatter", "value", 4, src), array.dtype)
+    check_elements("scatter", array, index._array, dim)
+    return _SCATTER_NUMBER[place](input, index, dim, value, name)
+
+
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None,
+            out: Any = None) -> Any:
+    """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
+    `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" they are combined, without a derivative;
+    `scatter_reduce` has one."""
+    if out is not None:
+        return into(out, scatter, input, dim, index, src, value=value, reduce=reduce)
+    return _scatter(0, input, dim, index, src, value, reduce)
+
+
+def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    """`scatter`, written over the tensor itself."""
+    return _scatter(1, input, dim, index, src, value, reduce)
+
+
+def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
+    array, source = array_of("scatter_add", input), array_of("scatter_add", src, "src", 4)
+    dim = axis_of("scatter_add", dim, array.ndim)
+    index = int_index("scatter_add", index)
+    check_types(array, source)
+    check_elements("scatter_add", array, index._array, dim, source)
+    return _SCATTER_ADD[place](input, src, index, dim)
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
+    """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
+    return _scatter_add(0, input, dim, index, src) if out is None else into(out, scatter_add, input, dim, index, src)
+
+
+def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """`scatter_add`, written over the tensor itself."""
+    return _scatter_add(1, input, dim, index, src)
+
+
+def take(input: Any, index: Any, *, out: Any = None) -> Any:
+    """Elements by their number in row-major order, counted from either end; the result has the shape of `index`."""
+    array, numbers = array_of("take", input), array_of("take", index, "index", 2)
+    if numbers.dtype != I64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
+    if numbers.size and not array.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    wrong = kernels.outside(numbers, array.size)
+    if wrong is not None:
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
+    return _take(input, index) if out is None else into(out, _take, input, index)
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+    """`gather` after input and indices are broadcast to one shape apart from `dim`; without a dim, of all elements."""
+    if out is not None:
+        return into(out, take_along_dim, input, indices, dim)
+    array, places = array_of("take_along_dim", input), array_of("take_along_dim", indices, "indices", 2)
+    if places.dtype != I64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
+                           f"{torch_dtype.of[places.dtype].legacy}")
+    if dim is None:
+        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
+    if array.ndim != places.ndim:
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
+                           f"got {array.ndim} dimensions for input, and {places.ndim} dimensions for indices")
+    if not array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions; leave the dim out")
+    axis = axis_of("take_along_dim", dim, array.ndim)
+    shape = common_shape(*[(*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)])
+    input = broadcast_to(input, (*shape[:axis], array.shape[axis], *shape[axis + 1:]))
+    return gather(input, axis, broadcast_to(indices, (*shape[:axis], places.shape[axis], *shape[axis + 1:])))
+
+
+# One dimension, slice by slice
+
+def _one(index: Any) -> Any:
+    """A 0-d index as a vector of the same memory."""
+    return plain(index._array.reshape(1))
+
+
+def _vector(name: str, index: Any) -> Any:
+    index = int_index(name, index)
+    if index._array.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector. It has shape {list(index._array.shape)}.")
+    return index
+
+
+def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
+    """The slices along `dim` that a vector of indices names, in a new tensor. An index may not be negative."""
+    if out is not None:
+        return into(out, index_select, input, dim, index)
+    array = array_of("index_select", input)
+    axis = axis_of("index_select", dim, array.ndim)
+    index = _vector("index_select", index)
+    numbers = index._array
+    size = array.shape[axis] if array.ndim else 1
+    if not kernels.within(numbers, size):
+        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
+                         f"dimension {axis} has size {size}")
+    if not array.ndim and numbers.size != 1:
+        raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
+                         f"{numbers.size} value(s)")
+    if not numbers.ndim:
+        index = _one(index)
+    return _index_select(input, index, axis)
+
+
+def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: type[Exception]) -> tuple[int, Any]:
+    """The axis and the index with which slices of `source` go into `input`, all checked."""
+    array, parts = array_of(name, input), array_of(name, source, "source", 4)
+    axis = axis_of(name, dim, array.ndim)
+    index = _vector(name, index)
+    numbers = index._array
+    if parts.dtype != array.dtype:
+        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, parts))
+        said = (f"self ({have}) and source ({want}) must have the same scalar type" if name == "index_add" else
+                f"self and source expected to have the same dtype, but got (self) {have} and (source) {want}")
+        raise RuntimeError(f"{name}_(): {said}")
+    if name == "index_copy" and parts.ndim and array.ndim and parts.ndim != array.ndim:
+        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+                         f"Source dimensionality ({parts.ndim}), destination dimensionality ({array.ndim})")
+    if parts.ndim and axis >= parts.ndim:
+        raise RuntimeError(f"{name}_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
+                           f"{parts.ndim}")
+    count = parts.shape[axis] if parts.ndim else 1
+    if numbers.size != count:
+        tail = f": ({count}), for dim: {axis}" if name == "index_add" else f" ({count})"
+        raise wrong(f"{name}_(): Number of indices ({numbers.size}) should be equal to source.size(dim){tail}")
+    if name == "index_add" and not array.ndim and parts.ndim:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                           f"self.shape = [] source.shape = {[*parts.shape]}")
+    rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, parts)]
+    if parts.ndim and array.ndim and rest[0] != rest[1]:
+        raise RuntimeError(f"{name}_(): Source/destination tensor must have same slice shapes. Destination slice "
+                           f"shape: {list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at "
+                           "dimension 0.")
+    size = array.shape[axis] if array.ndim else 1
+    if not kernels.within(numbers, size):
+        prefix = "" if name == "index_add" else f"{name}_(): "
+        bad = int(numbers[(numbers < 0) | (numbers >= size)].flat[0])
+        raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
+    return axis, index if numbers.ndim else _one(index)
+
+
+def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
+    axis, index = _slices("index_add", input, dim, index, source, RuntimeError)
+    return _INDEX_ADD[place](input, source, index, axis, number("index_add", "alpha", 5, alpha))
+
+
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """A copy with the slices of `source`, times alpha, added to those along `dim` that `index` names."""
+    if out is not None:
+        return into(out, index_add, input, dim, index, source, alpha=alpha)
+    return _index_add(0, input, dim, index, source, alpha)
+
+
+def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """`index_add`, written over the tensor itself."""
+    return _index_add(1, input, dim, index, source, alpha)
+
+
+def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> Any:
+    if array_of("index_copy", index, "index", 3).dtype != I64:
+        raise RuntimeError("index_copy_(): Expected a long tensor for index, but got "
+                           f"{torch_dtype.of[index._array.dtype].legacy}")
+    axis, index = _slices("index_copy", input, dim, index, source, IndexError)
+    return _INDEX_COPY[place](input, source, index, axis)
+
+
+def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
+    """A copy with the slices of `source` in place of those along `dim` that `index` names."""
+    if out is not None:
+        return into(out, index_copy, input, dim, index, source)
+    return _index_copy(0, input, dim, index, source)
+
+
+def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """`index_copy`, written over the tensor itself."""
+    return _index_copy(1, input, dim, index, source)
+
+
+def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
+    array = array_of("index_fill", input)
+    axis = axis_of("index_fill", dim, array.ndim)
+    array_of("index_fill", index, "index", 3)
+    if index._array.dtype != I64:
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index. It is torch.{index._array.dtype.name}.")
+    if index._array.ndim > 1:
+        raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
+    size = array.shape[axis] if array.ndim else 1
+    if kernels.outside(index._array, size) is not None:
+        raise IndexError(kernels.out_of_bounds(index._array, size, axis))
+    if isinstance(value, TensorBase):
+        if value._array.ndim:
+            raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value._array.ndim} dimension(s).")
+        return _INDEX_FILL_TENSOR[place](input, value, index, axis)
+    value = filling(number("index_fill", "value", 4, value), array.dtype)
+    return _INDEX_FILL[place](input, index, axis, value)
+
+
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy with a number all over the slices along `dim` that `index` names."""
+    return _index_fill(0, input, dim, index, value)
+
+
+def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """`index_fill`, written over the tensor itself."""
+    return _index_fill(1, input, dim, index, value)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.take_along_axis: lambda arr, indices, axis=-1: take_along_dim(arr, indices, axis),
+}

@@ -1,0 +1,175 @@
+"""Places in an order and histograms, as functions and methods. They have no derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import dtype as torch_dtype
+from ....ops.indexing import histograms as ops
+from ...arguments import return_types
+from ...arguments.dims import array_of, as_int
+from ...arguments.options import number
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import TensorBase
+from ..elementwise.arithmetic import NUMBER, invalid
+from ..reductions import flag
+
+_searchsorted, _histc = recorded(ops.searchsorted), recorded(ops.histc)
+_histograms = {"histogram": (recorded(ops.histogram), recorded(ops.weighted_histogram)),
+               "histogramdd": (recorded(ops.histogramdd), recorded(ops.weighted_histogramdd))}
+
+
+def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = False, right: bool = False,
+                 side: str | None = None, sorter: Any = None, self: Any = None, out: Any = None) -> Any:
+    """Where each value would have to be inserted to keep the order: before those that equal it, or after with `right`.
+
+    The sorted values are 1-d, or as many rows as there are rows of `input`, which may be a number beside a 1-d one.
+    `side="right"` says the same as `right`; `sorter` holds the indices that sort what is not sorted. int64, or int32
+    with `out_int32`. Raises RuntimeError where shapes or options do not fit.
+
+    >>> import retrograd as torch
+    >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
+    tensor([1, 3])
+    """
+    input = self if input is None else input
+    if out is not None:
+        return into(out, searchsorted, sorted_sequence, input, out_int32=out_int32, right=right, side=side,
+                    sorter=sorter, rule="searchsorted_int32" if out_int32 else None)
+    bounds = array_of("searchsorted", sorted_sequence, "sorted_sequence")
+    values = input._array if isinstance(input, TensorBase) else np.asarray(number("searchsorted", "self", 2, input))
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if right and side == "left":
+        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while "
+                           "right was True")
+    _check_bounds(bounds, values)
+    indices = None if sorter is None else _sorter(bounds, sorter)
+    return _searchsorted(sorted_sequence, input, right or side == "right", flag("searchsorted", out_int32), indices)
+
+
+def _check_bounds(bounds: Any, values: Any) -> None:
+    if not bounds.ndim:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+                           "dimension")
+    if bounds.ndim == 1:
+        return
+    if not values.ndim:
+        raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is "
+                           f"1, but we got boundaries tensor dim({bounds.ndim}) and input value's dim(0) numel(1)")
+    if bounds.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions "
+                           "of boundaries tensor and input value tensor must match, but we got boundaries tensor "
+                           f"{[*bounds.shape]} and input value tensor {[*values.shape]}")
+
+
+def _sorter(bounds: Any, sorter: Any) -> Any:
+    """The indices that sort the values."""
+    indices = array_of("searchsorted", sorter, "sorter")
+    if indices.shape != bounds.shape:
+        raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+                           f"{[*bounds.shape]}and got sorter tensor {[*indices.shape]}")
+    if indices.dtype != np.int64:
+        raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
+                           f"{torch_dtype.of[indices.dtype].legacy}")
+    if indices.size and (indices.min() < 0 or indices.max() >= bounds.shape[-1]):
+        raise RuntimeError("torch.searchsorted(): sorter index out of range")
+    return indices
+
+
+def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = False, right: bool = False,
+              self: Any = None, out: Any = None) -> Any:
+    """In which bucket between the sorted 1-d `boundaries` each value is; one that equals a boundary, in that below it.
+
+    With `right` in that above it. `input` may be a number.
+
+    >>> import retrograd as torch
+    >>> torch.bucketize(torch.tensor([0., 2., 9.]), torch.tensor([1., 2., 3.]))
+    tensor([0, 1, 3])
+    """
+    input = self if input is None else input
+    if not isinstance(boundaries, TensorBase) or not isinstance(input, (TensorBase, *NUMBER)):
+        raise invalid("bucketize", input, boundaries)
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
+
+
+def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:
+    """How many elements are in each of `bins` bins of one width from `min` to `max`, in the input's dtype.
+
+    Where both are 0 they are the extremes of the input. What lies outside, and nan, is not counted. Raises
+    NotImplementedError for ints.
+    """
+    if out is not None:
+        return into(out, histc, input, bins, min, max)
+    array_of("histc", input)
+    low, high = number("histc", "min", 3, min), number("histc", "max", 4, max)
+    return _histc(input, as_int("histc", bins, "bins"), low, high)
+
+
+def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False,
+              out: Any = None) -> Any:
+    """How many elements (or how much of their `weight`) are in each bin, and where those end, as `(hist, bin_edges)`.
+
+    `bins` is how many of one width there are, over the `range` or between the extremes, or a 1-d tensor of edges. With
+    `density` the integral over all bins is 1.
+
+    >>> import retrograd as torch
+    >>> torch.histogram(torch.tensor([1., 2., 2., 4.]), 3).hist
+    tensor([1., 2., 1.])
+    """
+    if out is not None:
+        return into(out, histogram, input, bins, range=range, weight=weight, density=density)
+    array_of("histogram", input)
+    if isinstance(bins, TensorBase):
+        if range is not None:
+            raise invalid("histogram", input, bins, range)
+        edges: Any = bins._array
+    else:
+        edges = as_int("histogram", bins, "bins")
+    return return_types.histogram(_binned("histogram", input, weight, edges, range, density))
+
+
+def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+    """The same of points, whose coordinates lie along the last dimension, as `(hist, bin_edges)`.
+
+    `bins` is how many there are along each dimension, for all or one by one, or a 1-d tensor of edges for each; `range`
+    holds the ends of each dimension, one pair after the other. `bin_edges` is a tuple of tensors.
+    """
+    array = array_of("histogramdd", input)
+    if array.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions, but got "
+                           f"{array.ndim} dimensions")
+    dims = array.shape[-1]
+    given = [*bins] if isinstance(bins, (tuple, list)) else [bins] * dims
+    if any(isinstance(each, TensorBase) for each in given):
+        if len(given) != dims:
+            raise RuntimeError(f"torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional "
+                               f"histogram but got {len(given)}")
+        edges: tuple[Any, ...] = tuple([array_of("histogramdd", each, "bins", 2) for each in given])
+    else:
+        if len(given) != dims:
+            raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+        edges = tuple([as_int("histogramdd", each, "bins") for each in given])
+    hist, *places = _binned("histogramdd", input, weight, edges, range, density)
+    return return_types.histogramdd((hist, tuple(places)))
+
+
+def _binned(name: str, input: Any, weight: Any, edges: Any, range: Any, density: Any) -> Any:
+    span = None if range is None else tuple(map(float, range))
+    even, weighted = _histograms[name]
+    if weight is None:
+        return even(input, edges, span, bool(density))
+    array_of(name, weight, "weight", 4)
+    return weighted(input, weight, edges, span, bool(density))
+
+
+class HistogramMethods:
+    """Histograms, as methods."""
+
+    __slots__ = ()
+
+    histc, histogram = histc, histogram

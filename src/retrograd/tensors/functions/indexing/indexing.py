@@ -1,0 +1,362 @@
+"""`x[…]`, read and written: a key becomes a chain of views, one a dimension, and at the end one read by arrays.
+
+The chain is PyTorch's: ints select, slices narrow (full ones are passed over), None and bools add a dimension, and
+all index arrays together make one `index` or `index_put`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import F64, dtype as torch_dtype
+from ....errors import warn
+from ....graph.versions import writing
+from ....kernels.elementwise.arithmetic import overwrite
+from ....kernels.indexing import indexing as kernels
+from ....modes import local
+from ....ops.elementwise import arithmetic
+from ....ops.framework import Op
+from ....ops.indexing import indexing as ops
+from ....ops.shape import alias, unsqueeze
+from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.options import filling
+from ...recording.calls import make_view, recorded
+from ...recording.inplace import check_writable, write, written
+from ...state.base import ORDINARY, TensorBase, edge_of, plain, requires
+from ...state.writable import refuse_overlap, unlock, unlocked
+from ..shapes.shape import broadcast_to, view
+from . import gathering, masking
+from .masking import put, static_index
+
+_select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
+_unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
+newaxis = None                                          # as in x[newaxis]
+# One step of a key: the recorded call, its operator, and what both take after the tensor.
+Step = tuple[Callable[..., Any], Op, tuple[Any, ...]]
+_NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+
+
+# Reading
+
+def getitem(input: Any, key: Any) -> Any:
+    """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy where an array indexes.
+
+    Raises IndexError for what is outside, ValueError for a step that is not positive.
+    """
+    kind = type(key)
+    if kind is int:
+        return _select(input, 0, _place(key, input._array.shape, 0, 0))
+    if kind is slice:
+        _refuse_stale(input)
+        return _slice(input, 0, *_range(key, input._array.shape, 0))
+    if isinstance(key, np.integer):
+        return getitem(input, int(key))
+    steps, arrays = _parse(input, _keys(key))
+    if arrays is None and len(steps) > 1 and not requires(input):
+        return _whole_view(input, steps)
+    part = input
+    for call, _, options in steps:
+        part = call(part, *options)
+    if arrays is None:
+        return part if steps else _alias(part)
+    return _index(part, arrays)
+
+
+def _refuse_stale(input: Any) -> None:
+    """Refuse a view whose base was written to, if it cannot be followed, before what else is wrong with a key."""
+    if input._meta is not None and input._meta.creation != ORDINARY and local.thread.grad:
+        edge_of(input)
+
+
+def _whole_view(input: Any, steps: list[Step]) -> Any:
+    """All steps as one view: where nothing is recorded, the ones between would go unseen."""
+    result = plain(_taken(steps, input._array))
+    make_view(result, input, partial(_taken, steps), ORDINARY)
+    return result
+
+
+def _taken(steps: list[Step], base: Any) -> Any:
+    """The steps of a key, taken of an array or of anything that an operator knows."""
+    for _, op, options in steps:
+        base = op(base, *options)
+    return base
+
+
+def _place(index: int, shape: Sequence[int], dim: int, place: int) -> int:
+    """An int of a key, counted from the front. A message speaks of its `place` in the key, as in PyTorch."""
+    if not shape and not index:
+        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+                         "to convert a 0-dim tensor to a number")
+    size = shape[dim] if shape else 0
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
+    return index if index >= 0 else index + size
+
+
+def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
+    """The start, stop and step of a slice, within the dimension."""
+    start, stop, step = key.indices(shape[dim] if shape else 0)
+    if step < 0:
+        raise ValueError("step must be greater than zero. Use flip() to reverse a dimension.")
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    return start, max(start, stop), step
+
+
+def _keys(key: Any) -> tuple[Any, ...]:
+    """A key as a tuple. A list that holds more than numbers is one too, as NumPy once had it."""
+    if type(key) is tuple:
+        return key
+    if type(key) is list and len(key) < 32 and any([
+            k is None or k is Ellipsis or isinstance(k, (slice, list, tuple, TensorBase, np.ndarray)) for k in key]):
+        warn(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+            "2.9; use x[tuple(seq)] instead of x[seq].", UserWarning)
+        return tuple(key)
+    return (key,)
+
+
+def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
+    """The chain of views that a key asks for, and the index arrays of the last of them (None where there is none)."""
+    shape = input._array.shape
+    items: list[Any] = []
+    used = 0
+    for k in keys:
+        if type(k) is int or type(k) is slice:
+            used += 1
+        elif k is not None and k is not Ellipsis:
+            k = _item(k)
+            used += 0 if k is True or k is False else _width(k)
+        items.append(k)
+    if used > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    _refuse_stale(input)
+    steps: list[Step] = []
+    arrays: list[Any] = []
+    sizes = [*shape]
+    dim = 0                                         # in the view so far
+    for place, k in enumerate(items):
+        kind = type(k)
+        if kind is int:
+            steps.append((_select, ops.select, (dim, _place(k, sizes, dim, place))))
+            del sizes[dim]
+        elif kind is slice:
+            bounds = _range(k, sizes, dim)
+            if bounds != (0, sizes[dim], 1) or k.start:
+                steps.append((_slice, ops.slice_, (dim, *bounds)))
+            dim += 1
+        elif k is Ellipsis:
+            dim += len(shape) - used
+        elif k is None or kind is bool:
+            steps.append((_unsqueeze, unsqueeze, (dim,)))
+            sizes.insert(dim, 1)
+            if k is not None:
+                _note(arrays, dim, np.zeros(int(k), np.int64))
+            dim += 1
+        else:
+            _note(arrays, dim, k)
+            dim += _width(k)
+    return steps, _compact(arrays) if arrays else None
+
+
+def _width(item: Any) -> int:
+    """How many dimensions an item of a key takes up."""
+    return item.ndim if type(item) is np.ndarray and item.dtype.kind == "b" else 1
+
+
+def _note(arrays: list[Any], dim: int, array: Any) -> None:
+    """Put an index array where its dimension is."""
+    arrays += [None] * (dim + 1 - len(arrays))
+    arrays[dim] = array
+
+
+def _compact(arrays: list[Any]) -> tuple[Any, ...]:
+    """The arrays without the places that a mask of several dimensions takes up besides its own."""
+    kept: list[Any] = []
+    skip = 0
+    for array in arrays:
+        if skip:
+            skip -= 1
+        else:
+            kept.append(array)
+            skip = 0 if array is None else _width(array) - 1
+    return tuple(kept)
+
+
+def _item(key: Any) -> Any:
+    """One item of a key that is not plainly an int, a slice, None or Ellipsis: an int, a bool or an index array."""
+    if type(key) is bool or isinstance(key, slice):
+        return key
+    if isinstance(key, TensorBase):
+        array = key._array
+        if array.ndim == 0 and array.dtype.kind in "biu":
+            return array.item() if array.dtype.kind == "i" else bool(array)      # bytes are an old kind of bools
+        return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
+    if isinstance(key, np.ndarray):
+        if key.ndim == 0 and key.dtype.kind in "iu":
+            return int(key)
+        return _as_index(key)
+    if isinstance(key, (list, tuple, range)):
+        if any([isinstance(k, TensorBase) for k in key]):
+            key = [k._array if isinstance(k, TensorBase) else k for k in key]
+        return _as_index(np.asarray(key)) if len(key) else np.zeros(0, np.int64)
+    if isinstance(key, np.bool_) or not hasattr(type(key), "__index__"):
+        if isinstance(key, str):
+            raise TypeError(f"new(): invalid data type 'str': {key!r} is no index")
+        name = f"numpy.{type(key).__name__}" if isinstance(key, np.generic) else type(key).__name__
+        raise IndexError(_NO_INDEX.format(name))
+    return key.__index__()
+
+
+def _as_index(array: np.ndarray[Any, Any]) -> Any:
+    """An array of NumPy's, or one made of a list, as an index."""
+    if array.dtype.kind in "OUS":
+        raise TypeError("new(): invalid data type: an index is made of integers or bools")
+    if array.dtype == np.uint8 and array.ndim:
+        return static_index(array)
+    return array if array.dtype.kind == "b" else array.astype(np.int64)
+
+
+# Writing
+
+def setitem(input: Any, key: Any, value: Any) -> None:
+    """Write a number or a tensor over the part that a key names, in this tensor's dtype.
+
+    Raises RuntimeError where the shape does not fit, and where autograd could not follow the write.
+    """
+    if not isinstance(value, TensorBase):
+        value = plain(_number(input._array.dtype, value))
+    if key is False:
+        return
+    kind = type(key)
+    if kind is int:
+        steps, arrays = [(_select, ops.select, (0, _place(key, input._array.shape, 0, 0)))], None
+    else:
+        steps, arrays = _parse(input, (None,) if key is True else _keys(key))
+    if local.thread.grad and (requires(input) or requires(value)):
+        _record(input, steps, arrays, value)
+        return
+    target = _taken(steps, input._array)
+    if not target.flags.writeable:
+        target = unlock(target) if arrays is None else unlocked(target)
+    if arrays is None:
+        if value._array.shape == target.shape:
+            refuse_overlap(target, value._array)
+        writing(target)
+        try:
+            overwrite(target, value._array)
+        except ValueError:
+            broadcast_to(_stripped(value), target.shape)        # says what does not fit
+            raise
+    else:
+        masking.check_values(target, value._array, arrays)
+        values = value._array
+        lead = _leading_ones(values.shape)
+        values = values.reshape(values.shape[lead:]) if lead else values
+        masking.check_put(target, values, arrays, False)
+        writing(target)
+        kernels.put_into(target, values, arrays, False)
+    written(input)
+
+
+def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value: Any) -> None:
+    """The write as operations on a chain of views."""
+    target = input
+    for call, _, options in steps:
+        target = call(target, *options)
+    array, shape = target._array, value._array.shape
+    if arrays is not None:
+        value = _stripped(value, False)
+        check_writable(target, True)
+        put(1, target, arrays, value, False)
+    elif shape == array.shape:
+        write(arithmetic.copy, target, (value,), overwrite)
+    elif not shape:
+        write(arithmetic.fill_tensor, target, (value,), overwrite)
+    else:
+        value = _stripped(value)
+        if value._array.shape != array.shape:
+            value = broadcast_to(value, array.shape)
+        write(arithmetic.copy, target, (value,), overwrite)
+
+
+def _stripped(value: Any, always: bool = True) -> Any:
+    """`value` without leading dimensions of size 1: a view, `always` or only where there are any."""
+    shape = value._array.shape
+    lead = _leading_ones(shape)
+    return view(value, shape[lead:]) if lead or always else value
+
+
+def _leading_ones(shape: tuple[int, ...]) -> int:
+    return next((d for d, n in enumerate(shape) if n != 1), len(shape))
+
+
+def _number(dtype: np.dtype[Any], value: Any) -> Any:
+    """A Python number as a 0-d array."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        kind = f"{'numpy.' if isinstance(value, np.ndarray) else ''}{type(value).__name__}"
+        raise TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Make a tensor of it "
+                        "first, with torch.tensor(...).")
+    if isinstance(value, int) and not -2**63 <= value < 2**64:
+        raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
+    if dtype == np.float16:                             # which PyTorch writes by way of double
+        value = filling(value, F64)
+        return local.thread.quiet.run(np.asarray, value, dtype)
+    return np.asarray(filling(value, dtype), dtype)
+
+
+# Views by number and range
+
+def select(input: Any, dim: int, index: int) -> Any:
+    """The slice number `index` along `dim`, a view without that dimension."""
+    shape = array_of("select", input).shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis, number = axis_of("select", dim, len(shape)), as_int("select", index, "index")
+    if not -shape[axis] <= number < shape[axis]:
+        raise IndexError(f"select(): index {number} out of range for tensor of size {list(shape)} at dimension {axis}")
+    return _select(input, axis, number % shape[axis])
+
+
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+    """`length` slices along `dim` from `start` on, a view."""
+    shape = array_of("narrow", input).shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    axis, first = axis_of("narrow", dim, len(shape)), as_int("narrow", start, "start")
+    size = shape[axis]
+    if not -size <= first <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {first})")
+    first = first + size if first < 0 else first
+    if first > size - length:
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
+    return _slice(input, axis, first, first + length, 1)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = gathering.NUMPY
+
+
+class IndexingMethods:
+    """Indexing, as methods."""
+
+    __slots__ = ()
+
+    __getitem__, __setitem__ = getitem, setitem
+    select, narrow = select, narrow
+    gather, take, index_select = gathering.gather, gathering.take, gathering.index_select
+    take_along_dim, masked_select = gathering.take_along_dim, masking.masked_select
+    scatter, scatter_ = gathering.scatter, gathering.scatter_
+    scatter_add, scatter_add_ = gathering.scatter_add, gathering.scatter_add_
+    index_add, index_add_ = gathering.index_add, gathering.index_add_
+    index_copy, index_copy_ = gathering.index_copy, gathering.index_copy_
+    index_fill, index_fill_ = gathering.index_fill, gathering.index_fill_
+    index_put, index_put_ = masking.index_put, masking.index_put_
+    masked_fill, masked_fill_ = masking.masked_fill, masking.masked_fill_

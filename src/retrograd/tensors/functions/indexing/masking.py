@@ -1,0 +1,130 @@
+"""Reading and writing where a mask says, or where several index tensors together do, as functions and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import C_NAMES, I64, dtype as torch_dtype
+from ....errors import warn
+from ....kernels.indexing import gathering as elements, indexing as kernels
+from ....kernels.shape import common_shape
+from ....ops.indexing import indexing as ops
+from ...arguments.dims import array_of
+from ...arguments.options import filling, number
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import TensorBase
+from ...state.writable import refuse_overlap
+from .gathering import writer
+
+_masked_select = recorded(ops.masked_select)
+# As in `gathering`: (the call that makes a new tensor, the call that writes in place).
+_INDEX_PUT = recorded(ops.index_put), writer(ops.index_put, kernels.put_into)
+_MASKED_FILL = recorded(ops.masked_fill), writer(ops.masked_fill, elements.masked_fill_into)
+_MASKED_FILL_TENSOR = (recorded(ops.masked_fill_tensor),
+                       writer(ops.masked_fill_tensor, elements.masked_fill_tensor_into))
+
+
+# Several dimensions
+
+def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+    array_of("index_put", input)
+    for i, each in enumerate(indices):
+        if not isinstance(each, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
+    arrays = tuple([static_index(each._array) for each in indices])
+    return put(place, input, arrays, values, accumulate)
+
+
+def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+    """`index_put` with arrays for indices; in place where `place` is 1."""
+    array = array_of("index_put", values, "values", 3)
+    if place:
+        check_values(input._array, array, indices)
+    check_put(input._array, array, indices, accumulate)
+    return _INDEX_PUT[place](input, values, indices, accumulate)
+
+
+def check_values(target: Any, values: Any, indices: tuple[Any, ...]) -> None:
+    """Refuse to write what is also read, but for one number where a mask says."""
+    if values.size != 1 or not kernels.by_mask(indices):
+        refuse_overlap(target, values, whole=True)
+
+
+def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
+    """Refuse values of another dtype, once their shape is found to fit. One value for a mask is cast as a number is."""
+    if values.dtype != target.dtype:
+        one = not accumulate and values.size == 1 and kernels.by_mask(indices)
+        error = kernels.misfit(target.shape, indices, () if one else values.shape, one)
+        if one and error is None:
+            filling(values.item(), target.dtype)
+            return
+        if error is not None:
+            raise error
+        have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the "
+                           f"destination and {have} for the source.")
+
+
+def static_index(array: Any) -> Any:
+    """An index as one that nobody else can write to. Raises IndexError for a dtype that is no index."""
+    if array.dtype == I64:
+        return array.copy()
+    if array.dtype.kind == "b":
+        return array.copy()
+    if array.dtype == np.uint8:
+        warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+        return array.astype(bool)
+    if array.dtype == np.int32:
+        return array.astype(I64)
+    raise IndexError("tensors used as indices must be long, int, byte or bool tensors. This one is "
+                     f"torch.{array.dtype.name}.")
+
+
+def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """A copy with `values` written where the indices say, one tensor for each leading dimension, or added there."""
+    return _index_put(0, input, indices, values, accumulate)
+
+
+def index_put_(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """`index_put`, written over the tensor itself."""
+    return _index_put(1, input, indices, values, accumulate)
+
+
+# By a mask
+
+def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
+    array, chosen = array_of("masked_fill", input), array_of("masked_fill", mask, "mask", 2)
+    if chosen.dtype.kind != "b":
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
+                           f"{C_NAMES[chosen.dtype.name]}")
+    shapes = array.shape, chosen.shape
+    common_shape(*(shapes if place else shapes[::-1]))
+    if isinstance(value, TensorBase):
+        if value._array.ndim:
+            raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value._array.ndim} dimension(s).")
+        return _MASKED_FILL_TENSOR[place](input, value, mask)
+    return _MASKED_FILL[place](input, mask, filling(number("masked_fill", "value", 3, value), array.dtype))
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """A number where the mask is true, the tensor elsewhere; both are broadcast to one shape."""
+    return _masked_fill(0, input, mask, value)
+
+
+def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
+    """`masked_fill`, written over the tensor itself."""
+    return _masked_fill(1, input, mask, value)
+
+
+def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
+    """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
+    array_of("masked_select", input)
+    if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
+    common_shape(mask._array.shape, input._array.shape)
+    return _masked_select(input, mask) if out is None else into(out, _masked_select, input, mask)

@@ -1,0 +1,267 @@
+"""Values brought together at places that another tensor names, as functions and methods; and numbers of places.
+
+An index tensor is of int64 or int32 and, but for `put`, counts from the front. Raises IndexError or RuntimeError for an
+index that is outside, TypeError for what is no tensor.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import I64, dtype as torch_dtype, refuse
+from ....kernels.indexing import gathering as elements, indexing as places, scattering as kernels
+from ....kernels.shape import clash
+from ....ops.indexing import indexing, scattering as ops
+from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.options import refuse_complex_gradient
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import plain
+from ..shapes.joining import unbind
+from .gathering import check_elements, check_types, int_index, writer
+
+# As in `gathering`: (the call that makes a new tensor, the call that writes in place).
+_SCATTER = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
+    "sum": ops.scatter_reduce_sum, "prod": ops.scatter_prod, "mean": ops.scatter_mean, "amax": ops.scatter_extreme,
+    "amin": ops.scatter_extreme}.items()}
+_INDEX = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
+    "prod": ops.index_prod, "mean": ops.index_mean, "amax": ops.index_extreme, "amin": ops.index_extreme}.items()}
+_MASKED = recorded(indexing.masked_scatter), writer(indexing.masked_scatter, elements.masked_scatter_into)
+_PUT = recorded(indexing.put), writer(indexing.put, elements.put_over)
+
+
+# Element by element along one dimension
+
+def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+    array, source = array_of("scatter_reduce", input), array_of("scatter_reduce", src, "src", 4)
+    axis = axis_of("scatter_reduce", dim, array.ndim)
+    if reduce not in _SCATTER:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    index = int_index("scatter", index)
+    check_types(array, source)
+    if index._array.size:
+        axis_of("scatter_reduce", dim, source.ndim)
+        check_elements("scatter", array, index._array, axis, source)
+        refuse(array.dtype, f"scatter_gather_tensor_cpu_reduce_{reduce}",
+                     {"amax": "c", "amin": "c", "mean": "b"}.get(reduce, ""))
+    if not place:
+        refuse_complex_gradient("scatter_reduce", input)
+        refuse_complex_gradient("scatter_reduce", src)
+    return _SCATTER[reduce][place](input, src, index, axis, reduce, bool(include_self))
+
+
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True,
+                   out: Any = None) -> Any:
+    """A copy with elements of `src` combined with those along `dim` that `index` names, for a matrix and dim 0
+    `src[i, j]` with `out[index[i, j], j]`.
+
+    `reduce` is "sum", "prod", "mean", "amax" or "amin". Without `include_self` what was there does not count where
+    something comes. Elements that are the extreme together share its gradient.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([1., 2.]).scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), "mean")
+    tensor([3., 2.])
+    """
+    if out is not None:
+        return into(out, scatter_reduce, input, dim, index, src, reduce, include_self=include_self)
+    return _scatter_reduce(0, input, dim, index, src, reduce, include_self)
+
+
+def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """`scatter_reduce`, written over the tensor itself."""
+    return _scatter_reduce(1, input, dim, index, src, reduce, include_self)
+
+
+# Slice by slice along one dimension
+
+def _check_slices(axis: int, array: Any, numbers: Any, source: Any) -> None:
+    """Refuse slices that do not fit, and numbers that are none."""
+    if numbers.ndim > 1:
+        raise IndexError(f"index_reduce_(): Index is supposed to be a vector, but got dim: {numbers.ndim} with type: "
+                         f"{torch_dtype.of[numbers.dtype].legacy} and size: {[*numbers.shape]}")
+    if numbers.dtype.kind != "i" or numbers.itemsize < 4:
+        raise RuntimeError("index_reduce_(): Expected dtype int32/int64 for index but got: "
+                           f"{torch_dtype.of[numbers.dtype].legacy}")
+    if array.dtype != source.dtype:
+        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, source))
+        raise RuntimeError(f"index_reduce_(): self ({have}) and source ({want}) must have the same scalar type")
+    if axis and axis >= source.ndim:
+        raise RuntimeError(f"index_reduce_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
+                           f"{source.ndim}")
+    count = source.shape[axis] if source.ndim else 1
+    if numbers.size != count:
+        raise RuntimeError(f"index_reduce_(): Number of indices ({numbers.size}) should be equal to source.size(dim): "
+                           f"({count}), for dim: {axis}")
+    rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, source)]
+    if array.ndim != source.ndim or rest[0] != rest[1]:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                           f"self.shape = {[*array.shape]} source.shape = {[*source.shape]}")
+
+
+def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
+    """Refuse what the kernel, which is another for vectors, is not there for."""
+    if not include_self:
+        refuse(array.dtype, "index_reduce_func_exclude_input_init", "cb")
+    if array.ndim <= 1:
+        refuse(array.dtype, "index_func_", "cb")
+    elif reduce == "mean":
+        refuse(array.dtype, "div_floor_cpu", "b")
+    elif reduce != "prod":
+        refuse(array.dtype, "maximum_cpu" if reduce == "amax" else "minimum_cpu", "c")
+
+
+def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> Any:
+    array, values = array_of("index_reduce", input), array_of("index_reduce", source, "source", 4)
+    if reduce not in _INDEX:
+        raise RuntimeError("index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+                           f"{reduce}.")
+    axis = axis_of("index_reduce", dim, array.ndim)
+    _check_slices(axis, array, array_of("index_reduce", index, "index", 3), values)
+    numbers = index._array.astype(I64, copy=False)
+    if values.size:
+        _check_kind(array, reduce, include_self)
+    if not places.within(numbers, array.shape[axis] if array.ndim else 1):
+        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
+    if array.ndim:
+        numbers = np.broadcast_to(numbers.reshape(-1, *(1,) * (values.ndim - 1 - axis)), values.shape)
+    if not place:
+        refuse_complex_gradient("index_reduce", input)
+        refuse_complex_gradient("index_reduce", source)
+    return _INDEX[reduce][place](input, source, plain(numbers), axis, reduce, bool(include_self))
+
+
+def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True,
+                 out: Any = None) -> Any:
+    """A copy with the slices of `source` combined with those along `dim` that `index` names.
+
+    `reduce` is "prod", "mean", "amax" or "amin"; for sums there is `index_add`. See `scatter_reduce`.
+    """
+    if out is not None:
+        return into(out, index_reduce, input, dim, index, source, reduce, include_self=include_self)
+    return _index_reduce(0, input, dim, index, source, reduce, include_self)
+
+
+def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """`index_reduce`, written over the tensor itself."""
+    return _index_reduce(1, input, dim, index, source, reduce, include_self)
+
+
+# By a mask, and by number
+
+def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
+    array, chosen = array_of("masked_scatter", input), array_of("masked_scatter", mask, "mask", 2)
+    values = array_of("masked_scatter", source, "source", 3)
+    if array.dtype != values.dtype:
+        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, values))
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{have} and {want}")
+    if chosen.dtype.kind != "b":
+        raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
+                           f"{torch_dtype.of[chosen.dtype].legacy}")
+    if place and chosen.ndim > array.ndim:
+        raise RuntimeError(f"expand(CPUBoolType{{{[*chosen.shape]}}}, size={[*array.shape]}): the number of sizes "
+                           f"provided ({array.ndim}) must be greater or equal to the number of dimensions in the "
+                           f"tensor ({chosen.ndim})")
+    refusal = clash(chosen.shape, array.shape)
+    if refusal is not None:
+        raise RuntimeError(f"{refusal}. These are the mask and the tensor.")
+    return _MASKED[place](input, source, mask)
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """A copy with the first elements of `source`, in order, where the mask is true.
+
+    Tensor and mask are broadcast to one shape. Raises RuntimeError where the source has not enough elements.
+    """
+    return _masked_scatter(0, input, mask, source)
+
+
+def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
+    """`masked_scatter`, written over the tensor itself."""
+    return _masked_scatter(1, input, mask, source)
+
+
+def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> Any:
+    array, numbers = array_of("put", input), array_of("put", index, "index", 2)
+    values = array_of("put", source, "source", 3)
+    if numbers.dtype != I64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
+    if array.dtype != values.dtype:
+        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, values))
+        raise RuntimeError("put_(): self and source expected to have the same dtype, but got self.dtype = "
+                           f"{have} and source.dtype = {want}")
+    if numbers.size != values.size:
+        raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
+                         f"source.numel() = {values.size}, index.numel() = {numbers.size}")
+    if numbers.size and not array.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
+    wrong = places.outside(numbers, array.size)
+    if wrong is not None:
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
+    return _PUT[place](input, source, index, bool(accumulate))
+
+
+def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """A copy with elements of `source` written, or added, at their numbers in row-major order, from either end."""
+    return _put(0, input, index, source, accumulate)
+
+
+def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """`put`, written over the tensor itself."""
+    return _put(1, input, index, source, accumulate)
+
+
+# Numbers of places
+
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
+    """The indices of the first `size` elements that are not zero, one a row; where there are fewer, `fill_value`."""
+    if out is not None:
+        return into(out, nonzero_static, input, size=size, fill_value=fill_value)
+    array = array_of("nonzero_static", input)
+    count = as_int("nonzero_static", size, "size")
+    if count < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    rows = np.full((count, array.ndim), as_int("nonzero_static", fill_value, "fill_value"), np.int64)
+    found = np.argwhere(array)[:count]
+    rows[:len(found)] = found
+    return plain(rows)
+
+
+def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
+    """The coordinates of elements, a tensor for each dimension, from their numbers in row-major order.
+
+    Raises TypeError for what is no integer, ValueError for a negative size.
+
+    >>> import retrograd as torch
+    >>> torch.unravel_index(torch.tensor([4, 1]), (3, 2))
+    (tensor([2, 0]), tensor([0, 1]))
+    """
+    array = array_of("unravel_index", indices, "indices")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = [*itertools.accumulate((*sizes[1:], 1)[::-1], operator.mul)][::-1] if sizes else []
+    rows = np.floor_divide(array[..., None], np.array(steps, np.int64)) % np.array(sizes, np.int64)
+    return unbind(plain(rows), -1)
+
+
+class ScatteringMethods:
+    """Values brought together, as methods."""
+
+    __slots__ = ()
+
+    scatter_reduce, scatter_reduce_ = scatter_reduce, scatter_reduce_
+    index_reduce, index_reduce_ = index_reduce, index_reduce_
+    masked_scatter, masked_scatter_ = masked_scatter, masked_scatter_
+    put, put_, nonzero_static = put, put_, nonzero_static

@@ -1,0 +1,98 @@
+"""`segment_reduce`: rows that lie one after the other, reduced in groups of given lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import require, unimplemented
+from ....kernels.indexing.segments import segments_of
+from ....ops.indexing import segments as ops
+from ...arguments.dims import axis_of
+from ...arguments.options import check_tensor, number
+from ...recording.calls import recorded
+from ...state.base import TensorBase, plain
+
+_OPS = {"sum": recorded(ops.segment_sum), "mean": recorded(ops.segment_mean), "prod": recorded(ops.segment_prod),
+        "max": recorded(ops.segment_extreme), "min": recorded(ops.segment_extreme)}
+_SPELLED = {"amax": "max", "amin": "min"}
+
+
+def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None = None,
+                   indices: TensorBase | None = None,
+                   offsets: TensorBase | None = None, axis: int = 0, unsafe: bool = False,
+                   initial: float | None = None) -> TensorBase:
+    """Sum, mean, max, min or prod of each segment of `data` along `axis`.
+
+    `lengths` says how many elements each segment has; or `offsets`, where each begins and the last one ends. They may
+    have dimensions in front of `axis`, as `data` has. A segment without elements is `initial`, or 0, nan, -inf, inf
+    or 1. Raises RuntimeError where lengths do not add up to the size of `data`, unless `unsafe` is set.
+
+    >>> import retrograd as torch
+    >>> torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "mean", lengths=torch.tensor([1, 3]))
+    tensor([1., 3.])
+    """
+    check_tensor("segment_reduce", data, "data")
+    if not isinstance(reduce, str):
+        raise TypeError(f"segment_reduce(): argument 'reduce' (position 2) must be str, not {type(reduce).__name__}")
+    for name, given in (("lengths", lengths), ("indices", indices), ("offsets", offsets)):
+        if given is not None and not hasattr(given, "_array"):
+            raise TypeError(f"segment_reduce(): argument '{name}' must be Tensor, not {type(given).__name__}")
+    if initial is not None:
+        try:
+            initial = number("segment_reduce", "initial", 0, initial)
+        except TypeError:
+            raise TypeError("segment_reduce(): argument 'initial' must be Number, not "
+                            f"{type(initial).__name__}") from None
+    array = data._array
+    dim = axis_of("segment_reduce", axis, array.ndim)
+    kind = _SPELLED.get(reduce, reduce)
+    if kind not in _OPS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet. Say where segments end by "
+                           "lengths or offsets.")
+    bounds = _bounds(array, lengths, offsets, dim, unsafe)
+    require(array.dtype.kind == "f", "_segment_reduce_cpu", array.dtype)
+    index = segments_of(bounds, array.shape[dim], dim, array.shape)
+    counts = np.diff(bounds, axis=-1).reshape(*bounds.shape[:-1], -1, *(1,) * (array.ndim - dim - 1))
+    result: TensorBase = _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)
+    return result
+
+
+def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> Any:
+    """Where the segments begin and the last one ends, along the last dimension. Lengths come before offsets."""
+    if lengths is None and offsets is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    name, given = ("lengths", lengths._array) if lengths is not None else ("offsets", offsets._array)
+    if given.ndim > array.ndim:
+        raise RuntimeError(f"Expected data.dim() >= {name}_value.dim() to be true, but got false. They have "
+                           f"{array.ndim} and {given.ndim} dimensions.")
+    if dim != given.ndim - 1:
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {dim}.")
+    if given.shape[:-1] != array.shape[:dim]:
+        raise RuntimeError(f"segment_reduce(): {name} of shape {[*given.shape]} has to begin as data of shape "
+                           f"{[*array.shape]} does.")
+    size = array.shape[dim]
+    if lengths is not None:
+        if not given.size:
+            raise RuntimeError("min(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                               "reduction dim with the 'dim' argument. There are no lengths.")
+        if not unsafe:
+            if given.min() < 0:
+                raise RuntimeError("lengths contains negative value!")
+            if (given.sum(axis=-1) != size).any():
+                raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to "
+                                   "data.size(lengths.dim()-1) when !unsafe.")
+    if given.dtype.name not in ("int32", "int64"):
+        raise unimplemented(f"_segment_reduce_{name}_cpu_kernel1", given.dtype)
+    if lengths is not None:
+        given = np.cumsum(np.concatenate((np.zeros((*given.shape[:-1], 1), np.int64), given), axis=-1), axis=-1)
+    elif not given.shape[-1]:
+        raise RuntimeError("segment_reduce(): offsets needs one number more than there are segments, and has none.")
+    if (np.diff(given, axis=-1) < 0).any():
+        raise RuntimeError("Expected segment_length >= 0 to be true, but got false. Offsets have to go up.")
+    if given.size and (given.min() < 0 or given.max() > size):
+        raise RuntimeError(f"segment_reduce(): a segment reaches out of data, whose size there is {size}.")
+    return given.astype(np.int64)

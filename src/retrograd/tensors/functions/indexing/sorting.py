@@ -1,0 +1,293 @@
+"""Order: extremes and where they are, medians, sorting, running sums and products, counting, as functions and methods.
+
+What has values and indices returns them as a named tuple of `return_types`; indices are int64 and have no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import BOOL_, C_NAMES
+from ....kernels.reductions import nonempty
+from ....ops import reductions, scans
+from ....ops.indexing import sorting as ops
+from ...arguments import return_types
+from ...arguments.dims import REQUIRED, array_of, as_int, axis_of, given_dim
+from ...arguments.options import element_type
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...recording.out import into
+from ...state.base import TensorBase, plain
+from ..reductions import flag, type_of_result
+
+_median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
+_mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
+_cumsum, _cumprod = recorded(scans.cumsum), recorded(scans.cumprod)
+_logcumsumexp = recorded(scans.logcumsumexp)
+_nonzero, _bincount, _stable_sort = recorded(ops.nonzero), recorded(ops.bincount), recorded(ops.stable_sort)
+
+
+def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bool) -> Callable[..., Any]:
+    """max or min."""
+    of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
+
+    def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None,
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            if isinstance(dim, TensorBase) or other is not None:
+                return into(out, pairwise, input, dim if other is None else other)
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims,
+                        rule=f"{name}_all" if dim is None and axis is None else f"{name}_dim")
+        array = array_of(name, input)
+        if isinstance(dim, TensorBase) or other is not None:
+            return pairwise(input, dim if other is None else other)
+        dim = dim if axis is None else axis
+        if dim is not None:
+            dim = axis_of(name, dim, array.ndim)
+            if array.size == 0:
+                nonempty(f"{name}()", array.shape, (dim,))
+            return named(along(input, dim, flag(name, keepdim, keepdims), largest))
+        if keepdim or keepdims:
+            raise TypeError(f"{name}() received an invalid combination of arguments: keepdim needs a dim. For several "
+                            f"dims, or all of them, use a{name}().")
+        if array.size == 0:
+            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                               "reduction dim with the 'dim' argument.")
+        return of_all(input, largest)
+
+    word = "largest" if largest else "smallest"
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"The {word} element; with `dim` the {word} along it, as `(values, indices)`; of two tensors, one by one."
+        "\n\n    Elements that tie share the gradient; with `dim` the first gets it, and is what `indices` says.")
+    return function
+
+
+max = _extreme("max", reductions.max_all, ops.max_dim, np.maximum, True)
+min = _extreme("min", reductions.min_all, ops.min_dim, np.minimum, False)
+
+
+def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool) -> Callable[..., Any]:
+    """median or nanmedian."""
+    along, named = recorded(along), getattr(return_types, name)
+
+    def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            if dim is None and axis is None:
+                raise TypeError(f"{name}() missing 1 required positional arguments: \"dim\"")
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
+        array = array_of(name, input)
+        dim = dim if axis is None else axis
+        if dim is None:
+            return of_all(input, ignore_nan)
+        return named(along(input, axis_of(name, dim, array.ndim), flag(name, keepdim, keepdims), ignore_nan))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        "The median of all elements; with `dim` the medians along it, as `(values, indices)`. Of an even number it is "
+        f"the lower of the two in the middle.\n\n    A nan is {'left out' if ignore_nan else 'the result'}.")
+    return function
+
+
+median = _middle("median", _median, ops.median_dim, False)
+nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
+
+
+def mode(input: Any, dim: int = -1, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+         out: Any = None) -> Any:
+    """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
+    if out is not None:
+        return into(out, mode, input, dim, keepdim, axis=axis, keepdims=keepdims)
+    place = axis_of("mode", dim if axis is None else axis, array_of("mode", input).ndim)
+    return return_types.mode(_mode(input, place, flag("mode", keepdim, keepdims)))
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+             out: Any = None) -> Any:
+    """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
+
+    Raises RuntimeError where there are fewer than k, and IndexError where there are none.
+    """
+    if out is not None:
+        return into(out, kthvalue, input, k, dim, keepdim, axis=axis, keepdims=keepdims)
+    array = array_of("kthvalue", input)
+    k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim if axis is None else axis, array.ndim)
+    nonempty("kthvalue()", array.shape, (axis,))
+    if not 1 <= k <= (array.shape[axis] if array.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim, keepdims)))
+
+
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, axis: Any = None,
+         out: Any = None) -> Any:
+    """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([3., 1., 2.]).sort().indices
+    tensor([1, 2, 0])
+    """
+    if out is not None:
+        return into(out, sort, input, dim, descending, stable, axis=axis)
+    axis = axis_of("sort", dim if axis is None else axis, array_of("sort", input).ndim)
+    call = _sort if stable is None else _stable_sort
+    return return_types.sort(call(input, axis, flag("sort", descending, argument="descending")))
+
+
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, axis: Any = None,
+            out: Any = None) -> Any:
+    """The indices that sort the tensor along `dim`."""
+    if out is not None:
+        return into(out, argsort, input, dim, descending, stable, axis=axis)
+    return sort(input, dim, descending, axis=axis)[1]
+
+
+def msort(input: Any, *, out: Any = None) -> Any:
+    """The elements in order along the first dimension."""
+    if out is not None:
+        return into(out, msort, input)
+    return sort(input, 0)[0]
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, axis: Any = None,
+         out: Any = None) -> Any:
+    """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
+
+    Raises RuntimeError where there are fewer than k.
+    """
+    if out is not None:
+        return into(out, topk, input, k, dim, largest, sorted, axis=axis)
+    array = array_of("topk", input)
+    k, axis = as_int("topk", k, "k"), axis_of("topk", dim if axis is None else axis, array.ndim)
+    if not 0 <= k <= (array.shape[axis] if array.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
+
+
+def _refuse_bool(name: str, dtype: Any) -> None:
+    if dtype is not None and element_type(name, dtype) == BOOL_:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'. Leave the dtype out.")
+
+
+def cumsum(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
+    """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
+    dim = given_dim("cumsum", dim, axis)
+    if out is not None:
+        return into(out, cumsum, input, dim, dtype=dtype)
+    axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
+    _refuse_bool("cumsum", dtype)
+    return _cumsum(input, axis, type_of_result("cumsum", input, dtype))
+
+
+def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
+    """The products of the elements so far along `dim`. Bools and ints are multiplied in int64."""
+    dim = given_dim("cumprod", dim, axis)
+    if out is not None:
+        return into(out, cumprod, input, dim, dtype=dtype)
+    axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
+    _refuse_bool("cumprod", dtype)
+    return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
+
+
+def logcumsumexp(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
+    """The logarithms of the sums of the exponentials so far along `dim`, which do not overflow."""
+    dim = given_dim("logcumsumexp", dim, axis)
+    if out is not None:
+        return into(out, logcumsumexp, input, dim)
+    return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
+
+
+def _over_itself(op: Any) -> Callable[..., Any]:
+    """cumsum or cumprod, in place."""
+
+    def function(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None) -> Any:
+        place = axis_of(op.name, given_dim(op.name, dim, axis), array_of(op.name, input).ndim)
+        target = input._array.dtype if dtype is None else element_type(op.name, dtype)
+        if target.kind == "b":
+            raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'. Convert with .long().")
+        have = input._array.dtype
+        if target != have:
+            raise RuntimeError(f"Bad in-place call: input tensor dtype {C_NAMES[have.name]} and output tensor dtype "
+                               f"{C_NAMES[target.name]} should match")
+        write(op, input, (place, target))
+        return input
+
+    function.__name__ = function.__qualname__ = f"{op.name}_"
+    function.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return function
+
+
+def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
+    call, named = recorded(op), getattr(return_types, name)
+
+    def function(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
+        dim = given_dim(name, dim, axis)
+        if out is not None:
+            return into(out, function, input, dim)
+        array = array_of(name, input)
+        ndim = array.ndim
+        if not array.size:                                   # of nothing, PyTorch takes any dim
+            return named(call(input, as_int(name, dim, "dim") % ndim, largest))
+        if ndim == 0 and as_int(name, dim, "dim") not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+        return named(call(input, axis_of(name, dim, ndim), largest))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as "
+                        "`(values, indices)`; of equal ones the last is meant.")
+    return function
+
+
+cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scans.cummin, False)
+
+
+def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
+    """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
+    if out is not None:
+        return into(out, nonzero, input, as_tuple=as_tuple)
+    array_of("nonzero", input)
+    found = _nonzero(input)
+    if not as_tuple:
+        return found
+    rows = found._array if input._array.ndim else np.zeros((len(found._array), 1), np.int64)
+    return tuple([plain(np.ascontiguousarray(column)) for column in rows.T])
+
+
+def argwhere(input: Any) -> Any:
+    """The indices of the elements that are not zero, one a row."""
+    return nonzero(input)
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each of 0, 1, 2 … stands in a 1-d tensor of ints, or the sum of its `weights`."""
+    array_of("bincount", input)
+    return _bincount(input, weights, as_int("bincount", minlength, "minlength"))
+
+
+def _np_cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
+    def cumulative(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
+        return function(a, axis, dtype=dtype) if axis is not None else function(np.reshape(a, (-1,)), 0, dtype=dtype)
+
+    return cumulative
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.cumsum: _np_cumulative(cumsum), np.cumprod: _np_cumulative(cumprod),
+    np.sort: lambda a, axis=-1: sort(a, axis)[0], np.argsort: lambda a, axis=-1: argsort(a, axis),
+    np.argwhere: argwhere, np.nonzero: lambda a: nonzero(a, as_tuple=True),
+}
+
+
+class SortingMethods:
+    """Order, running sums and counting, as methods."""
+
+    __slots__ = ()
+
+    max, min, median, nanmedian, mode, kthvalue = max, min, median, nanmedian, mode, kthvalue
+    sort, argsort, msort, topk = sort, argsort, msort, topk
+    cumsum, cumprod, cummax, cummin, logcumsumexp = cumsum, cumprod, cummax, cummin, logcumsumexp
+    nonzero, argwhere, bincount = nonzero, argwhere, bincount
+    cumsum_, cumprod_ = _over_itself(scans.cumsum), _over_itself(scans.cumprod)

@@ -1,0 +1,105 @@
+"""The different elements of a tensor, and which elements are among others, as functions and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import dtype as torch_dtype, of_scalar
+from ....ops.indexing import uniques as ops
+from ...arguments.dims import array_of, axis_of
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import TensorBase, plain
+from ..elementwise.arithmetic import NUMBER, invalid
+from ..reductions import flag
+
+_unique, _unique_dim = recorded(ops.unique), recorded(ops.unique_dim)
+_unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin)
+
+
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: int | None = None) -> Any:
+    """The different elements in order, or the different slices along `dim`; nan differs from nan.
+
+    With `return_inverse` also which of them each element is, with `return_counts` also how many there are of each.
+    They are in order whatever `sorted` says. A backward pass that comes here fails.
+
+    >>> import retrograd as torch
+    >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    name = "_unique2" if dim is None else "unique_dim"
+    array = array_of(name, input)
+    flag(name, sorted, argument="sorted")
+    if dim is None:
+        found = _unique(input, bool(return_inverse))
+    else:
+        found = _unique_dim(input, _axis(array, dim))
+    return _wanted(found, return_inverse, return_counts)
+
+
+def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None) -> Any:
+    """The elements (or slices along `dim`) without those that equal the one before them; see `unique`."""
+    array = array_of("unique_consecutive", input)
+    found = _unique_consecutive(input, None if dim is None else _axis(array, dim), bool(return_inverse))
+    return _wanted(found, return_inverse, return_counts)
+
+
+def _axis(array: Any, dim: int) -> int:
+    axis = axis_of("unique", dim, array.ndim)
+    if not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return axis
+
+
+def _wanted(found: tuple[Any, ...], return_inverse: bool, return_counts: bool) -> Any:
+    values, inverse, counts = found
+    wanted = (values, *[part for part, asked in ((inverse, return_inverse), (counts, return_counts)) if asked])
+    return wanted if len(wanted) > 1 else values
+
+
+def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
+         element: Any = None, test_element: Any = None, out: Any = None) -> Any:
+    """Whether each of `elements` is equal to any of `test_elements`, or, with `invert`, to none; nan is equal to none.
+
+    Either may be a number, which by name is `element` or `test_element`. `assume_unique` is a promise of which nothing
+    is made here. Raises RuntimeError for bools and complex numbers.
+
+    >>> import retrograd as torch
+    >>> torch.isin(torch.tensor([[1, 2], [3, 4]]), torch.tensor([2, 3]))
+    tensor([[False,  True],
+            [ True, False]])
+    """
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    if out is not None:
+        return into(out, isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
+    if not (isinstance(elements, TensorBase) or isinstance(test_elements, TensorBase)) or not all(
+            isinstance(x, (TensorBase, *NUMBER)) for x in (elements, test_elements)):
+        raise invalid("isin", elements, test_elements)
+    for x in (elements, test_elements):
+        dtype = x._array.dtype if isinstance(x, TensorBase) else of_scalar(x)
+        if dtype.kind in "bc":
+            kind = torch_dtype.of[dtype].legacy
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {kind}. Compare with == instead.")
+    return _isin(elements, test_elements, invert)
+
+
+def _np_isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """NumPy's isin: an array may stand where a tensor does."""
+    return isin(*[plain(x) if isinstance(x, np.ndarray) else x for x in (element, test_elements)], invert=invert)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.isin: _np_isin}
+
+
+class UniqueMethods:
+    """The different elements, as methods."""
+
+    __slots__ = ()
+
+    unique, unique_consecutive = unique, unique_consecutive

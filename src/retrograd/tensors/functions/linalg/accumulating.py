@@ -1,0 +1,221 @@
+"""Matrix products added to something, beta * input + alpha * product, as functions and methods.
+
+Where beta is 0, input counts for nothing, not even a nan. Types are not promoted, except by addr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ....dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy
+from ....ops.linalg import matrix as ops
+from ...arguments.dims import array_of, axis_of
+from ...arguments.options import number
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...recording.out import into
+from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, refuse_bool
+
+
+def _check_addend(x: Any, shape: tuple[int, ...]) -> None:
+    """Raises RuntimeError unless `x` can be expanded to the shape of the product."""
+    if x.ndim > len(shape):
+        raise RuntimeError(f"expand(torch.{legacy(x)}Tensor{{{[*x.shape]}}}, size={[*shape]}): the number of "
+                           f"sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
+                           f"tensor ({x.ndim})")
+    for back in range(1, x.ndim + 1):
+        if x.shape[-back] not in (1, shape[-back]):
+            raise RuntimeError(f"The expanded size of the tensor ({shape[-back]}) must match the existing size "
+                               f"({x.shape[-back]}) at non-singleton dimension {len(shape) - back}.  Target sizes: "
+                               f"{[*shape]}.  Tensor sizes: {[*x.shape]}")
+
+
+def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
+    if x.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
+        which, other = ("self", x) if x.dtype is not mat2.dtype else ("mat1", mat1)
+        raise RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy(other)} and "
+                           f"{legacy(mat2)}. {REMEDY}")
+
+
+def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
+    _same_types(x, mat1, mat2)
+    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
+        if matrix.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): "
+                           "the columns of the first must be as many as the rows of the second")
+    _check_addend(x, (mat1.shape[0], mat2.shape[1]))
+    if mat1.size:
+        refuse_bool("addmm_impl_cpu_", mat2)
+
+
+def _product_shape(batch1: Any, batch2: Any) -> tuple[int, int, int]:
+    """The shape of the products, asked for before anything else. Raises IndexError where a dim of it is missing."""
+    stack, rows = (batch1.shape[axis_of("bmm", dim, batch1.ndim)] for dim in (0, 1))
+    return stack, rows, batch2.shape[axis_of("bmm", 2, batch2.ndim)]
+
+
+def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
+    _check_addend(x, _product_shape(batch1, batch2))
+    if x.dtype is not batch1.dtype:
+        names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
+        raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
+                           f"{names[2]}. {REMEDY}")
+    check_stacks(batch1, batch2, "baddbmm")
+
+
+def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
+    _check_addend(x, _product_shape(batch1, batch2)[1:])
+    for i, array in enumerate((batch1, batch2), 1):
+        if array.ndim != 3:
+            raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
+    if batch1.shape[0] != batch2.shape[0]:
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and "
+                           f"{batch2.shape[0]}")
+    if batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and "
+                           f"{batch2.shape[1]}x{batch2.shape[2]})")
+    _same_types(x, batch1, batch2)
+    refuse_bool("addmm_impl_cpu_", batch2)
+
+
+def _check_addr(x: Any, vec1: Any, vec2: Any) -> None:
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    _check_addend(x, (vec1.size, vec2.size))
+
+
+def _check_bools(arrays: Sequence[Any], beta: Any, alpha: Any) -> None:
+    """Refuse factors that are bools, where what they multiply is not."""
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, bool) and any(array.dtype.kind != "b" for array in arrays):
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+
+
+def _refuse_resizing(x: Any, first: Any, second: Any) -> None:
+    """Refuse to write a product over what has another shape. Factors that do not fit are another matter."""
+    shape = (*first.shape[:-1], *second.shape[first.ndim - 1:])
+    if x.shape != shape and first.ndim > 1 and first.shape[-1:] == second.shape[first.ndim - 2:first.ndim - 1]:
+        raise RuntimeError(f"Bad in-place call: input tensor size {list(x.shape)} and output tensor size {list(shape)} "
+                           "should match")
+
+
+_addmm, _addmv, _addbmm = recorded(ops.addmm), recorded(ops.addmv), recorded(ops.addbmm)
+_baddbmm, _addr = recorded(ops.baddbmm), recorded(ops.addr)
+
+
+def _factors(name: str, beta: Any, alpha: Any) -> tuple[Any, Any]:
+    return number(name, "beta", 4, beta), number(name, "alpha", 5, alpha)
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+    """beta * input + alpha * mat1 @ mat2, for matrices; `input` broadcasts to the product.
+
+    >>> import retrograd as torch
+    >>> torch.addmm(torch.ones(2), torch.eye(2), torch.eye(2))
+    tensor([[2., 1.],
+            [1., 2.]])
+    """
+    if out is not None:
+        return into(out, addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+    x, a, b = array_of("addmm", input), array_of("addmm", mat1, "mat1", 2), array_of("addmm", mat2, "mat2", 3)
+    if not (a.ndim == b.ndim == 2 and x.shape == b.shape[1:] and a.shape[1] == b.shape[0]
+            and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # anything but a layer with a bias
+        _check_addmm(x, a, b)
+    return _addmm(input, mat1, mat2, *_factors("addmm", beta, alpha))
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+    """beta * input + alpha * the products of two stacks of matrices; `input` broadcasts to them."""
+    if out is not None:
+        return into(out, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha)
+    _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
+                   array_of("baddbmm", batch2, "batch2", 3))
+    return _baddbmm(input, batch1, batch2, *_factors("baddbmm", beta, alpha))
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+    """beta * input + alpha * the sum of the products of two stacks of matrices."""
+    if out is not None:
+        return into(out, addbmm, input, batch1, batch2, beta=beta, alpha=alpha)
+    _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
+                  array_of("addbmm", batch2, "batch2", 3))
+    return _addbmm(input, batch1, batch2, *_factors("addbmm", beta, alpha))
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+    """beta * input + alpha * mat @ vec, for a matrix and a vector."""
+    if out is not None:
+        return into(out, addmv, input, mat, vec, beta=beta, alpha=alpha)
+    check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
+    return _addmv(input, mat, vec, *_factors("addmv", beta, alpha))
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+    """beta * input + alpha * the outer product of two vectors, in their common type."""
+    if out is not None:
+        return into(out, addr, input, vec1, vec2, beta=beta, alpha=alpha)
+    arrays = array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3)
+    _check_addr(*arrays)
+    if all(array.dtype.kind in "biu" for array in arrays):
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if isinstance(factor, float):
+                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+    _check_bools(arrays, beta, alpha)
+    return _addr(input, vec1, vec2, *_factors("addr", beta, alpha))
+
+
+def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first: Any, second: Any, beta: float,
+                 alpha: float) -> Any:
+    """The same, in place."""
+    name, (_, left, right, *_) = f"{op.name}_", op.arguments
+    arrays = array_of(name, x), array_of(name, first, left, 2), array_of(name, second, right, 3)
+    if op in (ops.addmm, ops.baddbmm) or (op is ops.addmv and arrays[0].ndim < 2):
+        _refuse_resizing(*arrays)
+    check(*arrays)
+    if op is ops.addr:
+        if arrays[0].ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {arrays[0].ndim}D tensor for input")
+        if arrays[0].shape != (arrays[1].size, arrays[2].size):
+            sizes = ", ".join(f"{n}: {list(a.shape)}" for n, a in zip(("input", "v1", "v2"), arrays, strict=True))
+            raise RuntimeError(f"size mismatch, {sizes}")
+        _check_bools(arrays, beta, alpha)
+    write(op, x, (first, second, beta, alpha))
+    return x
+
+
+def addmm_(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addmm`, written over the tensor itself."""
+    return _over_itself(ops.addmm, _check_addmm, input, mat1, mat2, beta, alpha)
+
+
+def addmv_(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addmv`, written over the tensor itself."""
+    return _over_itself(ops.addmv, check_matrix_vector, input, mat, vec, beta, alpha)
+
+
+def addbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addbmm`, written over the tensor itself."""
+    return _over_itself(ops.addbmm, _check_addbmm, input, batch1, batch2, beta, alpha)
+
+
+def baddbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`baddbmm`, written over the tensor itself."""
+    return _over_itself(ops.baddbmm, _check_baddbmm, input, batch1, batch2, beta, alpha)
+
+
+def addr_(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addr`, written over the tensor itself."""
+    return _over_itself(ops.addr, _check_addr, input, vec1, vec2, beta, alpha)
+
+
+class AccumulatingMethods:
+    """Matrix products added to the tensor, as methods."""
+
+    __slots__ = ()
+
+    addmm, addmv, addbmm, baddbmm, addr = addmm, addmv, addbmm, baddbmm, addr
+    addmm_, addmv_, addbmm_, baddbmm_, addr_ = addmm_, addmv_, addbmm_, baddbmm_, addr_

@@ -1,0 +1,107 @@
+"""Ranks and condition numbers of matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import F32, F64, I64, dtype as torch_dtype
+from ....kernels.shape import common_shape
+from ...arguments.dims import array_of
+from ...recording.overwriting import delivered
+from ...state.base import TensorBase, plain
+from ..elementwise.elementary import nan_to_num
+from ..indexing.masking import masked_fill
+from .determinants import linalg_inv_ex as inv_ex
+from .factorizations import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdvals
+from .matrix_checks import check_floating, check_square
+from .norms import matrix_norm
+
+_NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+
+
+def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
+    """The condition number of matrices: the norm `p` of each times that of its inverse, or for p = 2 (the default) and
+    -2 the ratio of the extreme singular values.
+
+    It is inf where a matrix is singular. Raises RuntimeError for other norms, and unless matrices are square, but for
+    ±2.
+    """
+    array = array_of("linalg_cond", input)
+    if array.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow: the norm is a real number")
+    order = 2 if p is None else p
+    if order not in _NORMS:
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
+    return delivered("linalg_cond", out, _condition(input, array, order))
+
+
+def _condition(input: Any, array: Any, order: Any) -> Any:
+    if not array.size:
+        real = array.real.dtype if array.dtype.kind in "fc" else F32
+        return plain(np.zeros(array.shape[:-2], real))
+    if order in (2, -2):
+        values = svdvals(input)
+        largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, values._array.shape[-1] - 1, 1)
+        return (largest / smallest if order == 2 else smallest / largest).squeeze(-1)
+    check_square(f"linalg.cond(ord={order if isinstance(order, str) else f'{order:g}'})", array)
+    if order == "nuc":
+        values = svdvals(input)
+        return values.sum(-1) * values.reciprocal().sum(-1)
+    check_floating("linalg.inv", array)
+    inverse, info = inv_ex(input)
+    inverse = masked_fill(inverse, plain(info._array[..., None, None] > 0), math.inf)
+    return nan_to_num(matrix_norm(input, order) * matrix_norm(inverse, order), math.inf, math.inf, -math.inf)
+
+
+cond.__name__ = cond.__qualname__ = "cond"
+
+
+def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative bound. Without either, or with an absolute one of 0, the relative one is that of
+    rounding: the larger dim times the precision of the dtype."""
+    name = "torch.linalg.matrix_rank"
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    for which, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, TensorBase) and bound._array.dtype.kind == "c":
+            raise RuntimeError(f"{name}: {which} tensor of complex type is not supported. Got "
+                               f"{torch_dtype.of[bound._array.dtype].legacy}")
+    absolute, relative = (x._array if isinstance(x, TensorBase) else x for x in (atol, rtol))
+    if relative is None:
+        if array.real.dtype not in (F32, F64):
+            raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
+                               "first.")
+        rounding = float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
+        relative = rounding if absolute is None else np.where(np.asarray(absolute) > 0, 0.0, rounding)
+    return (0.0 if absolute is None else absolute), relative
+
+
+def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+                out: Any = None) -> Any:
+    """The rank of matrices: how many singular values are larger than `atol` and than `rtol` times the largest.
+
+    With `hermitian` they are taken of the eigenvalues. Bounds are numbers, or tensors with one for each matrix; `tol`
+    is another name of `atol`, without a relative bound. int64, no gradient. Raises RuntimeError for ints and halves.
+    """
+    array = array_of("linalg_matrix_rank", input)
+    if not all(b is None or isinstance(b, (TensorBase, int, float, np.number)) for b in (tol, atol, rtol)):
+        raise TypeError("linalg_matrix_rank() received an invalid combination of arguments: bounds are numbers or "
+                        "tensors")
+    absolute, relative = _bounds(array, tol, atol, rtol) if array.ndim > 1 else (0.0, 0.0)
+    if array.ndim < 2:
+        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    if array.size:
+        detached = input.detach()
+        values = np.abs((eigvalsh(detached) if hermitian else svdvals(detached))._array)
+        for bound in (absolute, relative):
+            common_shape(np.shape(bound), values.shape[:-1])
+        least = np.maximum(absolute, relative * values.max(-1))
+        ranks = np.count_nonzero(values > least[..., None], axis=-1)
+    else:
+        ranks = np.zeros(array.shape[:-2], np.int64)
+    return delivered("linalg_matrix_rank", out, plain(np.asarray(ranks, I64)))

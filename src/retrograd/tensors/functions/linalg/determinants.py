@@ -1,0 +1,175 @@
+"""Determinants, inverses and pseudoinverses of stacks of square matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import legacy
+from ....kernels.linalg.solving import machine_epsilon
+from ....ops.linalg import solving as ops
+from ...arguments import return_types
+from ...arguments.dims import array_of
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import TensorBase
+from ..elementwise.comparison import where
+from ..elementwise.elementary import log
+from .matrix_checks import check_floating, check_kernel, check_square, matrices, refuse_failures
+
+_det, _slogdet, _inv_ex, _pinv = (recorded(op) for op in (ops.det, ops.slogdet, ops.inv_ex, ops.pinv))
+SINGULAR = ("The diagonal element {i} is zero, the inversion could not be completed because the input matrix is "
+             "singular.")
+
+
+def _decomposed(function: str, name: str, value: Any, argument: str, *, low: bool = False) -> None:
+    """Check the argument of what is computed by an LU."""
+    array = matrices(function, name, value, argument, square=True)
+    check_floating(name, array, low=low)
+    check_kernel("lu_cpu", array)
+
+
+def linalg_det(A: Any, *, out: Any = None) -> Any:
+    """The determinant of a square matrix, or of each of a stack: shape (*, n, n) gives (*).
+
+    Raises RuntimeError where the matrices are not square or not of floating-point or complex numbers. The derivative is
+    right for singular matrices too.
+    """
+    if out is not None:
+        return into(out, linalg_det, A)
+    _decomposed("linalg_det", "linalg.det", A, "A", low=True)
+    return _det(A)
+
+
+def det(input: Any) -> Any:
+    """The determinant of a square matrix, or of each of a stack. See `torch.linalg.det`."""
+    _decomposed("det", "linalg.det", input, "input", low=True)
+    return _det(input)
+
+
+def linalg_slogdet(A: Any, *, out: Any = None) -> Any:
+    """The sign of the determinant, or its phase if complex, and the logarithm of its size: `(sign, logabsdet)`.
+
+    Where a determinant is too large or too small for the dtype, this is not. Of a singular matrix it is (0, -inf).
+    """
+    if out is not None:
+        return into(out, linalg_slogdet, A)
+    _decomposed("linalg_slogdet", "linalg.slogdet", A, "A")
+    return return_types.linalg_slogdet(_slogdet(A))
+
+
+def slogdet(input: Any, *, out: Any = None) -> Any:
+    """The sign of the determinant and the logarithm of its size. See `torch.linalg.slogdet`."""
+    if out is not None:
+        return into(out, slogdet, input)
+    _decomposed("slogdet", "linalg.slogdet", input, "input")
+    return return_types.slogdet(_slogdet(input))
+
+
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant; nan where that is negative, -inf where it is 0.
+
+    >>> import retrograd as torch
+    >>> torch.logdet(torch.tensor([[2., 0.], [0., 3.]]))
+    tensor(1.7918)
+    """
+    _decomposed("logdet", "logdet", input, "input")
+    sign, size = _slogdet(input)
+    if input._array.dtype.kind == "c":
+        return log(sign) + size
+    return where(sign == -1, math.nan, size)
+
+
+def linalg_inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
+    """The inverse, and an info for each matrix: 0, or which diagonal element of its LU is 0, counted from 1.
+
+    Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
+    """
+    if out is not None:
+        return into(out, linalg_inv_ex, A, check_errors=check_errors)
+    inverse, info = _inverse("linalg_inv_ex", A, "A")
+    if check_errors:
+        refuse_failures(info, "linalg.inv_ex", SINGULAR)
+    return return_types.linalg_inv_ex((inverse, info))
+
+
+def _inverse(function: str, value: Any, argument: str) -> Any:
+    array = matrices(function, "linalg.inv", value, argument, square=True)
+    check_floating("linalg.inv", array, low=False)
+    return _inv_ex(value)
+
+
+def linalg_inv(A: Any, *, out: Any = None) -> Any:
+    """The inverse of a square matrix, or of each of a stack. Raises `torch.linalg.LinAlgError` where one is singular.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.inv(torch.tensor([[2., 0.], [0., 4.]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    if out is not None:
+        return into(out, linalg_inv, A)
+    inverse, info = _inverse("linalg_inv", A, "A")
+    refuse_failures(info, "linalg.inv", SINGULAR)
+    return inverse
+
+
+def inverse(input: Any, *, out: Any = None) -> Any:
+    """The inverse of a square matrix, or of each of a stack. See `torch.linalg.inv`."""
+    if out is not None:
+        return into(out, inverse, input)
+    result, info = _inverse("inverse", input, "input")
+    refuse_failures(info, "linalg.inv", SINGULAR)
+    return result
+
+
+def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+                out: Any = None) -> Any:
+    """The pseudoinverse of Moore and Penrose: shape (*, m, n) gives (*, n, m).
+
+    Singular values of at most max(atol, rtol * the largest) count as 0; both may be numbers or tensors, one for each
+    matrix. Without them `rtol` is max(m, n) times the precision of the dtype. `rcond` is an older name of `rtol`. A
+    `hermitian` matrix is decomposed into eigenvalues, which takes less time; its lower triangle is read.
+    """
+    if out is not None:
+        return into(out, linalg_pinv, input, rcond, hermitian, atol=atol, rtol=rtol)
+    array = array_of("linalg_pinv", input)
+    if array.ndim < 2 or array.dtype.kind not in "fc" or array.itemsize == 2:
+        raise RuntimeError(f"linalg.pinv({legacy(array)}{{{[*array.shape]}}}): expected a tensor with 2 or more "
+                           "dimensions of float, double, cfloat or cdouble types")
+    if hermitian:
+        check_square("linalg.eigh", array)
+    return _pinv(input, *_tolerances(array, atol, rtol if rcond is None else rcond), hermitian)
+
+
+def _tolerances(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative bound below which a singular value counts as 0."""
+    if atol is not None and rtol is not None and isinstance(atol, TensorBase) != isinstance(rtol, TensorBase):
+        raise TypeError("linalg_pinv() received an invalid combination of arguments: atol and rtol must both be "
+                        "tensors or both numbers")
+    absolute, relative = (x._array if isinstance(x, TensorBase) else x for x in (atol, rtol))
+    if relative is None:
+        usual = machine_epsilon(array.dtype) * max(array.shape[-2:])
+        relative = usual if absolute is None else np.where(np.asarray(absolute) > 0, 0.0, usual)
+    return 0.0 if absolute is None else absolute, relative
+
+
+def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
+    """The pseudoinverse, where singular values of at most `rcond` times the largest count as 0."""
+    array_of("pinverse", input)
+    return linalg_pinv(input, rcond)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.det: linalg_det, np.linalg.slogdet: linalg_slogdet,
+                                        np.linalg.inv: linalg_inv}
+
+
+class DeterminantMethods:
+    """Determinants and inverses, as methods."""
+
+    __slots__ = ()
+
+    det, slogdet, logdet, inverse, pinverse = det, slogdet, logdet, inverse, pinverse

@@ -1,0 +1,136 @@
+"""Cross products, and distances between all pairs of rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ....dtypes import legacy
+from ....errors import warn_once
+from ....kernels.shape import common_shape
+from ....ops import shape as shape_ops
+from ....ops.linalg import distances as ops
+from ...arguments.dims import array_of, axis_of
+from ...recording.calls import recorded
+from ...recording.out import into
+
+_cross, _cdist, _pdist = recorded(ops.cross), recorded(ops.cdist), recorded(ops.pdist)
+_euclidean, _view = recorded(ops.euclidean_dist), recorded(shape_ops.view)
+
+_NO_DIM = ("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or "
+           "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in "
+           "a future release.")
+
+
+def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
+    """The cross products of vectors of length 3 along `dim`; without one along the first dim of that size.
+
+    Raises RuntimeError where there is none, and where the operands differ in dtype or in the number of dims.
+    """
+    array = array_of("cross", input)
+    if dim is None:
+        warn_once(_NO_DIM)
+        if 3 not in array.shape:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = array.shape.index(3)
+    return linalg_cross(input, other, dim=dim, out=out)
+
+
+def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
+    """The cross products of vectors of length 3 along `dim`; other dims broadcast.
+
+    Raises RuntimeError where the operands differ in dtype or in the number of dims, or are not of length 3.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
+    tensor([0, 0, 1])
+    """
+    if out is not None:
+        return into(out, linalg_cross, input, other, dim=dim)
+    a, b = array_of("linalg_cross", input), array_of("linalg_cross", other, "other", 2)
+    if a.ndim != b.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions. unsqueeze the other.")
+    axis = axis_of("linalg_cross", dim, a.ndim)
+    sizes = (a.shape[axis], b.shape[axis]) if a.ndim else (1, 1)
+    if sizes != (3, 3):
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
+    common_shape(a.shape, b.shape)
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
+    if a.dtype.kind == "b":
+        raise NotImplementedError("\"cross\" not implemented for 'Bool'")
+    return _cross(input, other, dim)
+
+
+linalg_cross.__name__ = linalg_cross.__qualname__ = "cross"
+
+# From how many rows on the distances come of a product of matrices, unless the caller says otherwise.
+_MANY = 25
+_MODES = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": True,
+          "donot_use_mm_for_euclid_dist": False}
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+    """The p-norm of the difference of each row of `x1` and each of `x2`: (…, n, m) and (…, k, m) give (…, n, k).
+
+    For p = 2 and many rows, or where `compute_mode` says so, it comes of a product of matrices: faster, and less
+    accurate near 0. The gradient at distance 0 is 0. Raises RuntimeError for ints, for a negative p, and where the rows
+    differ in length; ValueError for an unknown mode.
+
+    >>> import retrograd as torch
+    >>> torch.cdist(torch.tensor([[0., 0.], [3., 0.]]), torch.tensor([[3., 4.]]))
+    tensor([[5.],
+            [4.]])
+    """
+    if (compute_mode is not None and not isinstance(compute_mode, str)) or compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    a, b = array_of("cdist", x1, "x1"), array_of("cdist", x2, "x2", 2)
+    for argument, array in (("X1", a), ("X2", b)):
+        if array.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {argument} got: {array.ndim}D")
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError("X1 and X2 must have the same number of columns. X1: "
+                           f"{a.shape[-1]} X2: {b.shape[-1]}")
+    for argument, array in (("X1", a), ("X2", b)):
+        if array.dtype.kind != "f":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {argument} got: {legacy(array)}")
+    if not p >= 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    stack = common_shape(a.shape[:-2], b.shape[:-2])
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
+    by_product = _MODES[compute_mode]
+    if by_product is None:
+        by_product = max(a.shape[-2], b.shape[-2]) > _MANY
+    if p == 2 and by_product and a.size and b.size:
+        if (count := math.prod(stack)) > 1:
+            x1, x2 = (x.expand(*stack, *x.shape[-2:]).contiguous().view(count, *x.shape[-2:]) for x in (x1, x2))
+        return _view(_euclidean(x1, x2), (*stack, a.shape[-2], b.shape[-2]))
+    if a.dtype.itemsize == 2 and a.size and b.size:
+        raise NotImplementedError("\"cdist\" not implemented for 'Half'. Convert with .float() first.")
+    return _cdist(x1, x2, float(p))
+
+
+def pdist(input: Any, p: float = 2) -> Any:
+    """The p-norm of the difference of each row of a matrix and each later one, as a vector.
+
+    Raises RuntimeError for what is no matrix of real floating numbers, and for a negative p.
+    """
+    array = array_of("pdist", input)
+    if array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {array.ndim}D")
+    if array.dtype.kind != "f":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if not p >= 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    if array.dtype.itemsize == 2 and len(array) > 1 and array.size:
+        raise NotImplementedError("\"pdist\" not implemented for 'Half'. Convert with .float() first.")
+    return _pdist(input, float(p))
+
+
+class DistanceMethods:
+    """Cross products, as a method."""
+
+    __slots__ = ()
+
+    cross = cross

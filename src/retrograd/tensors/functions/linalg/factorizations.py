@@ -1,0 +1,257 @@
+"""Cholesky, QR, singular values and eigenvalues of stacks of matrices. Vectors are LAPACK's, up to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import legacy
+from ....errors import warn_once
+from ....modes import local
+from ....ops.linalg import factorizations as ops, singular_values
+from ...arguments import return_types
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import requires
+from ..creation.creation import zeros
+from ..elementwise.elementary import conj
+from .matrix_checks import check_floating, check_kernel, matrices, refuse_failures, word
+
+_cholesky_ex, _cholesky, _qr = recorded(ops.cholesky_ex), recorded(ops.cholesky), recorded(ops.qr)
+_svd, _svdvals = recorded(singular_values.svd), recorded(singular_values.svdvals)
+_eigh, _eigvalsh, _eig, _eigvals = (recorded(op) for op in (ops.eigh, ops.eigvalsh, ops.eig, ops.eigvals))
+_INDEFINITE = ("The factorization could not be completed because the input is not positive-definite (the leading minor "
+               "of order {i} is not positive-definite).")
+
+
+def _followed(x: Any) -> bool:
+    """Whether a gradient may be asked for, for which values alone do not do."""
+    return local.thread.grad and requires(x)
+
+
+# Cholesky
+
+
+def _factor(function: str, input: Any, upper: bool) -> Any:
+    array = matrices(function, "linalg.cholesky", input, "input", square=True)
+    check_floating("linalg.cholesky", array)
+    check_kernel("cholesky_cpu", array)
+    return _cholesky_ex(input, bool(upper))
+
+
+def linalg_cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """The Cholesky factor, and an info for each matrix: 0, or the order of the first leading minor that is not
+    positive-definite. Raises `torch.linalg.LinAlgError` for one only with `check_errors`."""
+    if out is not None:
+        return into(out, linalg_cholesky_ex, input, upper=upper, check_errors=check_errors)
+    factor, info = _factor("linalg_cholesky_ex", input, upper)
+    if check_errors:
+        refuse_failures(info, "linalg.cholesky_ex", _INDEFINITE)
+    return return_types.linalg_cholesky_ex((factor, info))
+
+
+def linalg_cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
+    """The lower triangular L with L @ L^H = A, or the `upper` U with U^H @ U = A, for positive-definite A.
+
+    Only that triangle of A is read. Raises `torch.linalg.LinAlgError` where a matrix is not positive-definite.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.cholesky(torch.tensor([[4., 2.], [2., 5.]]))
+    tensor([[2., 0.],
+            [1., 2.]])
+    """
+    if out is not None:
+        return into(out, linalg_cholesky, input, upper=upper)
+    factor, info = _factor("linalg_cholesky", input, upper)
+    refuse_failures(info, "linalg.cholesky", _INDEFINITE)
+    return factor
+
+
+def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
+    """The Cholesky factor, an older form of `torch.linalg.cholesky`."""
+    if out is not None:
+        return into(out, cholesky, input, upper)
+    warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
+              "release.")
+    check_kernel("cholesky_cpu", matrices("cholesky", "cholesky", input, "input", square=True))
+    factor, info = _cholesky(input, bool(upper))
+    refuse_failures(info, "cholesky", _INDEFINITE)
+    return factor
+
+
+# QR
+
+
+def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
+    """Q of orthonormal columns and upper triangular R with Q @ R = A, for A of shape (*, m, n): `(Q, R)`.
+
+    With k = min(m, n), 'reduced' gives (*, m, k) and (*, k, n), 'complete' (*, m, m) and (*, m, n), and 'r' an empty Q
+    and the R of 'reduced', which has no derivative. Raises RuntimeError for another mode.
+    """
+    if out is not None:
+        return into(out, linalg_qr, A, mode)
+    return return_types.linalg_qr(_q_and_r("linalg_qr", A, "A", mode))
+
+
+def _q_and_r(function: str, value: Any, argument: str, mode: str) -> Any:
+    array = matrices(function, "linalg.qr", value, argument)
+    check_floating("linalg.qr", array)
+    word(function, mode, "mode")
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
+                           "'complete'")
+    check_kernel("geqrf_cpu", array)
+    return _qr(value, mode)
+
+
+def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
+    """Q and R, complete if not `some`: an older form of `torch.linalg.qr`."""
+    if out is not None:
+        return into(out, qr, input, some)
+    warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
+    return return_types.qr(_q_and_r("qr", input, "input", "reduced" if some else "complete"))
+
+
+# Singular values
+
+
+def _decomposable(function: str, value: Any, argument: str, driver: Any = None) -> Any:
+    array = matrices(function, "linalg.svd", value, argument)
+    check_floating("linalg.svd", array)
+    check_kernel("linalg_svd_cpu", array)
+    if driver is not None:
+        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+                           "cuSOLVER backend.")
+    return array
+
+
+def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:
+    """U, S and Vh with A = U @ diag(S) @ Vh, the singular values S from the largest on, for A of shape (*, m, n).
+
+    U and Vh are square, or if not `full_matrices` of shapes (*, m, k) and (*, k, n) with k = min(m, n). The derivatives
+    of U and Vh exist where the singular values are distinct and, but for square real matrices, not 0. Of complex ones
+    the phases are arbitrary: RuntimeError is raised in a backward pass that depends on them.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.svd(torch.tensor([[0., 2.], [1., 0.]])).S
+    tensor([2., 1.])
+    """
+    if out is not None:
+        return into(out, linalg_svd, A, full_matrices, driver=driver)
+    _decomposable("linalg_svd", A, "A", driver)
+    return return_types.linalg_svd(_svd(A, bool(full_matrices)))
+
+
+def linalg_svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
+    """The singular values from the largest on: shape (*, m, n) gives (*, min(m, n))."""
+    if out is not None:
+        return into(out, linalg_svdvals, A, driver=driver)
+    _decomposable("linalg_svdvals", A, "A", driver)
+    return _svd(A, False)[1] if _followed(A) else _svdvals(A)
+
+
+def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+    """U, S and V with input = U @ diag(S) @ V^H, of reduced shapes if `some`: an older form of `torch.linalg.svd`.
+
+    Without `compute_uv`, U and V are zeros.
+    """
+    if out is not None:
+        return into(out, svd, input, some, compute_uv)
+    array = _decomposable("svd", input, "input")
+    if not compute_uv:
+        *stack, m, n = array.shape
+        empty = (zeros(*stack, size, size, dtype=input.dtype) for size in (m, n))
+        return return_types.svd((next(empty), linalg_svdvals(input), next(empty)))
+    u, s, vh = _svd(input, not some)
+    return return_types.svd((u, s, conj(vh.transpose(-2, -1))))
+
+
+# Eigenvalues
+
+
+def _hermitian(function: str, value: Any, uplo: str) -> str:
+    """Check the arguments of eigh. Returns the letter of the triangle that is read."""
+    array = matrices(function, "linalg.eigh", value, "input", square=True)
+    if word(function, uplo, "UPLO").upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
+    check_kernel("linalg_eigh_cpu", array)
+    return uplo.upper()
+
+
+def linalg_eigh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+    """Eigenvalues, real and from the smallest on, and eigenvectors, in columns, of symmetric or Hermitian matrices.
+
+    Only the lower triangle is read, or with UPLO='U' the upper. The derivatives of the vectors exist where the values
+    are distinct. Of complex ones the phases are arbitrary: RuntimeError is raised in a backward pass that depends on
+    them.
+    """
+    if out is not None:
+        return into(out, linalg_eigh, input, UPLO)
+    return return_types.linalg_eigh(_eigh(input, _hermitian("linalg_eigh", input, UPLO)))
+
+
+def linalg_eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+    """The eigenvalues of symmetric or Hermitian matrices, real and from the smallest on. See `torch.linalg.eigh`.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.eigvalsh(torch.tensor([[2., 1.], [1., 2.]]))
+    tensor([1., 3.])
+    """
+    if out is not None:
+        return into(out, linalg_eigvalsh, input, UPLO)
+    uplo = _hermitian("linalg_eigvalsh", input, UPLO)
+    return _eigh(input, uplo)[0] if _followed(input) else _eigvalsh(input, uplo)
+
+
+def _square(function: str, name: str, value: Any) -> None:
+    array = matrices(function, name, value, "input", square=True)
+    if array.dtype.kind not in "fc":
+        raise RuntimeError(f"Unknown Complex ScalarType for {legacy(array)}")
+    check_kernel("linalg_eig_out_cpu", array)
+
+
+def linalg_eig(input: Any, *, out: Any = None) -> Any:
+    """Eigenvalues and eigenvectors, in columns, of square matrices: complex, in no particular order.
+
+    Eigenvectors have length 1. The derivatives of the vectors exist where the values are distinct; their phases are
+    arbitrary, and RuntimeError is raised in a backward pass that depends on them.
+    """
+    if out is not None:
+        return into(out, linalg_eig, input)
+    _square("linalg_eig", "linalg.eig", input)
+    return return_types.linalg_eig(_eig(input))
+
+
+def linalg_eigvals(input: Any, *, out: Any = None) -> Any:
+    """The eigenvalues of square matrices, complex, in no particular order.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.eigvals(torch.tensor([[0., -1.], [1., 0.]]))
+    tensor([0.+1.j, 0.-1.j])
+    """
+    if out is not None:
+        return into(out, linalg_eigvals, input)
+    _square("linalg_eigvals", "linalg.eigvals", input)
+    return _eig(input)[0] if _followed(input) else _eigvals(input)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.linalg.cholesky: lambda a, /, *, upper=False: linalg_cholesky(a, upper=upper),
+    np.linalg.qr: lambda a, mode="reduced": linalg_qr(a, mode),
+    np.linalg.svd: lambda a, full_matrices=True: linalg_svd(a, full_matrices),
+    np.linalg.svdvals: lambda x, /: linalg_svdvals(x),
+    np.linalg.eigh: lambda a, UPLO="L": linalg_eigh(a, UPLO),
+    np.linalg.eigvalsh: lambda a, UPLO="L": linalg_eigvalsh(a, UPLO),
+    np.linalg.eig: linalg_eig,
+    np.linalg.eigvals: linalg_eigvals,
+}
+
+
+class FactorizationMethods:
+    """Factorizations, as methods."""
+
+    __slots__ = ()
+
+    cholesky, qr, svd = cholesky, qr, svd

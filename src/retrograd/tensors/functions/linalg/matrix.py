@@ -1,0 +1,298 @@
+"""Products of vectors, matrices and stacks of matrices, as functions, methods and the operator `@`.
+
+A product of higher rank is composed as PyTorch composes it: folded into one product of two matrices where it can be,
+else of two stacks. Types are not promoted: operands of different dtypes are refused, as are bools.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import BOOL_, C_NAMES, legacy
+from ....kernels.shape import common_shape
+from ....modes import local
+from ....ops import basic, shape
+from ....ops.linalg import matrix as ops
+from ...arguments.dims import array_of
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import Results, TensorBase, plain, requires
+
+_mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
+_trace, _first_row = recorded(ops.trace), recorded(ops.first_row)
+_expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), recorded(shape.unsafe_view)
+_transpose, _clone = recorded(shape.transpose), recorded(basic.clone)
+
+REMEDY = "Matrix products do not promote: convert one with .to(dtype)."
+
+
+def _c_name(array: Any) -> str:
+    return C_NAMES[array.dtype.name]
+
+
+def dimensions(array: Any) -> str:
+    """The shape as messages on matrices spell it, such as '2x3'."""
+    return "x".join(map(str, array.shape))
+
+
+def refuse_bool(kernel: str, array: Any) -> None:
+    """Raises NotImplementedError: PyTorch has no products of bools."""
+    if array.dtype is BOOL_ and array.size:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .long() or .float().")
+
+
+# As which product matmul writes to `out`, by the dimensions of its operands; bmm for all others.
+_OUT_AS = {(1, 1): "dot", (2, 1): "mv", (2, 2): "mm"}
+
+
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The matrix product; with a vector the product of matrix and vector, of two vectors their dot product.
+
+    Dimensions before the last two are a stack of matrices, and broadcast. Raises RuntimeError where the inner sizes
+    or the dtypes differ.
+
+    >>> import retrograd as torch
+    >>> torch.ones(5, 2, 3).matmul(torch.ones(3, 4)).shape
+    torch.Size([5, 2, 4])
+    """
+    if out is not None:
+        dims = array_of("matmul", input).ndim, array_of("matmul", other, "other", 2).ndim
+        return into(out, matmul, input, other, rule=_OUT_AS.get(dims, "bmm"))
+    try:
+        a, b = input._array, other._array
+    except AttributeError:
+        a, b = array_of("matmul", input), array_of("matmul", other, "other", 2)
+    left, right = a.ndim, b.ndim
+    if left == 2 and right == 2:
+        if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
+            refuse_matrices(a, b)
+        return _mm(input, other)
+    if 0 in (left, right):
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {left}D and {right}D")
+    if right == 1:
+        if left == 1:
+            return dot(input, other)
+        if left == 2:
+            return mv(input, other)
+    elif left == 1 and right == 2:
+        return _first_row(mm(input.unsqueeze(0), other))
+    return _product_of_stacks(input, other, a, b)
+
+
+def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
+    """matmul where at least one operand has more than two dimensions.
+
+    Expanding a matrix to the stack it meets would give the backward pass a stack of gradients to add up, so where the
+    matrix requires grad the stack is folded into one long matrix instead, even if that takes a copy.
+    """
+    if a.ndim == b.ndim == 3:
+        if b.shape[0] == 1 != a.shape[0] and requires(other):
+            return _folded(input, other.squeeze(0))
+        if a.shape[0] == 1 != b.shape[0] and requires(input):
+            return _folded_right(input.squeeze(0), other)
+    elif b.ndim <= 2:
+        if requires(other) or _folds(a):
+            return _folded(input, other)
+    elif a.ndim <= 2 and (requires(input) or (a.ndim == 1 and _folds(b.swapaxes(-1, -2)))):
+        return _folded_right(input, other)
+    return _stacked(input, other, a, b)
+
+
+def _folds(array: Any) -> bool:
+    """Whether all dimensions but the last are one in memory."""
+    strides, shape = array.strides, array.shape
+    return array.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(array.ndim - 2))
+
+
+def _folded(stack: Any, other: Any) -> Any:
+    """A stack of matrices times a matrix or a vector, as one product."""
+    *outer, inner = stack._array.shape
+    rows = _lined_up(stack, (math.prod(outer), inner))
+    if other._array.ndim == 1:
+        return _unfolded(mv(rows, other), tuple(outer))
+    return _unfolded(mm(rows, other), (*outer, other._array.shape[1]))
+
+
+def _folded_right(input: Any, stack: Any) -> Any:
+    """A matrix or a vector times a stack of matrices: the same, transposed."""
+    if input._array.ndim == 1:
+        return _folded(_transpose(stack, -1, -2), input)
+    product = _transpose(_folded(_transpose(stack, -1, -2), input.t()), -1, -2)
+    return product if product._array.flags.c_contiguous else _clone(product, "C")
+
+
+def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
+    """The product of two stacks of matrices, broadcast to each other."""
+    thread = local.thread
+    if (a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and thread.observer is None
+            and not (thread.grad and (requires(input) or requires(other)))):
+        return bmm(input, other)                            # nobody sees the views that stand between
+    x = input if a.ndim > 1 else input.unsqueeze(0)
+    y = other if b.ndim > 1 else other.unsqueeze(1)
+    (*left, n, inner), (*right, rows, k) = x._array.shape, y._array.shape
+    stack = tuple(left) if left == right else common_shape(tuple(left), tuple(right))
+    count = math.prod(stack)
+    product = bmm(_lined_up(_expand(x, (*stack, n, inner)), (count, n, inner)),
+                  _lined_up(_expand(y, (*stack, rows, k)), (count, rows, k)))
+    if b.ndim == 1:
+        return _unfolded(product.squeeze(-1), (*stack, n))
+    return _unfolded(product, (*stack, n, k) if a.ndim > 1 else (*stack, k))
+
+
+def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
+    """A stack of stacks as one stack."""
+    return _view(x, shape) if x._array.flags.c_contiguous else x.reshape(shape)
+
+
+# The products of fixed rank
+
+
+def refuse_matrices(a: Any, b: Any) -> None:
+    """Raises where two matrices cannot be multiplied."""
+    if a.ndim != 2:
+        raise RuntimeError(f"self must be a matrix, but it has {a.ndim} dimensions")
+    if b.ndim != 2:
+        raise RuntimeError(f"mat2 must be a matrix, but it has {b.ndim} dimensions")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the "
+                           "columns of the first must be as many as the rows of the second")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(a)} != {_c_name(b)}. "
+                           f"{REMEDY}")
+    refuse_bool("addmm_impl_cpu_", a)
+
+
+def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+    """The product of two matrices. Raises RuntimeError unless both are matrices that fit, of one dtype."""
+    if out is not None:
+        return into(out, mm, input, mat2)
+    a, b = array_of("mm", input), array_of("mm", mat2, "mat2", 2)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
+        refuse_matrices(a, b)
+    return _mm(input, mat2)
+
+
+def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
+    """Raises RuntimeError where two stacks of matrices cannot be multiplied one by one."""
+    for i, array in enumerate((a, b), 1):
+        if array.ndim != 3:
+            raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError("Expected size for first two dimensions of batch2 tensor to be: "
+                           f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
+    refuse_bool(kernel, a)
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. {REMEDY}")
+
+
+def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+    """The products of two stacks of matrices, of shapes (b, n, m) and (b, m, k)."""
+    if out is not None:
+        return into(out, bmm, input, mat2)
+    check_stacks(array_of("bmm", input), array_of("bmm", mat2, "mat2", 2))
+    return _bmm(input, mat2)
+
+
+def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
+    """Raises RuntimeError where x + mat @ vec cannot be."""
+    if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {x.ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.shape[1] != vec.shape[0] or (x.ndim and x.shape[0] not in (1, mat.shape[0])):
+        raise RuntimeError(f"size mismatch, got input ({x.shape[0] if x.ndim else 1}), mat ({dimensions(mat)}), "
+                           f"vec ({vec.shape[0]})")
+    if not x.dtype == mat.dtype == vec.dtype:
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy(x)}, "
+                           f"{legacy(mat)}, and {legacy(vec)}. {REMEDY}")
+    refuse_bool("addmv_impl_cpu", mat)
+
+
+def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
+    """The product of a matrix and a vector."""
+    if out is not None:
+        return into(out, mv, input, vec)
+    a, b = array_of("mv", input), array_of("mv", vec, "vec", 2)
+    if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
+        check_matrix_vector(np.empty(a.shape[:1], b.dtype), a, b)
+    return _mv(input, vec)
+
+
+def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
+    """Raises RuntimeError unless these are two vectors of one length and dtype."""
+    a, b = array_of(name, input), array_of(name, other, parameter, 2)
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy(a)} and "
+                           f"{legacy(b)}. {REMEDY}")
+    if a.shape != b.shape:
+        raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
+                           f"same number of elements, but got {a.size} and {b.size} elements respectively")
+    refuse_bool("dot", a)
+
+
+def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
+    """The sum of the products of the elements of two vectors."""
+    if out is not None:
+        return into(out, dot, input, tensor)
+    _check_vectors("dot", "tensor", input, tensor)
+    return _dot(input, tensor)
+
+
+def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The sum of the products of the elements of two vectors, the first of them conjugated."""
+    if out is not None:
+        return into(out, vdot, input, other)
+    _check_vectors("vdot", "other", input, other)
+    return _vdot(input, other)
+
+
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """The products of each element of one vector with each of another."""
+    if out is not None:
+        return into(out, outer, input, vec2)
+    for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
+        if vector.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    return input.reshape(len(input._array), 1) * vec2
+
+
+def trace(input: Any) -> Any:
+    """The sum of the diagonal of a matrix. Raises RuntimeError unless it is one."""
+    array = array_of("trace", input)
+    if array.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {array.ndim}")
+    if array.dtype is BOOL_:
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
+    return _trace(input)
+
+
+def operator_matmul(self: Any, other: Any) -> Any:
+    """`self @ other`."""
+    if type(other) is Results.tensor:
+        a, b = self._array, other._array
+        if a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0] and a.dtype is b.dtype is not BOOL_:
+            return _mm(self, other)
+    if isinstance(other, TensorBase):
+        return matmul(self, other)
+    return matmul(self, plain(other)) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def operator_rmatmul(self: Any, other: Any) -> Any:
+    """`other @ self`, where other is an array."""
+    return matmul(plain(other), self) if isinstance(other, np.ndarray) else NotImplemented
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.matmul: matmul, np.vdot: vdot, np.trace: trace, np.outer: outer}
+
+
+class MatrixMethods:
+    """Products of matrices, as methods and as Python's operator."""
+
+    __slots__ = ()
+
+    matmul, mm, bmm, mv, dot, vdot, outer, ger, trace = matmul, mm, bmm, mv, dot, vdot, outer, outer, trace
+    __matmul__, __rmatmul__ = operator_matmul, operator_rmatmul

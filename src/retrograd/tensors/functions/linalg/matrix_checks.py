@@ -1,0 +1,99 @@
+"""What functions of stacks of matrices ask of their arguments, in PyTorch's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ....dtypes import legacy, unimplemented
+from ....errors import LinAlgError
+from ...arguments.dims import array_of
+
+
+def matrices(function: str, name: str, value: Any, argument: str = "A", position: int = 1, *,
+             square: bool = False) -> Any:
+    """The array of a tensor of matrices. Raises TypeError, or RuntimeError where it has fewer than two dims or, if they
+    have to be, its matrices are not square."""
+    array = array_of(function, value, argument, position)
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {argument if argument == 'B' else 'A'} must have at least 2 "
+                           f"dimensions. It has {array.ndim}.")
+    if square:
+        check_square(name, array)
+    return array
+
+
+def check_square(name: str, array: Any) -> None:
+    """Raises RuntimeError unless there are two dims at least and the matrices are square."""
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions. It has {array.ndim}.")
+    rows, columns = array.shape[-2:]
+    if rows != columns:
+        prefix = f"{name}: " if name else ""
+        raise RuntimeError(f"{prefix}A must be batches of square matrices, but they are {rows} by {columns} matrices. "
+                           "Its last two dimensions must be equal.")
+
+
+def check_floating(name: str, array: Any, *, low: bool = True) -> None:
+    """Raises RuntimeError unless the elements are floating-point or complex numbers, and where not `low`, of more than
+    16 bits."""
+    if array.dtype.kind not in "fc":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {legacy(array)}. "
+                           "Convert with .float() or .double().")
+    if not low and array.itemsize == 2:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {legacy(array)}. Convert with .float().")
+
+
+def word(function: str, value: Any, argument: str) -> str:
+    """An option that is a str. Raises TypeError for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"{function}(): argument '{argument}' (position 2) must be str, not {type(value).__name__}")
+    return value
+
+
+def check_kernel(kernel: str, array: Any) -> None:
+    """Raises NotImplementedError for elements that no kernel takes: whole numbers, bools, numbers of 16 bits."""
+    if array.dtype.kind not in "fc" or array.itemsize == 2:
+        raise unimplemented(kernel, array.dtype, "Convert with .float() or .double().")
+
+
+def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:
+    """Raises RuntimeError unless two operands have one dtype."""
+    if a.dtype is not b.dtype:
+        one, other = names.split()
+        raise RuntimeError(f"{name}: Expected {one} and {other} to have the same dtype, but found {one} of type "
+                           f"{legacy(a)} and {other} of type {legacy(b)} instead. Convert with .to(dtype).")
+
+
+def check_right_side(name: str, a: Any, b: Any, left: bool) -> None:
+    """Raises RuntimeError unless matrices a and b fit for a @ x = b, or not `left` for x @ a = b."""
+    rows, columns = b.shape[-2:]
+    if a.shape[-1] != (rows if left else columns):
+        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+                           f"({a.shape[-2]}x{a.shape[-1]} and {rows}x{columns})")
+
+
+def check_stacks(a: Any, b: Any) -> None:
+    """Raises RuntimeError where two stacks do not broadcast to each other."""
+    left, right = a.shape[:-2], b.shape[:-2]
+    for i in range(1, min(len(left), len(right)) + 1):
+        if left[-i] != right[-i] and 1 not in (left[-i], right[-i]):
+            place = max(len(left), len(right)) - i
+            raise RuntimeError(f"The size of tensor a ({left[-i]}) must match the size of tensor b ({right[-i]}) at "
+                               f"non-singleton dimension {place}")
+
+
+def holds_vectors(a: Any, b: Any) -> bool:
+    """Whether `b` holds a vector for each matrix of `a`, rather than a matrix."""
+    return bool(b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1]))
+
+
+def refuse_failures(info: Any, name: str, sentence: str, error: Callable[[str], Exception] = LinAlgError) -> None:
+    """Raise the error for the first matrix whose info is not 0, of which the sentence says {i}."""
+    codes = info._array
+    if not codes.any():
+        return
+    at = int((codes.reshape(math.prod(codes.shape)) != 0).argmax())
+    place = f"(Batch element {at}): " if codes.ndim else ""
+    raise error(f"{name}: {place}{sentence.format(i=int(codes.flat[at]))}")

@@ -1,0 +1,300 @@
+"""Norms of vectors, matrices, differences and slices. That of a matrix is composed of one of vectors, as in PyTorch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import category, dtype as torch_dtype, legacy
+from ....kernels.shape import clash
+from ....ops import basic, shape as shape_ops
+from ....ops.linalg import norms as ops
+from ...arguments.dims import Dims, array_of, as_int, axes_of, axis_of
+from ...arguments.options import element_type, number
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...recording.out import into, receive
+from ...recording.overwriting import copy_
+from ..reductions import amax, amin, flag, sum as total
+from .factorizations import linalg_svdvals as svdvals
+from .matrix_checks import check_floating
+
+_cast, _permute = recorded(basic.cast), recorded(shape_ops.permute)
+_unsqueeze = recorded(shape_ops.unsqueeze)
+_norm, _frobenius = recorded(ops.norm), recorded(ops.frobenius)
+_dist, _renorm = recorded(ops.dist), recorded(ops.renorm)
+
+
+def _target(name: str, dtype: Any, array: Any) -> Any:
+    """The type to compute in, or None. Raises RuntimeError for one that is of another kind, or narrower."""
+    if dtype is None:
+        return None
+    target, have = element_type(name, dtype), array.dtype
+    wanted, found = torch_dtype.of[target].legacy, torch_dtype.of[have].legacy
+    if target.kind not in "fc":
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {wanted}")
+    if target.kind != have.kind:
+        kinds = "complex for complex" if have.kind == "c" else "real for real"
+        raise RuntimeError(f"{name}: dtype should be {kinds} inputs, but got {wanted}")
+    if category(target) == category(have) and target.itemsize < have.itemsize:
+        raise RuntimeError(f"{name}: the dtype of the input ({found}) should be convertible without narrowing to the "
+                           f"specified dtype ({wanted})")
+    return target
+
+
+def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None,
+                out: Any = None) -> Any:
+    """The norm over `dim` of the elements as a vector: (sum |x|^ord)^(1/ord).
+
+    For ord = inf and -inf it is the largest and smallest |x|, for 0 how many are not zero. Where the norm is 0 its
+    gradient is 0. Raises RuntimeError for ints, and for an extreme of nothing.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.vector_norm(torch.tensor([3., 4.]))
+    tensor(5.)
+    """
+    if out is not None:
+        return into(out, vector_norm, x, ord, dim, keepdim, dtype=dtype, rule="norm")
+    array = array_of("linalg_vector_norm", x, "x")
+    p = number("linalg_vector_norm", "ord", 2, ord)
+    if isinstance(p, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
+    check_floating("linalg.vector_norm", array)
+    axes = axes_of("linalg_vector_norm", dim, array.ndim)
+    if array.size == 0 and (p < 0 or p == math.inf):
+        said = f"linalg.vector_norm cannot compute the {p:g} norm on "
+        if dim is None or dim in ((), []):
+            raise RuntimeError(f"{said}an empty tensor because the operation does not have an identity")
+        for axis in axes:
+            if array.shape[axis] == 0:
+                raise RuntimeError(f"{said}the dimension {axis}because this dimension is empty and the operation does "
+                                   "not have an identity")
+    return _norm(x, p, axes, flag("linalg_vector_norm", keepdim), _target("linalg.vector_norm", dtype, array))
+
+
+def _refuse_order(ord: Any) -> None:
+    raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported. Use 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2.")
+
+
+def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
+    """The dims of the rows and of the columns, after all else was found right too."""
+    array, name = A._array, "linalg.matrix_norm"
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    check_floating(name, array, low=ord not in ("nuc", 2, -2))
+    if len(dim) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    first, second = (axis_of(name, d, array.ndim) for d in dim)
+    if first == second:
+        raise RuntimeError(f"{name}: dims must be different. Got ({first}, {second})")
+    return first, second
+
+
+def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
+                out: Any = None) -> Any:
+    """The norm of each matrix in the two dims `dim`.
+
+    "fro" is that of the elements as a vector, 1 the largest sum of a column, inf of a row; -1 and -inf the smallest.
+    Raises RuntimeError for other orders, for ints, and for a tensor of fewer than two dims.
+    """
+    if out is not None:
+        result = matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+        receive("matrix_norm", out, result)
+        return copy_(out, result)
+    array_of("linalg_matrix_norm", input)
+    ord = ord.item() if isinstance(ord, np.number) else ord
+    if not isinstance(dim, (tuple, list)) or not isinstance(ord, (str, int, float)):
+        raise TypeError("linalg_matrix_norm() received an invalid combination of arguments: ord is a number or a "
+                        "string, dim a tuple of two ints")
+    known = ord in ("fro", "nuc") if isinstance(ord, str) else abs(ord) in (1, 2, math.inf)
+    if not known:
+        _refuse_order(ord)
+    first, second = _matrix_dims(input, ord, [as_int("linalg_matrix_norm", d, "dim") for d in dim])
+    target = _target("linalg.matrix_norm", dtype, input._array)
+    if ord == "nuc":
+        return _spectral(input, first, second, flag("linalg_matrix_norm", keepdim), target,
+                         lambda values: total(values, -1, keepdim))
+    if isinstance(ord, str):
+        return _norm(input, 2, tuple(sorted((first, second))), flag("linalg_matrix_norm", keepdim), target)
+    if abs(ord) == 2:
+        return _spectral(input, first, second, flag("linalg_matrix_norm", keepdim), target,
+                         lambda values: extreme(values, -1, keepdim, ord > 0))
+    if abs(ord) == math.inf:
+        first, second = second, first
+    sums = _norm(input, 1, (first,), flag("linalg_matrix_norm", keepdim), target)
+    return extreme(sums, second - 1 if first < second and not keepdim else second, keepdim, ord > 0)
+
+
+def _spectral(input: Any, first: int, second: int, keepdim: bool, target: Any, reduced: Any) -> Any:
+    """What `reduced` makes of the singular values, as a norm over two dims."""
+    ndim = input._array.ndim
+    order = [*(d for d in range(ndim) if d not in (first, second)), first, second]
+    x = input if target is None or target is input._array.dtype else _cast(input, target)
+    result = reduced(svdvals(_permute(x, tuple(order))))
+    if not keepdim:
+        return result
+    return _permute(_unsqueeze(result, ndim - 1), tuple(sorted(range(ndim), key=order.__getitem__)))
+
+
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+    """The sum of the singular values of each matrix. See `torch.linalg.matrix_norm`."""
+    if isinstance(dim, bool):                                   # nuclear_norm(x, True): the overload without dims
+        dim, keepdim = (-2, -1), dim
+    return matrix_norm(input, "nuc", [dim, dim] if isinstance(dim, int) else dim, keepdim, out=out)
+
+
+def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
+    """The largest or smallest along `dim`. Of nothing the largest size is 0."""
+    if not largest:
+        return amin(x, dim, keepdim)
+    return amax(x, dim, keepdim) if x._array.shape[dim] else total(x, dim, keepdim)
+
+
+def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
+                out: Any = None) -> Any:
+    """The norm of a vector, or of a matrix, by how many dims there are: `vector_norm` over one dim, `matrix_norm` over
+    two. Without `ord` all elements, or those in `dim`, are a vector. Raises RuntimeError for other numbers of dims.
+    """
+    array = array_of("linalg_norm", input)
+    if dim is not None:
+        dim = [dim] if isinstance(dim, (int, np.integer)) else [*dim]
+        if len(dim) not in (1, 2):
+            raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dim}")
+    elif ord is not None and array.ndim not in (1, 2):
+        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                           f"{array.ndim}D.")
+    if isinstance(ord, str) or (ord is not None and (array.ndim if dim is None else len(dim)) == 2):
+        result = matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    else:
+        result = vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    if out is None:
+        return result
+    receive("linalg_norm", out, result)
+    return copy_(out, result)
+
+
+linalg_norm.__name__ = linalg_norm.__qualname__ = "norm"
+
+
+def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The square root of the sum of squares over one or two dims; over all for the empty tuple."""
+    if out is not None:
+        return into(out, frobenius_norm, input, dim, keepdim)
+    array = array_of("frobenius_norm", input)
+    dims = [dim] if isinstance(dim, int) else [*dim]
+    if len(dims) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("norm(): input dtype should be either floating point or complex")
+    return _frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
+
+
+def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
+         dtype: Any = None, *, out: Any = None) -> Any:
+    """The p-norm over `dim` of the elements as a vector: (sum |x|^p)^(1/p), for "fro" and None with p = 2.
+
+    For p = inf and -inf it is the largest and smallest |x|, for p = 0 how many are not zero, for "nuc" the sum of the
+    singular values of a matrix. Where the norm is 0 its gradient is 0. Raises RuntimeError for ints, for other names
+    of norms, and for an extreme of nothing.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([3., 4.]).norm()
+    tensor(5.)
+    """
+    array = array_of("norm", input)
+    if isinstance(p, str) and not (p == "fro" and (dim is None or isinstance(dim, (int, np.integer)) or len(dim) <= 2)):
+        dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, (int, np.integer)) else dim
+        return matrix_norm(input, p, [*dims], keepdim, dtype=dtype, out=out)
+    return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)
+
+
+def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
+    """The norm of each slice at an index of `dim`, with ones for the other sizes; for `dim` -1 the norm of all.
+
+    It is what weight normalisation divides by.
+
+    >>> import retrograd as torch
+    >>> torch.norm_except_dim(torch.tensor([[3., 4.], [6., 8.]]))
+    tensor([[ 5.],
+            [10.]])
+    """
+    array = array_of("norm_except_dim", v)
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{legacy(array)} instead.")
+    if dim == -1:
+        return norm(v, pow)
+    if dim == 0:
+        return norm(v.contiguous().view(array.shape[0], -1), pow, 1).view(-1, *(1,) * (array.ndim - 1))
+    if dim == array.ndim - 1:
+        return norm(v.contiguous().view(-1, array.shape[-1]), pow, 0).view(*(1,) * (array.ndim - 1), -1)
+    return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
+
+
+# Of differences, and of slices
+
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The p-norm of `input - other`, which are broadcast.
+
+    >>> import retrograd as torch
+    >>> torch.dist(torch.tensor([0., 0.]), torch.tensor([3., 4.]))
+    tensor(5.)
+    """
+    x, y = array_of("dist", input), array_of("dist", other, "other", 2)
+    p = float(number("dist", "p", 3, p))
+    sentence = clash(x.shape, y.shape)
+    if sentence is not None:
+        raise RuntimeError(f"{sentence}. dist got {[*x.shape]}, {[*y.shape]}.")
+    if (p < 0 or p == math.inf) and 0 in (*x.shape, *y.shape):
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation "
+                           "does not have an identity")
+    return _dist(input, other, p)
+
+
+def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
+    """The slices along `dim`; those whose p-norm is more than `maxnorm` are scaled down to it.
+
+    Raises RuntimeError for less than two dimensions, and for what is no norm.
+
+    >>> import retrograd as torch
+    >>> torch.renorm(torch.tensor([[3., 4.], [0., 1.]]), 2, 0, 1)
+    tensor([[0.6000, 0.8000],
+            [0.0000, 1.0000]])
+    """
+    if out is not None:
+        return into(out, renorm, input, p, dim, maxnorm)
+    return _renorm(input, *_options("renorm", input, p, dim, maxnorm))
+
+
+def renorm_(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """`renorm`, written over the tensor itself."""
+    write(ops.renorm, input, _options("renorm_", input, p, dim, maxnorm))
+    return input
+
+
+def _options(name: str, input: Any, p: Any, dim: Any, maxnorm: Any) -> tuple[float, int, float]:
+    array = array_of(name, input)
+    p, maxnorm = number(name, "p", 2, p), number(name, "maxnorm", 4, maxnorm)
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
+    if not p > 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if isinstance(maxnorm, complex):
+        raise RuntimeError("renorm: maxnorm must be real-valued")
+    if not maxnorm >= 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if array.ndim <= 1:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
+    axis = axis_of(name, dim, array.ndim)
+    check_floating("linalg.vector_norm", array)
+    return float(p), axis, float(maxnorm)
+
+
+class NormMethods:
+    """Norms and distances, as methods."""
+
+    __slots__ = ()
+
+    norm, dist, renorm, renorm_ = norm, dist, renorm, renorm_

@@ -1,0 +1,299 @@
+"""Factorizations that are kept in one matrix, and what is done with them: LU, LDL, reflections of Householder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import legacy
+from ....errors import warn_once
+from ....ops.linalg import householder, lu as ops, solving
+from ...arguments import return_types
+from ...arguments.dims import array_of
+from ...recording.calls import recorded
+from ...recording.out import into
+from .matrix_checks import (
+    check_floating,
+    check_kernel,
+    check_right_side,
+    check_same,
+    check_stacks,
+    matrices,
+    refuse_failures,
+)
+
+_lu_factor_ex, _lu, _lu_unpack, _lu_solve = (recorded(op) for op in (ops.lu_factor_ex, ops.lu, ops.lu_unpack,
+                                                                   ops.lu_solve))
+_ldl_factor_ex, _ldl_solve = recorded(solving.ldl_factor_ex), recorded(solving.ldl_solve)
+_householder_product, _geqrf, _ormqr = (recorded(op) for op in (householder.householder_product, householder.geqrf,
+                                                              householder.ormqr))
+_ZERO = ("U[{i},{i}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform "
+         "the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
+
+# LU
+
+
+def _factorable(function: str, A: Any, pivot: Any, argument: str = "A") -> None:
+    array = array_of(function, A, argument)
+    if array.ndim < 2:
+        name = "linalg.lu" if function == "linalg_lu" else "torch.lu_factor"
+        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} "
+                           "instead")
+    check_kernel("lu_cpu", array)
+    if not pivot:
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+
+
+def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+    """L and U in one matrix, the pivots, and an info for each matrix: 0, or which U[i, i] is 0, counted from 1.
+
+    At step i of the elimination row i was swapped with row pivots[i], counted from 1. Raises RuntimeError for a zero
+    only with `check_errors`, and without `pivot`, which PyTorch has on CUDA alone.
+    """
+    if out is not None:
+        return into(out, linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors)
+    _factorable("linalg_lu_factor_ex", A, pivot)
+    factors, pivots, info = _lu_factor_ex(A)
+    if check_errors:
+        refuse_failures(info, "torch.linalg.lu_factor_ex", _ZERO, RuntimeError)
+    return return_types.linalg_lu_factor_ex((factors, pivots, info))
+
+
+def linalg_lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
+    """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`. Raises RuntimeError where U has a
+    zero on its diagonal."""
+    if out is not None:
+        return into(out, linalg_lu_factor, A, pivot=pivot)
+    _factorable("linalg_lu_factor", A, pivot)
+    factors, pivots, info = _lu_factor_ex(A)
+    refuse_failures(info, "torch.linalg.lu_factor", _ZERO, RuntimeError)
+    return return_types.linalg_lu_factor((factors, pivots))
+
+
+def linalg_lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
+    """A permutation P, a lower triangular L of ones on its diagonal and an upper triangular U with P @ L @ U = A.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.lu(torch.tensor([[1., 2.], [2., 2.]])).U
+    tensor([[2., 2.],
+            [0., 1.]])
+    """
+    if out is not None:
+        return into(out, linalg_lu, A, pivot=pivot)
+    _factorable("linalg_lu", A, pivot)
+    lower, upper, p = _lu(A)
+    return return_types.linalg_lu((p, lower, upper))
+
+
+def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """L and U in one matrix, and the pivots; with `get_infos` the info too. An older form of
+    `torch.linalg.lu_factor`."""
+    warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
+              "removed in a future PyTorch release.")
+    _factorable("_lu_with_info", A, pivot, "input")
+    found = _lu_factor_ex(A)
+    if out is not None:
+        for target, result in zip(out, found, strict=False):
+            into(target, _itself, result, rule="lu")
+        return out
+    return return_types._lu_with_info(found) if get_infos else found[:2]
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False, out: Any = None) -> Any:
+    """The X of A @ X = B, or not `left` of X @ A = B, given what `linalg.lu_factor` made of A; with the `adjoint` of A
+    for A."""
+    if out is not None:
+        return into(out, linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint)
+    function, name = "linalg_lu_solve", "linalg.lu_solve"
+    array, order = array_of(function, LU, "LU"), array_of(function, pivots, "pivots", 2)
+    b = array_of(function, B, "B", 3)
+    check_floating(f"torch.{name}", array)
+    check_same(name, array, b, "LU B")
+    if order.dtype != np.int32:
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
+    matrices(function, f"torch.{name}", LU, square=True)
+    matrices(function, name, B, "B", 3)
+    check_right_side(name, array, b, left)
+    if order.shape[-1] != array.shape[-1]:
+        raise RuntimeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")
+    if order.shape[:-1] != array.shape[:-2]:
+        raise RuntimeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+                           f"{[*order.shape]} instead")
+    check_stacks(array, b)
+    check_kernel("lu_solve_cpu", array)
+    if order.size and order.min() < 1:
+        raise RuntimeError("Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
+                           "result of lu_factor?")
+    if order.size and order.max() > array.shape[-1]:
+        raise RuntimeError("Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you properly "
+                           "pass the result of lu_factor?")
+    return _lu_solve(LU, B, (order,), bool(left), bool(adjoint))
+
+
+def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
+    """The X of A @ X = input, given the LU of A: an older form of `torch.linalg.lu_solve`."""
+    warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
+              "release.")
+    return linalg_lu_solve(LU_data, LU_pivots, input, out=out)
+
+
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True, *,
+              out: Any = None) -> Any:
+    """P, L and U of what `linalg.lu_factor` returns; what is not unpacked is empty."""
+    if out is not None:
+        return into(out, lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots)
+    array, order = array_of("lu_unpack", LU_data, "LU_data"), array_of("lu_unpack", LU_pivots, "LU_pivots", 2)
+    if array.ndim < 2:
+        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} "
+                           "instead")
+    if unpack_pivots:
+        if order.dtype != np.int32:
+            raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
+                               "dtype.\nNote: this function is intended to be used with the output produced by "
+                               "torch.linalg.lu_factor")
+        if order.size and not (order.min() >= 1 and order.max() <= array.shape[-2]):
+            raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
+                               "properly pass the result of lu_factor?")
+    lower, upper, p = _lu_unpack(LU_data, order, bool(unpack_data), bool(unpack_pivots))
+    return return_types.lu_unpack((p, lower, upper))
+
+
+# LDL
+
+
+def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """L and D of symmetric, or `hermitian`, matrices in one matrix, the pivots of Bunch and Kaufman, and an info.
+
+    The lower triangle is read. It has no derivative.
+    """
+    if out is not None:
+        return into(out, linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors)
+    name = "torch.linalg.ldl_factor_ex"
+    array = matrices("linalg_ldl_factor_ex", name, input, "input", square=True)
+    check_floating(name, array)
+    check_kernel("ldl_factor_kernel_cpu", array)
+    factors, pivots, info = _ldl_factor_ex(input, bool(hermitian))
+    if check_errors:
+        refuse_failures(info, name, "D[{i},{i}] is zero.", RuntimeError)
+    return return_types.linalg_ldl_factor_ex((factors, pivots, info))
+
+
+def linalg_ldl_factor(input: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+    """L and D of symmetric, or `hermitian`, matrices in one matrix, and the pivots. Raises RuntimeError where D has a
+    zero."""
+    if out is not None:
+        return into(out, linalg_ldl_factor, input, hermitian=hermitian)
+    factors, pivots, info = linalg_ldl_factor_ex(input, hermitian=hermitian)
+    refuse_failures(info, "torch.linalg.ldl_factor", "D[{i},{i}] is zero.", RuntimeError)
+    return return_types.linalg_ldl_factor((factors, pivots))
+
+
+def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+    """The X of A @ X = B, given what `linalg.ldl_factor` made of A. It has no derivative."""
+    if out is not None:
+        return into(out, linalg_ldl_solve, LD, pivots, B, hermitian=hermitian)
+    function, name = "linalg_ldl_solve", "torch.linalg.ldl_solve"
+    array, order = array_of(function, LD, "LD"), array_of(function, pivots, "pivots", 2)
+    b = array_of(function, B, "B", 3)
+    if array.dtype is not b.dtype:
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
+                           f"{legacy(array)} instead.")
+    check_floating(name, matrices(function, name, LD, square=True))
+    if b.ndim < 2:
+        raise RuntimeError(f"{name}: Expected B to have at least 2 dimensions, but it has {b.ndim} dimensions instead")
+    if order.shape != array.shape[:-1]:
+        raise RuntimeError(f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+                           f"{[*order.shape]} instead")
+    if order.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {legacy(order)}")
+    check_right_side(name, array, b, True)
+    check_stacks(array, b)
+    return _ldl_solve(LD, B, order, bool(hermitian))
+
+
+# Reflections
+
+
+def linalg_householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
+    """The first columns of the product of the reflections 1 - tau v v^H, whose vectors v are in the columns of `input`
+    below the diagonal: the Q of `geqrf`. Shapes (*, m, n) with m >= n, and (*, k) with k <= n."""
+    if out is not None:
+        return into(out, linalg_householder_product, input, tau)
+    return _product("linalg_householder_product", input, tau, "tau")
+
+
+def _product(function: str, input: Any, tau: Any, argument: str) -> Any:
+    name = "torch.linalg.householder_product"
+    a, t = array_of(function, input), array_of(function, tau, argument, 2)
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if a.shape[-2] < a.shape[-1]:
+        raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
+    if t.ndim and a.shape[-1] < t.shape[-1]:
+        raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    if a.ndim - t.ndim != 1:
+        raise RuntimeError(f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to "
+                           f"{t.ndim} and input.ndim is equal to {a.ndim}")
+    if t.shape[:-1] != a.shape[:-2]:
+        raise RuntimeError(f"{name}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
+                           f"{[*t.shape[:-1]]}")
+    if t.dtype is not a.dtype:
+        raise RuntimeError(f"{name}: tau dtype {legacy(t)} does not match input dtype {legacy(a)}")
+    check_kernel("orgqr_cpu", a)
+    return _householder_product(input, tau)
+
+
+def orgqr(input: Any, input2: Any, *, out: Any = None) -> Any:
+    """The first columns of a product of reflections. See `torch.linalg.householder_product`."""
+    if out is not None:
+        return into(out, orgqr, input, input2)
+    return _product("orgqr", input, input2, "input2")
+
+
+def geqrf(input: Any, *, out: Any = None) -> Any:
+    """R with the vectors of the reflections that lead to it below its diagonal, and their factors: `(a, tau)`. It has
+    no derivative; `linalg.qr` has."""
+    if out is not None:
+        return into(out, geqrf, input)
+    array = array_of("geqrf", input)
+    if array.ndim < 2:
+        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
+    check_kernel("geqrf_cpu", array)
+    return return_types.geqrf(_geqrf(input))
+
+
+def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False, *, out: Any = None) -> Any:
+    """Q @ input3, or not `left` input3 @ Q, for the square Q that is the product of the reflections; its adjoint with
+    `transpose`. See `torch.linalg.householder_product` for the first two arguments."""
+    if out is not None:
+        return into(out, ormqr, input, input2, input3, left, transpose)
+    a, tau = array_of("ormqr", input), array_of("ormqr", input2, "input2", 2)
+    c, side = array_of("ormqr", input3, "input3", 3), -2 if left else -1
+    for name, array in (("input", a), ("other", c)):
+        if array.ndim < 2:
+            raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+    if tau.shape[-1] > a.shape[-1]:
+        raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
+    if c.shape[side] != a.shape[-2]:
+        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
+    if tau.shape[-1] != min(c.shape[side], a.shape[-1]):
+        raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
+    for name, array in (("tau", tau), ("other", c)):
+        if array.dtype is not a.dtype:
+            raise RuntimeError(f"torch.ormqr: Expected input and {name} to have the same dtype, but input has dtype"
+                               f"{legacy(a)} and {name} has dtype {legacy(array)}")
+    check_kernel("ormqr_cpu", a)
+    return _ormqr(input, input2, input3, bool(left), bool(transpose))
+
+
+class FactorMethods:
+    """Factorizations that are kept in one matrix, as methods."""
+
+    __slots__ = ()
+
+    lu, lu_solve, geqrf, orgqr, ormqr = lu, lu_solve, geqrf, orgqr, ormqr

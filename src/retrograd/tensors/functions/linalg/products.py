@@ -1,0 +1,231 @@
+"""Products of several matrices, powers, exponentials and Vandermonde matrices, covariances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import C_NAMES, dtype as torch_dtype
+from ....errors import warn
+from ....ops.linalg import matrix_exponential as exponential
+from ...arguments.dims import array_of, as_int
+from ...recording.calls import recorded
+from ...recording.out import into, receive
+from ...recording.overwriting import copy_
+from ...state.base import TensorBase, plain
+from ..creation.creation import complex as complex_of
+from ..elementwise.arithmetic import mul
+from ..elementwise.elementary import conj, imag, real, sqrt
+from ..reductions import sum as total
+from ..shapes.joining import cat
+from ..shapes.rearranging import diagonal
+from .contraction import in_best_order
+from .determinants import linalg_inv as inv
+from .matrix import matmul, mm, vdot
+from .matrix_checks import check_floating, check_same, check_square
+
+_matrix_exp = recorded(exponential.matrix_exp)
+
+
+def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """The product of several matrices, in the order that takes the fewest multiplications.
+
+    The first and the last may be vectors. Raises RuntimeError for fewer than two, and for those that do not fit.
+    """
+    if isinstance(tensors, TensorBase) or not isinstance(tensors, (tuple, list)):
+        raise TypeError("linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+                        f"{type(tensors).__name__}")
+    if out is not None:
+        return into(out, multi_dot, tensors, rule="chain_matmul")
+    arrays = [array_of("linalg_multi_dot", t, "tensors") for t in tensors]
+    if len(arrays) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(arrays)}")
+    for which, i in (("first", 0), ("last", -1)):
+        if arrays[i].ndim not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {which} tensor must be 1D or 2D but got {arrays[i].ndim}D")
+    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    matrices = [*tensors]
+    if row:
+        matrices[0] = tensors[0].unsqueeze(0)
+    if column:
+        matrices[-1] = tensors[-1].unsqueeze(-1)
+    _check_chain([m._array for m in matrices])
+    product = in_best_order(matrices)
+    shape = product._array.shape
+    return product.view(shape[row : len(shape) - column])
+
+
+def _check_chain(arrays: list[Any]) -> None:
+    """Raises RuntimeError where matrices cannot be multiplied one by the next."""
+    first = arrays[0].dtype
+    for i, array in enumerate(arrays):
+        if array.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {array.ndim}D")
+        if array.dtype is not first:
+            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                               f"{C_NAMES[first.name]} and tensor {i} {C_NAMES[array.dtype.name]}")
+        if i and arrays[i - 1].shape[1] != array.shape[0]:
+            raise RuntimeError(f"multi_dot(): tensors {i - 1} and {i} with shapes {[*arrays[i - 1].shape]} and "
+                               f"{[*array.shape]} cannot be multiplied")
+
+
+def _unit(array: Any) -> Any:
+    return plain(np.eye(array.shape[-1], dtype=array.dtype))
+
+
+def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
+    """The product of `n` times each square matrix, by squaring; for a negative `n` of its inverse."""
+    array = array_of("linalg_matrix_power", input)
+    n = as_int("linalg_matrix_power", n, "n")
+    if out is not None:
+        if n not in (0, 1):
+            return into(out, matrix_power, input, n)
+        receive("matrix_copy", out, matrix_power(input, n))
+        return copy_(out, input if n else _unit(array))
+    check_square("linalg.matrix_power", array)
+    if n == 0:
+        return copy_(input.clone(), _unit(array))
+    if n == 1:
+        return input.clone()
+    if n < 0:
+        input, n = inv(input), -n
+    if n == 1:
+        return input
+    if n == 3:
+        return matmul(matmul(input, input), input)
+    power, result = input, None
+    while n:
+        n, odd = divmod(n, 2)
+        if odd:
+            result = power if result is None else matmul(result, power)
+        if n:
+            power = matmul(power, power)
+    return result
+
+
+def matrix_exp(input: Any) -> Any:
+    """The exponential of each square matrix: the sum of its powers over factorials. Raises RuntimeError for ints.
+
+    >>> import retrograd as torch
+    >>> torch.matrix_exp(torch.tensor([[0., 1.], [0., 0.]]))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
+    array = array_of("linalg_matrix_exp", input)
+    check_square("linalg.matrix_exp", array)
+    check_floating("linalg.matrix_exp", array)
+    return _matrix_exp(input)
+
+
+def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """A view of the diagonals of the matrices in two dims, as the last dimension."""
+    array_of("linalg_diagonal", A, "A")
+    return diagonal(A, offset, dim1, dim2)
+
+
+linalg_diagonal.__name__ = linalg_diagonal.__qualname__ = "diagonal"
+
+
+def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
+    """The sum along `dim` of the products of elements, the first of them conjugated; other dims broadcast.
+
+    Raises RuntimeError for ints, and for operands of different dtypes.
+    """
+    if out is not None:
+        return into(out, vecdot, x, y, dim=dim)
+    a, b = array_of("linalg_vecdot", x, "x"), array_of("linalg_vecdot", y, "y", 2)
+    check_floating("linalg.vecdot", a)
+    check_same("linalg.vecdot", a, b, "x y")
+    return vdot(x, y) if a.ndim == b.ndim == 1 else total(mul(conj(x), y), dim)
+
+
+def linalg_vander(x: Any, N: int | None = None) -> Any:
+    """The powers 0 to N - 1 of each element, along a new last dim. Raises RuntimeError for N < 2, bools and halves."""
+    array = array_of("linalg_vander", x, "x")
+    if array.dtype.kind == "b" or (array.dtype.itemsize == 2 and array.dtype.kind == "f"):
+        raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
+                           f"{torch_dtype.of[array.dtype].legacy}")
+    count = (array.shape[-1] if array.ndim else 1) if N is None else as_int("linalg_vander", N, "N")
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    powers = x.unsqueeze(-1).expand(*array.shape, count - 1).cumprod(-1)
+    return cat((plain(np.ones((*array.shape, 1), powers._array.dtype)), powers), -1)
+
+
+linalg_vander.__name__ = linalg_vander.__qualname__ = "vander"
+
+
+def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str) -> Any:
+    """Weights of observations. Raises RuntimeError where there are too many or too few, or a negative one."""
+    array = array_of("cov", weights, which)
+    if array.ndim > 1:
+        raise RuntimeError(f"cov(): expected {which} to have one or fewer dimensions but got {which} with {array.ndim} "
+                           "dimensions")
+    if array.dtype.kind not in kinds:
+        raise RuntimeError(f"cov(): expected {which} to have {kind} dtype but got {which} with "
+                           f"{torch_dtype.of[array.dtype].legacy} dtype")
+    if array.size != observations:
+        raise RuntimeError(f"cov(): expected {which} to have the same numel as there are observations in the input but "
+                           f"got {array.size} != {observations}")
+    if np.any(array < 0):
+        raise RuntimeError(f"cov(): {which} cannot be negative")
+    return weights
+
+
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of variables: rows of a matrix, whose columns are observations.
+
+    `fweights` says how often an observation was made, `aweights` how much it counts; sums are divided by their total
+    less `correction`. Raises RuntimeError for bools, for more than two dims and for weights that do not do.
+    """
+    array = array_of("cov", input)
+    correction = as_int("cov", correction, "correction")
+    if array.ndim > 2:
+        raise RuntimeError("cov(): expected input to have two or fewer dimensions but got an input with "
+                           f"{array.ndim} dimensions")
+    if array.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input. Convert with .float() first.")
+    x = input if array.ndim == 2 else input.view(1, -1)
+    count = x._array.shape[1]
+    w = None if fweights is None else _weights("fweights", fweights, count, "iu", "integral")
+    if aweights is not None:
+        weights = _weights("aweights", aweights, count, "f", "floating point")
+        w = weights if w is None else w * weights
+    sum_ = plain(np.asarray(count, np.int64)) if w is None else w.sum()
+    if w is not None and not sum_._array:
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    average = (x if w is None else x * w).sum(1) / sum_
+    freedom = sum_ - correction
+    if aweights is not None and correction:
+        freedom = sum_ - correction * (w * aweights).sum() / sum_
+    if freedom._array <= 0:
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
+        freedom = freedom * 0
+    x = x - average.unsqueeze(1)
+    return (mm(x, conj((x if w is None else x * w).t())) / freedom).squeeze()
+
+
+def corrcoef(input: Any) -> Any:
+    """The correlations of variables: their covariances over the standard deviations of both. See `cov`."""
+    array = array_of("corrcoef", input)
+    if array.ndim > 2:
+        raise RuntimeError("corrcoef(): expected input to have two or fewer dimensions but got an input with "
+                           f"{array.ndim} dimensions")
+    c = cov(input)
+    if not c._array.ndim:
+        return c / c
+    deviations = sqrt(real(c.diag()))
+    c = c / deviations.view(-1, 1) / deviations.view(1, -1)
+    if c._array.dtype.kind != "c":
+        return c.clip(-1, 1)
+    return complex_of(real(c).clip(-1, 1), imag(c).clip(-1, 1))
+
+
+class ProductMethods:
+    """Powers, exponentials and covariances, as methods."""
+
+    __slots__ = ()
+
+    matrix_power, matrix_exp, cov, corrcoef = matrix_power, matrix_exp, cov, corrcoef

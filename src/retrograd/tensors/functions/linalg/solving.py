@@ -1,0 +1,258 @@
+"""Systems of linear equations, with square, triangular, factored and any other matrices, and with tensors as such."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import legacy
+from ....errors import warn_once
+from ....kernels.linalg.lu import first_true
+from ....kernels.linalg.solving import machine_epsilon
+from ....ops.linalg import solving as ops, triangular
+from ...arguments import return_types
+from ...arguments.dims import array_of, as_int, axis_of
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...recording.overwriting import delivered
+from ...state.base import plain
+from .determinants import SINGULAR, linalg_inv_ex
+from .matrix_checks import (
+    check_floating,
+    check_kernel,
+    check_right_side,
+    check_same,
+    check_square,
+    check_stacks,
+    holds_vectors,
+    matrices,
+    refuse_failures,
+)
+
+_solve_ex, _lstsq, _solve_triangular = (recorded(op) for op in (ops.solve_ex, ops.lstsq, triangular.solve_triangular))
+_triangular_solve, _cholesky_solve = recorded(triangular.triangular_solve), recorded(triangular.cholesky_solve)
+_cholesky_inverse = recorded(triangular.cholesky_inverse)
+_SINGULAR = "The solver failed because the input matrix is singular."
+
+
+def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
+    """The solution and its info."""
+    name = "linalg.solve"
+    a, b = matrices(function, name, A, square=True), array_of(function, B, "B", 2)
+    check_floating(name, a)
+    check_same(name, a, b)
+    vector = holds_vectors(a, b)
+    if vector and not left:
+        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation XA = B ({a.shape[-2]}x"
+                           f"{a.shape[-1]} and {b.shape[-1]}x1)" if b.ndim == 1 and a.shape[-1] != 1 else
+                           f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In "
+                           "this case linalg.solve is equivalent to B / A.squeeze(-1)")
+    if not vector and b.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+    right = b[..., None] if vector else b
+    check_right_side(name, a, right, left)
+    check_stacks(right, a)
+    check_kernel("lu_cpu", a)
+    return _solve_ex(A, B, left, vector)[:2]
+
+
+def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+    """The solution as of `torch.linalg.solve`, and an info for each matrix, which is not 0 where it is singular.
+
+    Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
+    """
+    if out is not None:
+        return into(out, linalg_solve_ex, A, B, left=left, check_errors=check_errors)
+    result, info = _solution("linalg_solve_ex", A, B, left)
+    if check_errors:
+        refuse_failures(info, "torch.linalg.solve_ex", _SINGULAR)
+    return return_types.linalg_solve_ex((result, info))
+
+
+def linalg_solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
+    """The X of A @ X = B, or not `left` of X @ A = B, for square matrices A of shape (*, n, n).
+
+    B holds matrices, (*, n, k), or a vector for each matrix, (*, n) or (n,). Stacks broadcast. Raises RuntimeError
+    where shapes or dtypes do not fit and `torch.linalg.LinAlgError` where a matrix is singular.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
+    tensor([1.0000, 0.5000])
+    """
+    if out is not None:
+        return into(out, linalg_solve, A, B, left=left)
+    result, info = _solution("linalg_solve", A, B, left)
+    refuse_failures(info, "torch.linalg.solve", _SINGULAR)
+    return result
+
+
+def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False,
+                            out: Any = None) -> Any:
+    """The X of A @ X = B, or not `left` of X @ A = B, for triangular matrices A, `upper` or lower.
+
+    The other triangle is not read; if `unitriangular`, nor is the diagonal, which counts as ones. A zero on the
+    diagonal gives infinities and no error.
+    """
+    if out is not None:
+        return into(out, linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular)
+    name, function = "linalg.solve_triangular", "linalg_solve_triangular"
+    a, b = matrices(function, name, input, "input", square=True), matrices(function, name, B, "B", 2)
+    check_right_side(name, a, b, left)
+    check_stacks(b, a)
+    check_kernel("triangular_solve_cpu", a)
+    return _solve_triangular(input, B, bool(upper), bool(left), bool(unitriangular))
+
+
+def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *,
+                     out: Any = None) -> Any:
+    """The X of A @ X = input for triangular A, or of A^T with `transpose`, and a copy of A: an older form of
+    `torch.linalg.solve_triangular`."""
+    if out is not None:
+        return into(out, triangular_solve, input, A, upper, transpose, unitriangular)
+    warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
+              "future PyTorch release.")
+    b, a = array_of("triangular_solve", input), array_of("triangular_solve", A, "A", 2)
+    for name, array in (("b", b), ("A", a)):
+        if array.ndim < 2:
+            raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
+                               f"{array.ndim} dimensions instead")
+    _check_pair("triangular_solve", a, b)
+    check_kernel("triangular_solve_cpu", a)
+    return return_types.triangular_solve(_triangular_solve(input, A, bool(upper), bool(transpose),
+                                                           bool(unitriangular)))
+
+
+def _check_pair(name: str, a: Any, b: Any) -> None:
+    """The checks of older functions: one dtype, square matrices, sizes and stacks that fit."""
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
+                           f"{legacy(a)} instead.")
+    check_square("", a)
+    if a.shape[-1] != b.shape[-2]:
+        raise RuntimeError(f"Incompatible matrix sizes for {name}: each A matrix is {a.shape[-1]} by {a.shape[-1]} but "
+                           f"each b matrix is {b.shape[-2]} by {b.shape[-1]}")
+    check_stacks(b, a)
+
+
+def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
+    """The X of A @ X = input, where `input2` is the Cholesky factor of A: L of L @ L^H, or if `upper` U of U^H @ U."""
+    if out is not None:
+        return into(out, cholesky_solve, input, input2, upper)
+    b, a = array_of("cholesky_solve", input), array_of("cholesky_solve", input2, "input2", 2)
+    for name, array in (("b", b), ("u", a)):
+        if array.ndim < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {array.ndim} dimensions instead")
+    _check_pair("cholesky_solve", a, b)
+    check_kernel("cholesky_solve_cpu", a)
+    return _cholesky_solve(input, input2, bool(upper))
+
+
+def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
+    """The inverse of the matrix whose Cholesky factor is given, lower, or `upper`. Raises `torch.linalg.LinAlgError`
+    where its diagonal has a zero."""
+    if out is not None:
+        return into(out, cholesky_inverse, input, upper)
+    array = matrices("cholesky_inverse", "cholesky_inverse", input, "input", square=True)
+    check_kernel("cholesky_inverse_out_cpu", array)
+    result = _cholesky_inverse(input, bool(upper))
+    zeros = array.diagonal(0, -2, -1) == 0
+    if zeros.any():
+        refuse_failures(plain(first_true(zeros)), "cholesky_inverse", "The diagonal element {i} is zero, the inversion "
+                        "could not be completed because the input matrix is singular.")
+    return result
+
+
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None,
+                 out: Any = None) -> Any:
+    """The X for which the columns of A @ X - B are shortest, as `(solution, residuals, rank, singular_values)`.
+
+    A has shape (*, m, n), B (*, m, k) or, for vectors, (*, m). Of several solutions the shortest is given. The drivers
+    'gelsy' (the default), 'gelsd' and 'gelss' count singular values below `rcond` times the largest as 0, 'gels' takes
+    the rank for granted. Squared lengths of the residuals are there with 'gels', and with 'gelsd' and 'gelss', if
+    m > n and the rank is full; the singular values with 'gelsd' and 'gelss'.
+    """
+    if out is not None:
+        return into(out, linalg_lstsq, input, b, rcond, driver=driver)
+    name, x, y = "torch.linalg.lstsq", array_of("linalg_lstsq", input), array_of("linalg_lstsq", b, "b", 2)
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if y.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
+    if x.dtype is not y.dtype:
+        raise RuntimeError(f"{name}: Expected input and other to have the same dtype, but got input's dtype "
+                           f"{legacy(x)} and other's dtype {legacy(y)}")
+    if not 0 <= x.ndim - y.ndim <= 1:
+        raise RuntimeError(f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
+                           "other.dim()) <= 1")
+    rows = -1 if holds_vectors(x, y) else -2
+    if x.shape[-2] != y.shape[rows]:
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size({rows})")
+    vector = x.ndim > y.ndim
+    check_stacks(x, y[..., None] if vector else y)
+    driver = "gelsy" if driver is None else driver
+    if driver not in _DRIVERS:
+        raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    if x.dtype.kind not in "fc" or x.itemsize == 2:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    least = machine_epsilon(x.dtype) * max(x.shape[-2:]) if rcond is None else float(rcond)
+    return return_types.linalg_lstsq(_lstsq(input, b, least, driver, vector))
+
+
+def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
+    """The inverse for `tensordot(…, ind)`: that of the matrix with the first `ind` dims in a row, and the others.
+
+    Raises RuntimeError unless that matrix is square, `torch.linalg.LinAlgError` where it is singular.
+    """
+    shape = array_of("linalg_tensorinv", input).shape
+    ind = as_int("linalg_tensorinv", ind, "ind")
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    first, last = math.prod(shape[:ind]), math.prod(shape[ind:])
+    if first != last:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
+                           f"but got {last} != {first}")
+    matrix = input.reshape(last, last)
+    check_floating("linalg.inv", matrix._array)
+    inverse, info = linalg_inv_ex(matrix)
+    refuse_failures(info, "inv", SINGULAR)
+    result = inverse.reshape(shape[ind:] + shape[:ind])
+    return delivered("tensorinv", out, result)
+
+
+def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
+    """The x of tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` were moved to the end.
+
+    Raises RuntimeError unless as many equations as unknowns remain, `torch.linalg.LinAlgError` where there is no x.
+    """
+    ndim, b = array_of("linalg_tensorsolve", input).ndim, array_of("linalg_tensorsolve", other, "other", 2)
+    x = input
+    if dims is not None:
+        if not isinstance(dims, (tuple, list)):
+            raise TypeError(f"linalg_tensorsolve(): argument 'dims' must be tuple of ints, not {type(dims).__name__}")
+        for dim in dims:
+            axis_of("linalg_tensorsolve", dim, ndim)
+        x = input.movedim(tuple(dims), tuple(range(ndim - len(dims), ndim)))
+    shape = x._array.shape[b.ndim:]
+    unknowns = math.prod(shape)
+    if unknowns != b.size:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+                           f"prod(self.shape[:other.ndim]), but got {unknowns} != {b.size}")
+    result = linalg_solve(x.reshape(unknowns, unknowns), other.flatten()).reshape(shape)
+    return delivered("tensorsolve", out, result)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.solve: linalg_solve}
+
+
+class SolvingMethods:
+    """Systems of equations, as methods."""
+
+    __slots__ = ()
+
+    triangular_solve, cholesky_solve, cholesky_inverse = triangular_solve, cholesky_solve, cholesky_inverse

@@ -1,0 +1,1 @@
+"""Functions of neural networks that PyTorch keeps in the namespace torch."""

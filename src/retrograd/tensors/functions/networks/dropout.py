@@ -1,0 +1,109 @@
+"""Dropout as torch itself offers it: of elements and of whole channels, plain and for selu, with PyTorch's numbers.
+
+All take the probability `p` to drop something and whether this is training; else they return the tensor itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....kernels.networks import dropout as kernels
+from ....kernels.random import distributions as random
+from ....ops.networks import dropout as ops
+from ...arguments.generator import twister_of
+from ...arguments.options import check_flag, check_tensor, number, refuse_complex_gradient
+from ...recording.calls import recorded
+from ...state.base import plain
+from ..creation.creation import empty_as
+from ..creation.random import in_memory_order
+
+_native_dropout = recorded(ops.native_dropout)
+
+
+def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -> Any:
+    """Ones and zeros in the shape and the layout of the input, or, for channels, with other dimensions of size 1.
+
+    The ones are scaled unless this is for selu, which counts with them: then bools are integers when that shows.
+    """
+    x, stream = input._array, twister_of(name, None)
+
+    def draw(memory: Any) -> Any:
+        if for_selu:
+            return random.bernoulli(stream, memory.shape, memory.dtype, 1 - p)
+        return random.dropout_mask(stream, memory.shape, memory.dtype, p)
+
+    if not of_channels:
+        noise = in_memory_order(empty_as(x, x.dtype, None), draw)
+    elif x.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input: samples and channels")
+    else:
+        noise = draw(np.empty((*x.shape[:2], *[1] * (x.ndim - 2)), x.dtype))
+    kernels.refuse_integers(x.dtype, "Long" if for_selu and x.dtype.kind == "b" else input.dtype.legacy)
+    return noise
+
+
+def _dropped(name: str, input: Any, p: float, train: bool, of_channels: bool, for_selu: bool, over: bool) -> Any:
+    check_tensor(name, input)
+    p = number(name, "p", 2, p)
+    check_flag(name, "train", 3, train)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    x = input._array
+    if p == 0 or not train or not x.size:
+        return input
+    if p == 1:
+        nothing = plain(np.zeros((), x.dtype))
+        return input.mul_(nothing) if over else input * nothing
+    noise = _noise(name, input, p, of_channels, for_selu)
+    if not for_selu:
+        slope = plain(noise)
+        return input.mul_(slope) if over else input * slope
+    slope, shift = map(plain, kernels.affine(noise, p))
+    return input.mul_(slope).add_(shift) if over else input * slope + shift
+
+
+def _pair(name: str, what: str, *, of_channels: bool = False, for_selu: bool = False) -> tuple[Callable[..., Any],
+                                                                                               Callable[..., Any]]:
+    """A kind of dropout, and the same written over the tensor."""
+
+    def function(input: Any, p: float, train: bool) -> Any:
+        return _dropped(name, input, p, train, of_channels, for_selu, over=False)
+
+    def written(input: Any, p: float, train: bool) -> Any:
+        return _dropped(f"{name}_", input, p, train, of_channels, for_selu, over=True)
+
+    function.__name__ = function.__qualname__ = name
+    written.__name__ = written.__qualname__ = f"{name}_"
+    function.__doc__ = (f"In training, {what}. Raises RuntimeError for a `p` outside of [0, 1], and for types that are "
+                        "not floating.")
+    written.__doc__ = f"`{name}`, written over the tensor itself."
+    return function, written
+
+
+_SELU = "drops {} to the value that selu has far below 0, and keeps the mean and the variance of the whole"
+dropout, dropout_ = _pair("dropout", "sets each element to 0 with probability `p` and scales the others by 1 / (1 - p)")
+feature_dropout, feature_dropout_ = _pair(
+    "feature_dropout", "sets whole channels (all beyond dimensions 0 and 1) to 0 with probability `p` and scales the "
+                       "others by 1 / (1 - p)", of_channels=True)
+alpha_dropout, alpha_dropout_ = _pair("alpha_dropout", _SELU.format("each element"), for_selu=True)
+feature_alpha_dropout, feature_alpha_dropout_ = _pair(
+    "feature_alpha_dropout", _SELU.format("whole channels"), of_channels=True, for_selu=True)
+
+
+def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
+    """The tensor after dropout, and the mask of what was kept, as bools. None for `train` is true."""
+    check_tensor("native_dropout", input)
+    refuse_complex_gradient("native_dropout", input)
+    x, scale = input._array, None
+    if not x.size or (train is not None and not train):
+        mask = np.ones(x.shape, bool if x.size else x.dtype)
+    else:
+        stream, scale = twister_of("native_dropout", None), 0.0 if p == 1 else 1 / (1 - p)
+        mask = in_memory_order(empty_as(x, np.dtype(bool), None),
+                               lambda m: random.bernoulli(stream, m.shape, m.dtype, 1 - p))
+        kernels.refuse_integers(x.dtype, input.dtype.legacy)
+    result: tuple[Any, Any] = _native_dropout(input, mask, scale)
+    return result

@@ -1,0 +1,149 @@
+"""`torch.embedding`, `torch.embedding_bag` and `torch.embedding_renorm_`, which `nn.functional` builds on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import I64, dtype as torch_dtype
+from ....kernels.indexing.indexing import within
+from ....kernels.networks import embedding as kernels
+from ....ops.networks import embedding as ops
+from ...arguments.dims import array_of, as_int
+from ...arguments.options import check_flag, refuse_complex_gradient
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...state.base import plain
+
+_embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag)
+
+
+def _numbers(name: str, tensor: Any, position: int = 1) -> Any:
+    """Numbers of rows, in int64. Raises RuntimeError for another dtype than int64 and int32."""
+    array = tensor._array
+    if array.dtype.kind != "i" or array.itemsize < 4:
+        raise RuntimeError(f"Expected tensor for argument #{position} 'indices' to have one of the following scalar "
+                           f"types: Long, Int; but got {_type_name(array.dtype)} instead (while checking arguments for "
+                           f"{name})")
+    return tensor if array.dtype == I64 else plain(array.astype(I64))
+
+
+def _type_name(dtype: np.dtype[Any]) -> str:
+    legacy = torch_dtype.of[dtype].legacy
+    return f"torch.{legacy}Tensor" if dtype.kind in "fiu" else f"CPU{legacy}Type"
+
+
+def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+              sparse: bool = False) -> Any:
+    """The rows of a matrix that a tensor of numbers names. See `torch.nn.functional.embedding`."""
+    array = array_of("embedding", weight, "weight")
+    array_of("embedding", indices, "indices", 2)
+    padding = as_int("embedding", padding_idx, "padding_idx")
+    check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
+    check_flag("embedding", "sparse", 5, sparse)
+    if array.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D. It has {array.ndim} dimensions.")
+    numbers = _numbers("embedding", indices)
+    if not within(numbers._array.reshape(-1), len(array)):
+        raise IndexError(f"index out of range in self: numbers are from {numbers._array.min()} to "
+                         f"{numbers._array.max()}, and there are {len(array)} rows")
+    if sparse:
+        raise NotImplementedError("embedding(): there are no sparse gradients here. Leave sparse=True away: the "
+                                  "gradient is then a dense tensor with the same numbers.")
+    refuse_complex_gradient("embedding", weight)
+    return _embedding(weight, numbers, padding, bool(scale_grad_by_freq))
+
+
+def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+    """Scale the rows that the numbers name, where their norm is larger than `max_norm`, down to it, in place."""
+    array = array_of("embedding_renorm_", input)
+    array_of("embedding_renorm_", indices, "indices", 2)
+    if array.ndim != 2:
+        raise RuntimeError(f"Expected 2-dimensional tensor, but got {array.ndim}-dimensional tensor for argument #1 "
+                           "'self' (while checking arguments for embedding_renorm_)")
+    numbers = _numbers("embedding_renorm_", indices, 2)
+    if not within(numbers._array.reshape(-1), len(array)):
+        wrong = numbers._array[(numbers._array < 0) | (numbers._array >= len(array))].flat[0]
+        raise IndexError(f"select(): index {wrong} out of range for tensor of size {[*array.shape]} at dimension 0")
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{torch_dtype.of[array.dtype].legacy} instead.")
+    write(ops.embedding_renorm, input, (numbers, float(max_norm), float(norm_type)), kernels.renorm_rows)
+    return input
+
+
+# Bags
+
+def _check_offsets(starts: Any, count: int, index: Any, rows: int) -> None:
+    if starts.size and starts[0]:
+        raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                           f"position 0. However, got {starts[0]}")
+    if starts.size and starts[-1] > count:
+        raise RuntimeError(f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of "
+                           f"{starts[-1]}")
+    if np.any(starts[1:] < starts[:-1]):
+        raise RuntimeError("Expected i < index_size to be true, but got false. Offsets must not decrease.")
+    if not within(index, rows):
+        place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
+        raise RuntimeError(f"Index {place} of input takes value {index[place]} which is not in the valid range "
+                           f"[0, {rows})")
+
+
+def _check_table(array: Any, scales: Any) -> None:
+    if array.dtype.kind != "f":
+        raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
+                           f"BFloat16, Float, Double; but got {_type_name(array.dtype)} instead (while checking "
+                           "arguments for embedding_bag)")
+    if scales is not None and scales._array.dtype != array.dtype:
+        raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+                           f"'per_sample_weights'; but type {_type_name(array.dtype)} does not equal "
+                           f"{_type_name(scales._array.dtype)} (while checking arguments for embedding_bag)")
+
+
+def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode: int, scales: Any,
+         include_last_offset: bool, padding_idx: int | None) -> tuple[Any, ...]:
+    """The values of the bags, the bag of each row, the sizes of bags, and from which rows the largest are."""
+    array = array_of("embedding_bag", weight, "weight")
+    array_of("embedding_bag", indices, "indices", 2)
+    array_of("embedding_bag", offsets, "offsets", 3)
+    if mode not in (kernels.SUM, kernels.MEAN, kernels.MAX):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    numbers, starts = _numbers("embedding_bag", indices), _numbers("embedding_bag", offsets)
+    _check_table(array, scales)
+    rows, index = len(array), numbers._array
+    padding = -1 if padding_idx is None else as_int("embedding_bag", padding_idx, "padding_idx")
+    if padding_idx is not None and not -rows <= padding < rows:
+        raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
+                           f"{padding}")
+    _check_offsets(starts._array, index.size, index, rows)
+    if include_last_offset and starts._array.size:
+        used = int(starts._array[-1])
+        starts = plain(starts._array[:-1])
+        if used < index.size:
+            numbers, scales = plain(index[:used]), None if scales is None else scales[:used]
+    if not starts._array.size:
+        numbers = plain(index[:0])
+    padding = padding + rows if padding_idx is not None and padding < 0 else padding
+    found: tuple[Any, ...] = _embedding_bag(weight, scales, numbers, starts, mode, padding, bool(scale_grad_by_freq))
+    return found
+
+
+def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0,
+                  sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
+                  padding_idx: int | None = None) -> tuple[Any, ...]:
+    """Sums (mode 0), means (1) or largest elements (2) of bags of rows. See `torch.nn.functional.embedding_bag`.
+
+    As in PyTorch there are three tensors besides, for what comes after: the bag of each row, the sizes of the bags,
+    and the rows that the largest elements are from, each as far as the mode needs it.
+    """
+    if sparse:
+        raise NotImplementedError("embedding_bag(): there are no sparse gradients here. Leave sparse=True away.")
+    out, of, sizes, chosen = bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights,
+                                  include_last_offset, padding_idx)
+    if mode == kernels.MAX:
+        return out, of, sizes, chosen
+    if mode == kernels.MEAN:
+        return out, of, sizes, plain(sizes._array.copy())
+    none = np.zeros(len(sizes._array), np.int64)
+    return out, of if padding_idx is not None else plain(np.zeros(0, np.int64)), plain(none), plain(none.copy())

@@ -1,0 +1,236 @@
+"""Normalisation over the last dimensions, groups of channels, or the batch, as functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import F16, F32, refuse
+from ....ops.networks import normalization as ops
+from ...arguments.dims import array_of
+from ...arguments.options import check_flag, check_optional, number
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import plain, requires
+
+_layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
+_batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_by)
+
+
+def _check_types(x: Any, *others: Any) -> None:
+    """Parameters are of the type of x, or all of float32 with x of float16."""
+    if all([a is None or a._array.dtype is x.dtype for a in others]):
+        return
+    kinds = {a._array.dtype for a in others if a is not None}
+    if kinds and kinds != {x.dtype} and not (x.dtype == F16 and kinds == {F32}):
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype. They are of "
+                           f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}.")
+
+
+def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any], star: str) -> tuple[int, ...]:
+    """The sizes of the last dims. Raises TypeError or RuntimeError where these or the parameters do not fit."""
+    if not isinstance(shape, Sequence) or isinstance(shape, str):
+        raise TypeError(f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+                        f"{type(shape).__name__}")
+    sizes: tuple[int, ...] = tuple(shape)
+    if not sizes:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+                           "element, but got normalized_shape = []")
+    for argument, parameter in parameters.items():
+        if parameter is not None and parameter._array.shape != sizes:
+            raise RuntimeError(f"Expected {argument} to be of same shape as normalized_shape, but got {argument} of "
+                               f"shape {[*parameter._array.shape]} and normalized_shape = {[*sizes]}")
+    if x.shape[max(x.ndim - len(sizes), 0):] != sizes or x.ndim < len(sizes):
+        raise RuntimeError(f"Given normalized_shape={[*sizes]}, expected input with shape [*{star}"
+                           f"{', '.join(map(str, sizes))}], but got input of size{[*x.shape]}")
+    return sizes
+
+
+def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
+    """`layer_norm`, with the means and 1 / the deviations, which are constants."""
+    x = array_of("layer_norm", input)
+    check_optional("layer_norm", 3, weight=weight, bias=bias)
+    shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
+    _check_types(x, weight, bias)
+    refuse(x.dtype, "LayerNormKernelImpl", "biuc")
+    return _layer_norm(input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
+
+
+def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5,
+               cudnn_enable: bool = True) -> Any:
+    """`input` less its mean, divided by its deviation, over the last dims, of sizes `normalized_shape`; then times
+    `weight`, plus `bias`, of that shape. The deviation is sqrt(variance + eps).
+
+    >>> import retrograd as torch
+    >>> torch.layer_norm(torch.tensor([[1., 3.], [0., 4.]]), [2])
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+
+    Raises RuntimeError where sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
+    """
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
+    """`input`, divided by sqrt(mean of its squares + eps) over the last dims, of sizes `normalized_shape`.
+
+    It is then multiplied by `weight`. `eps` is by default the smallest step at 1 in the dtype. Raises as `layer_norm`.
+    """
+    x = array_of("rms_norm", input)
+    check_optional("rms_norm", 3, weight=weight)
+    shape = _normalized_shape("rms_norm", x, normalized_shape, {"weight": weight}, "")
+    refuse(x.dtype, "rms_norm", "biu")
+    exact = input.float() if x.dtype == F16 else input
+    if eps is None:
+        eps = float(np.finfo(exact._array.dtype).eps)
+    squares = exact.pow(2).mean([*range(-len(shape), 0)], True)
+    result = exact * (squares + eps).rsqrt()
+    if weight is not None:
+        result = result * weight
+    return result.to(input.dtype) if x.dtype == F16 else result
+
+
+def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) -> None:
+    if groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {groups}")
+    if channels % groups:
+        raise RuntimeError("Expected number of channels in input to be divisible by num_groups, but got input of shape "
+                           f"{[*x.shape]} and num_groups={groups}")
+    for argument, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value._array.shape != (channels,):
+            raise RuntimeError(f"Expected {argument} to be a vector of size equal to the number of channels in input, "
+                               f"but got {argument} of shape {[*value._array.shape]} and input of shape {[*x.shape]}")
+    _check_types(x, weight, bias)
+    refuse(x.dtype, "GroupNormKernelImpl", "biuc")
+
+
+def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
+    """`group_norm` of N times C channels of HxW elements, with the means and 1 / the deviations, as constants."""
+    x = array_of("native_group_norm", input)
+    check_optional("native_group_norm", 2, weight=weight, bias=bias)
+    _check_groups(x, C, group, weight, bias)
+    return _group_norm(input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
+
+
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5,
+               cudnn_enabled: bool = True) -> Any:
+    """`input` (N, C, …) less its mean, divided by its deviation, over each of `num_groups` groups of channels; then
+    times `weight`, plus `bias`, of shape (C).
+
+    Raises RuntimeError where sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
+    """
+    x = array_of("group_norm", input)
+    check_optional("group_norm", 3, weight=weight, bias=bias)
+    if x.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
+    _check_groups(x, x.shape[1], num_groups, weight, bias)
+    return _group_norm(input, weight, bias, num_groups, float(number("group_norm", "eps", 5, eps)))[0]
+
+
+def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
+    """Refuse parameters that are not one number for each channel, and running ones that require grad."""
+    for argument in ("running_mean", "running_var", "weight", "bias"):
+        value = parameters[argument]
+        if value is None:
+            continue
+        if value._array.size != channels:
+            raise RuntimeError(f"{argument} should contain {channels} elements not {value._array.size}")
+        if argument[:3] == "run" and requires(value):
+            raise RuntimeError("The function 'native_batch_norm' is not differentiable with respect to argument "
+                               f"'{argument}'. This input cannot have requires_grad True.")
+    if x.size:
+        refuse(x.dtype, "batch_norm", "biuc")
+        _check_types(x, *parameters.values())
+
+
+def _blend(running: Any, found: Any, momentum: float) -> None:
+    """Move a running statistic towards what a batch has. PyTorch does not count this as a write, nor is it one here."""
+    if running is not None:
+        array = running._array
+        array[...] = (momentum * found + (1.0 - momentum) * array.astype(found.dtype, copy=False)).astype(array.dtype)
+
+
+def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+                      momentum: float, eps: float, *, out: Any = None) -> Any:
+    """`batch_norm`, with the means and 1 / the deviations of the batch, which are constants; empty in evaluation."""
+    if out is not None:
+        return into(out, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps)
+    x = array_of("batch_norm", input)
+    check_flag("batch_norm", "training", 6, training)
+    check_optional("batch_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
+    momentum = float(_float("batch_norm", "momentum", 7, momentum))
+    eps = float(_float("batch_norm", "eps", 8, eps))
+    if not training:
+        for argument, value in (("running_mean", running_mean), ("running_var", running_var)):
+            if value is None:
+                raise RuntimeError(f"{argument} must be defined in evaluation mode")
+    _check_batch(x, x.shape[1] if x.ndim > 1 else 0, weight=weight, bias=bias, running_mean=running_mean,
+                 running_var=running_var)
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if not training:
+        result = _batch_norm_by(input, weight, bias, running_mean.detach(), running_var.detach(), eps)
+        return result, *[plain(np.empty(0, x.dtype)) for _ in range(2)]
+    result, mean, rstd, variance = _batch_norm(input, weight, bias, eps)
+    count = math.prod(x.shape) // max(x.shape[1], 1)
+    _blend(running_mean, mean._array, momentum)
+    freedom = count / (count - 1) if count > 1 else math.nan
+    _blend(running_var, variance._array * variance._array.dtype.type(freedom), momentum)
+    return result, mean, rstd
+
+
+def _float(name: str, argument: str, position: int, value: Any) -> Any:
+    if value is None:
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not NoneType")
+    return number(name, argument, position, value)
+
+
+def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+               momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
+    """`input` (N, C, …) less the mean of each channel, divided by its deviation; then times `weight`, plus `bias` (C).
+
+    In training mean and deviation are those of the batch, and the running ones move towards them by the fraction
+    `momentum`, in place; else they are the running ones. Raises as `group_norm`.
+    """
+    x = array_of("batch_norm", input)
+    if x.size or x.ndim < 2:
+        return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+    _check_batch(x, x.shape[1], weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
+    result = input.clone()
+    if weight is not None:
+        result = result * weight[0]
+    return result if bias is None else result + bias[0]
+
+
+def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
+                  momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
+    """`batch_norm` of each element of the batch by itself; running statistics get the mean over the batch.
+
+    Raises RuntimeError where neither the input's statistics nor running ones are to be used.
+    """
+    x = array_of("instance_norm", input)
+    check_optional("instance_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
+    _float("instance_norm", "momentum", 7, momentum)
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    count, channels = x.shape[:2]
+    check_flag("instance_norm", "use_input_stats", 6, use_input_stats)
+    refuse(x.dtype, "batch_norm", "biuc")
+    _check_types(x, weight, bias)
+    if (running_mean is not None and running_var is not None and running_mean.dtype is input.dtype
+            and running_var.dtype is not input.dtype):
+        raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {running_var.dtype.legacy}")
+
+    def repeated(value: Any) -> Any:
+        return None if value is None else value.to(input.dtype).repeat(count)
+
+    mean, variance = repeated(running_mean), repeated(running_var)
+    result = batch_norm(input.contiguous().view(1, count * channels, *x.shape[2:]), repeated(weight), repeated(bias),
+                        mean, variance, use_input_stats, momentum, eps)
+    for running, moved in ((running_mean, mean), (running_var, variance)):
+        if running is not None:
+            running.detach().copy_(moved.view(count, channels).mean(0))
+    return result.view(x.shape)

@@ -1,0 +1,153 @@
+"""Quantiles, and the mean of what is not nan, as functions and methods. Composed of other functions, as in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import dtype as torch_dtype
+from ..arguments.dims import Dims, array_of, axis_of
+from ..arguments.options import element_type
+from ..recording.out import into, receive
+from ..recording.overwriting import copy_
+from ..state.base import TensorBase, plain
+from .elementwise.arithmetic import div, invalid, mul, sub
+from .elementwise.blending import lerp_
+from .elementwise.comparison import isnan, logical_not
+from .indexing.gathering import gather
+from .indexing.masking import masked_fill
+from .indexing.sorting import sort
+from .reductions import any as any_of, flag, nansum, sum as sum_over
+from .shapes.geometry import squeeze_, transpose_, unsqueeze_
+from .shapes.shape import flatten, transpose, unsqueeze, view
+
+_WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
+_LARGEST = 2**24
+
+
+def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear",
+             axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+    """The elements below which the parts `q` of all elements are, or of those along `dim`; nan where there is one.
+
+    `q` is a number from 0 to 1, or a tensor of the input's dtype; where that is 1-d, the results for each are along a
+    new first dimension. `interpolation` says what lies between two elements: linear, lower, higher, midpoint or
+    nearest. Raises RuntimeError unless the input is float or double and has elements.
+
+    >>> import retrograd as torch
+    >>> torch.quantile(torch.tensor([1., 2., 4.]), 0.75)
+    tensor(3.)
+    """
+    dim = dim if axis is None else axis
+    return _delivered("quantile", input, q, dim, flag("quantile", keepdim, keepdims), interpolation, out)
+
+
+def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear",
+                axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+    """`quantile` of the elements that are not nan; nan where there is no other."""
+    dim = dim if axis is None else axis
+    return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim, keepdims), interpolation, out)
+
+
+def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, out: Any) -> Any:
+    """The quantiles, written to `out` where there is one, as a copy that is recorded."""
+    array = array_of(name, input)
+    q = _checked_q(name, array, q, interpolation)
+    if dim is not None:
+        dim = axis_of(name, dim, array.ndim)
+    result = _computed(input, q, dim, keepdim, interpolation, name == "nanquantile")
+    if out is None:
+        return result
+    receive(name, out, plain(np.asarray(result._array, order="C")))
+    return copy_(out, result)
+
+
+def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:
+    """`q` as a tensor. Raises RuntimeError or TypeError for what PyTorch refuses."""
+    if not isinstance(q, TensorBase):
+        if not isinstance(q, (int, float, np.number)):
+            raise invalid(name, array, q)
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        q = plain(np.asarray(q, array.dtype if array.dtype.kind == "f" else np.float32))
+    if not array.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if q._array.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if array.dtype not in (np.float32, np.float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if q._array.dtype != array.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if interpolation not in _WAYS:
+        raise RuntimeError("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
+                           f"got {interpolation}")
+    if not np.all((q._array >= 0) & (q._array <= 1)):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    return q
+
+
+def _computed(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
+    shape = input._array.shape
+    if dim is None:
+        ordered, rest = sort(flatten(input))[0], (1,) * len(shape) if keepdim else ()
+    else:
+        rest = tuple([1 if axis == dim else n for axis, n in enumerate(shape) if axis != dim or keepdim])
+        last = dim == len(shape) - 1
+        ordered = sort(input if last else transpose(unsqueeze(input, -1), dim, -1))[0]
+        if not shape:
+            rest = ()
+    n = ordered._array.shape[-1]
+    if n > _LARGEST:
+        raise RuntimeError(f"quantile() input tensor is too large. It may have {_LARGEST} elements along a dim.")
+    ordered = view(ordered, (*rest, n))
+    ranks = _ranks(ordered, q, n, ignore_nan)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
+    below = ranks.long()
+    values = gather(ordered, -1, below)
+    if interpolation in ("linear", "midpoint"):
+        weights = sub(ranks, below) if interpolation == "linear" else ranks.detach() * 0 + 0.5
+        values = lerp_(values, gather(ordered, -1, ranks.ceil().long()), weights)
+    if q._array.ndim:
+        transpose_(unsqueeze_(values, 0), 0, -1)
+    return squeeze_(values, -1)
+
+
+def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
+    """Where in the order the quantiles lie. Where nan is to come out, at one of the nans, which stand last."""
+    nans = isnan(ordered.detach())
+    if ignore_nan:
+        ranks = mul(q, sub(sum_over(logical_not(nans), -1, True), 1))
+        return masked_fill(ranks, ranks.detach() < 0, 0)
+    # PyTorch's ranks have the shape of both, even where no nan is about.
+    hits = any_of(nans, -1, True)
+    ranks = mul(q, n - 1)
+    return masked_fill(ranks.expand(np.broadcast_shapes(ranks.shape, hits.shape)), hits, n - 1)
+
+
+def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
+            keepdims: Any = None, out: Any = None) -> Any:
+    """The mean of what is not nan, over all or over `dim`; nan where there is nothing else.
+
+    Raises RuntimeError for ints and bools.
+    """
+    if out is not None:
+        return into(out, nanmean, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
+    array = array_of("nanmean", input)
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("nanmean(): expected input to have floating point or complex dtype but got "
+                           f"{torch_dtype.of[array.dtype].legacy}. Convert with .float() first.")
+    if dtype is not None and element_type("nanmean", dtype).kind not in "fc":
+        raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
+                           f"complex dtype. Got: {torch_dtype.of[element_type('nanmean', dtype)].legacy}")
+    options = {"axis": axis, "keepdims": keepdims}
+    total = nansum(input, dim, keepdim, dtype=dtype, **options)
+    return div(total, sum_over(logical_not(isnan(input.detach())), dim, keepdim, **options))
+
+
+class QuantileMethods:
+    """Quantiles and the like, as methods."""
+
+    __slots__ = ()
+
+    quantile, nanquantile, nanmean = quantile, nanquantile, nanmean

@@ -1,0 +1,338 @@
+"""Sums, means, variances, extremes and questions over dimensions, as functions and methods.
+
+Each takes `dim` (or NumPy's `axis`) as an int or several, from either end; none, None or () is all of them. With
+`keepdim` (or `keepdims`) a reduced dimension stays, at size 1. Raises IndexError for a dim that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype
+from ...errors import warn, warn_once
+from ...kernels.reductions import count, nonempty
+from ...modes import local
+from ...ops import reductions as ops, scans
+from ..arguments.dims import Dims, array_of, as_int, axes_of, axis_of
+from ..arguments.options import element_type, number, shape_of
+from ..arguments.return_types import aminmax as _MinMax
+from ..recording.calls import recorded
+from ..recording.out import into
+from ..state.base import TensorBase, requires
+
+_sum_all, _sum_dim, _nansum = recorded(ops.sum_all), recorded(ops.sum_dim), recorded(ops.nansum)
+_mean_all, _mean_dim = recorded(ops.mean_all), recorded(ops.mean_dim)
+_prod_all, _prod_dim = recorded(scans.prod_all), recorded(scans.prod_dim)
+_spreads = {name: recorded(getattr(ops, name)) for name in ("var", "std", "var_mean", "std_mean")}
+_amax, _amin, _aminmax = recorded(ops.amax), recorded(ops.amin), recorded(ops.aminmax)
+_argmax, _argmin = recorded(ops.argmax), recorded(ops.argmin)
+_any, _all, _count_nonzero = recorded(ops.any_of), recorded(ops.all_of), recorded(ops.count_nonzero)
+
+
+class _All:
+    """The default of `dim`, where None is the word for all dims in the overload that takes dims."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+_ALL: Any = _All()
+
+
+def flag(name: str, keepdim: Any, keepdims: Any = None, argument: str = "keepdim") -> bool:
+    """Whether to keep reduced dimensions. Raises TypeError unless it is a bool: `x.sum(0, 1)` is a mistake."""
+    value = keepdim if keepdims is None else keepdims
+    if type(value) is not bool:
+        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}. Several dims are "
+                        "given as a tuple.")
+    return value
+
+
+def optional_type(name: str, dtype: Any) -> np.dtype[Any] | None:
+    """The NumPy dtype of an optional `dtype=`."""
+    return None if dtype is None else element_type(name, dtype)
+
+
+def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
+    """The NumPy dtype of an optional `dtype=`. Raises RuntimeError where a gradient would be lost: ints have none."""
+    if dtype is None:
+        return None
+    asked = element_type(name, dtype)
+    if asked not in DIFFERENTIABLE and local.thread.grad and isinstance(input, TensorBase) and requires(input):
+        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. "
+                           "Give x.detach() for a constant.")
+    if asked.kind != "c" and isinstance(input, TensorBase) and input._array.dtype.kind == "c":
+        warn_once("Casting complex values to real discards the imaginary part. Take .real to say so.")
+    return asked
+
+
+def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
+        keepdims: Any = None, out: Any = None) -> Any:
+    """The sum of all elements, or over `dim`. Bools and ints are summed in int64.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
+    tensor([4., 6.])
+    """
+    if out is not None:
+        return into(out, sum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
+    if dim is _ALL:
+        if axis is None and keepdim is False and keepdims is None:
+            return _sum_all(input, type_of_result("sum", input, dtype))
+        dim = None
+    axes = axes_of("sum", dim if axis is None else axis, array_of("sum", input).ndim)
+    return _sum_dim(input, axes, flag("sum", keepdim, keepdims), type_of_result("sum", input, dtype))
+
+
+def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
+           keepdims: Any = None, out: Any = None) -> Any:
+    """The sum, with nan counted as 0. Its gradient is 0 there."""
+    if out is not None:
+        floating = array_of("nansum", input).dtype.kind in "fc"
+        return into(out, nansum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims,
+                    rule="nansum_floating" if floating else None)
+    axes = axes_of("nansum", dim if axis is None else axis, array_of("nansum", input).ndim)
+    return _nansum(input, axes, flag("nansum", keepdim, keepdims), type_of_result("nansum", input, dtype))
+
+
+def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
+         keepdims: Any = None, out: Any = None) -> Any:
+    """The mean of all elements, or over `dim`; nan of none. Raises RuntimeError for ints, unless `dtype` says float."""
+    if out is not None:
+        return into(out, mean, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims,
+                    rule="mean_all" if dim is _ALL and axis is None else None)
+    if dim is _ALL:
+        if axis is None and keepdim is False and keepdims is None:
+            return _mean_all(input, None if dtype is None else element_type("mean", dtype))
+        dim = None
+    axes = axes_of("mean", dim if axis is None else axis, array_of("mean", input).ndim)
+    return _mean_dim(input, axes, flag("mean", keepdim, keepdims), optional_type("mean", dtype))
+
+
+def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
+         keepdims: Any = None, out: Any = None) -> Any:
+    """The product of all elements, or along one `dim`. Bools and ints are multiplied in int64."""
+    if out is not None:
+        return into(out, prod, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
+    dim = dim if axis is None else axis
+    if dim is None:
+        if keepdim or keepdims:
+            raise TypeError("prod() received an invalid combination of arguments: keepdim needs a dim")
+        return _prod_all(input, type_of_result("prod", input, dtype))
+    axis = axis_of("prod", dim, array_of("prod", input).ndim)
+    return _prod_dim(input, axis, flag("prod", keepdim, keepdims), type_of_result("prod", input, dtype))
+
+
+def _spread(name: str) -> Callable[..., Any]:
+    """var, std, var_mean or std_mean: they differ in what they return."""
+    call = _spreads[name]
+
+    def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+                 correction: float | None = None, axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            if type(dim) is bool:
+                raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim, or "
+                                "correction=")
+            return into(out, function, input, dim, unbiased, keepdim, correction=correction, axis=axis,
+                        keepdims=keepdims)
+        array = array_of(name, input)
+        if type(dim) is bool:                                 # var(x, False): the overload without a dim
+            dim, unbiased = None, dim
+        if array.dtype.kind not in "fc":
+            names = name if "_" in name else "std and var"
+            raise RuntimeError(f"{names} only support floating point and complex dtypes. Convert with .float() first.")
+        axes = axes_of(name, dim if axis is None else axis, array.ndim)
+        if correction is None:
+            correction = 1 if unbiased is None else int(unbiased)
+        else:
+            correction = number(name, "correction", 3, correction)
+        if count(array.shape, axes) <= correction:
+            warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                 "reduction factor (input numel divided by output numel).", UserWarning)
+        return call(input, axes, flag(name, keepdim, keepdims), correction)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        "The {} of all elements, or over `dim`. Sums of squares are divided by the count less `correction`.\n\n    "
+        "Without `correction` that is 1, or 0 where `unbiased` is False. Raises RuntimeError for ints."
+    ).format({"var": "variance", "std": "standard deviation", "var_mean": "variance and mean",
+              "std_mean": "standard deviation and mean"}[name])
+    return function
+
+
+var, std, var_mean, std_mean = (_spread(name) for name in ("var", "std", "var_mean", "std_mean"))
+
+
+def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
+    """The axes of a reduction without an identity. Raises RuntimeError or IndexError where nothing is to be reduced."""
+    array = array_of(name, input)
+    if array.size == 0:
+        if dim is None or dim in ((), []):
+            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                               "reduction dim with the 'dim' argument.")
+        if isinstance(dim, (int, tuple, list)):
+            axes_of(name, dim, array.ndim)
+            nonempty(f"{name}()", array.shape, (dim,) if isinstance(dim, int) else dim)
+    return axes_of(name, dim, array.ndim)
+
+
+def amax(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+         out: Any = None) -> Any:
+    """The largest elements over `dim`. Those that tie share the gradient evenly."""
+    if out is not None:
+        return into(out, amax, input, dim, keepdim, axis=axis, keepdims=keepdims)
+    axes = _reducible("amax", input, dim if axis is None else axis)
+    return _amax(input, axes, flag("amax", keepdim, keepdims), True)
+
+
+def amin(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
+         out: Any = None) -> Any:
+    """The smallest elements over `dim`. Those that tie share the gradient evenly."""
+    if out is not None:
+        return into(out, amin, input, dim, keepdim, axis=axis, keepdims=keepdims)
+    axes = _reducible("amin", input, dim if axis is None else axis)
+    return _amin(input, axes, flag("amin", keepdim, keepdims), False)
+
+
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, axis: Any = None,
+            keepdims: Any = None, out: Any = None) -> Any:
+    """The smallest and the largest elements of all, or along one `dim`, as `(min, max)`."""
+    if out is not None:
+        return into(out, aminmax, input, dim=dim, keepdim=keepdim, axis=axis, keepdims=keepdims)
+    array = array_of("aminmax", input)
+    dim = dim if axis is None else axis
+    if dim is None:
+        axes = tuple(range(array.ndim))
+        if array.size == 0:
+            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+                               "identity.")
+    else:
+        axes = axes_of("aminmax", as_int("aminmax", dim, "dim"), array.ndim)
+        nonempty("aminmax", array.shape, axes)
+    return _MinMax(_aminmax(input, axes, flag("aminmax", keepdim, keepdims)))
+
+
+def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..., Any]:
+    """argmax or argmin."""
+
+    def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
+        array = array_of(name, input)
+        dim = dim if axis is None else axis
+        if dim is not None:
+            dim = as_int(name, dim, "dim")
+        if array.dtype.kind in "bc":
+            kind = "bool" if array.dtype.kind == "b" else "complex"
+            raise RuntimeError(f"{name}(): does not support {kind} input")
+        if dim is None:
+            if array.size == 0:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        else:
+            dim = axis_of(name, dim, array.ndim)
+            nonempty(f"{name}()", array.shape, (dim,))
+        return call(input, dim, flag(name, keepdim, keepdims), largest)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (f"The index of the first {'largest' if largest else 'smallest'} element along `dim`, or in the "
+                        "flattened tensor. int64, no gradient.")
+    return function
+
+
+argmax, argmin = _position("argmax", _argmax, True), _position("argmin", _argmin, False)
+
+
+def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., Any]:
+    """any or all. Over an empty tuple of dims each element is asked for itself."""
+
+    def function(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,
+                 keepdims: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
+        dim = dim if axis is None else axis
+        ndim = array_of(name, input).ndim
+        axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(name, dim, ndim)
+        return call(input, axes, flag(name, keepdim, keepdims))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Whether {means} is true (not zero). bool, or uint8 for uint8; no gradient."
+    return function
+
+
+any, all = _question("any", _any, "any element"), _question("all", _all, "every element")
+
+
+def count_nonzero(input: Any, dim: Dims | None = None, *, axis: Any = None) -> Any:
+    """How many elements are not zero. int64, no gradient."""
+    dim = dim if axis is None else axis
+    return _count_nonzero(input, axes_of("count_nonzero", dim, array_of("count_nonzero", input).ndim))
+
+
+def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
+    """The sum over what a broadcast from `size` would repeat, in that shape; the tensor itself where it has it.
+
+    Sizes are given one by one, or as a sequence. Raises RuntimeError where they do not broadcast to the tensor's.
+    """
+    shape, wanted = array_of("sum_to_size", input).shape, shape_of("sum_to_size", sizes, size)
+    lead = len(shape) - len(wanted)
+    if lead < 0 or [n for n, have in zip(wanted, shape[lead:], strict=True) if n not in (1, have)]:
+        raise RuntimeError(f"size {{{[*wanted]}}} is not expandable to size {{{[*shape]}}}. A size has to be 1, or "
+                           "that of the tensor.")
+    if not wanted:
+        return sum(input)
+    axes = [*range(lead), *[lead + i for i, n in enumerate(wanted) if n == 1 != shape[lead + i]]]
+    total = sum(input, axes, True) if axes else input
+    return total.view(wanted) if lead else total
+
+
+# NumPy's names for the same
+
+def _np_reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reduction(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+        options = {} if dtype is None else {"dtype": torch_dtype.of[np.dtype(dtype)]}
+        if axis is None and not keepdims:
+            return function(a, **options)
+        return function(a, dim=axis, keepdim=keepdims, **options)
+
+    return reduction
+
+
+def _np_moment(function: Callable[..., Any]) -> Callable[..., Any]:
+    def moment(a: Any, axis: Any = None, *, ddof: float = 0, correction: float | None = None,
+               keepdims: bool = False) -> Any:
+        return function(a, dim=axis, keepdim=keepdims, correction=ddof if correction is None else correction)
+
+    return moment
+
+
+def _np_prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """Over several axes, NumPy's prod is one after the other."""
+    dtype = None if dtype is None else np.dtype(dtype)
+    if axis is None and not keepdims:
+        return _prod_all(a, dtype)
+    for dim in reversed(axes_of("prod", axis, a.ndim)):
+        a = _prod_dim(a, dim, keepdims, dtype)
+    return a
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.sum: _np_reduction(sum), np.nansum: _np_reduction(nansum), np.mean: _np_reduction(mean), np.prod: _np_prod,
+    np.max: _np_reduction(amax), np.min: _np_reduction(amin), np.amax: _np_reduction(amax),
+    np.amin: _np_reduction(amin), np.argmax: _np_reduction(argmax), np.argmin: _np_reduction(argmin),
+    np.any: _np_reduction(any), np.all: _np_reduction(all), np.var: _np_moment(var), np.std: _np_moment(std),
+    np.count_nonzero: lambda a, axis=None: count_nonzero(a, axis),
+}
+
+
+class ReductionMethods:
+    """Reductions, as methods."""
+
+    __slots__ = ()
+
+    sum, nansum, mean, prod, var, std = sum, nansum, mean, prod, var, std
+    amax, amin, aminmax, argmax, argmin = amax, amin, aminmax, argmax, argmin
+    any, all, count_nonzero, sum_to_size = any, all, count_nonzero, sum_to_size

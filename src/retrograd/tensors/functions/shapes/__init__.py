@@ -1,0 +1,1 @@
+"""Functions that change shape, join, split and rearrange."""

@@ -1,0 +1,145 @@
+"""Matrices and lists made of several tensors, or of the elements of one: blocks, products, choices, powers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import I64
+from ....ops import combining as ops, shape as shape_ops
+from ....ops.scans import cumprod
+from ...arguments.dims import array_of, as_int
+from ...arguments.options import contiguous_format
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import TensorBase, plain
+from ..indexing.masking import masked_select
+from .joining import cat, stack
+from .rearranging import diag_embed, flip, meshgrid
+from .shape import clone, expand, flatten, unsqueeze
+
+_block_diag, _unsafe_view, _cumprod = recorded(ops.block_diag), recorded(shape_ops.unsafe_view), recorded(cumprod)
+
+
+def _all_tensors(tensors: tuple[Any, ...]) -> None:
+    for i, x in enumerate(tensors):
+        if not isinstance(x, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+
+
+def block_diag(*tensors: Any) -> Any:
+    """A matrix with the tensors, of at most two dimensions, one after another on its diagonal, and zeros elsewhere.
+
+    A vector is one row. Raises RuntimeError for more dimensions.
+
+    >>> import retrograd as torch
+    >>> torch.block_diag(torch.tensor([1, 2]), torch.tensor([[3], [4]]))
+    tensor([[1, 2, 0],
+            [0, 0, 3],
+            [0, 0, 4]])
+    """
+    _all_tensors(tensors)
+    for i, x in enumerate(tensors):
+        if x._array.ndim > 2:
+            raise RuntimeError("torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                               f"Input {i} has {x._array.ndim} dimensions")
+    return _block_diag(tensors) if tensors else plain(np.zeros((1, 0), np.float32))
+
+
+def _vector(x: Any) -> Any:
+    if x._array.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {[*x._array.shape]}")
+    return x
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """All choices of one element from each vector, a row each, in the order of nested loops; of one vector, itself.
+
+    Raises RuntimeError for what is no vector, and for different dtypes.
+    """
+    _all_tensors(tensors)
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for x in tensors:
+        _vector(x)
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([flatten(grid) for grid in meshgrid(*tensors, indexing="ij")], 1)
+
+
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    """All choices of `r` elements of a vector, a row each, in the vector's order; with replacement, also of one twice.
+
+    Raises RuntimeError for what is no vector.
+    """
+    array_of("combinations", input)
+    count = as_int("combinations", r, "r")
+    _vector(input)
+    if count < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {count}")
+    if not count:
+        return plain(np.empty(0, input._array.dtype))
+    n = input._array.size
+    ascending = np.ones((n,) * count, bool)
+    places = np.ogrid[(slice(0, n),) * count]
+    for before, after in itertools.pairwise(places):
+        ascending &= before <= after if with_replacement else before < after
+    mask = plain(ascending)
+    return stack([masked_select(grid, mask) for grid in meshgrid(*(input,) * count, indexing="ij")], 1)
+
+
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """A matrix with all elements on a diagonal, and zeros elsewhere."""
+    array_of("diagflat", input)
+    return diag_embed(input.contiguous().view(-1), as_int("diagflat", offset, "offset"))
+
+
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The Kronecker product: `other`, times each element of `input`, in its place. In the common dtype."""
+    if out is not None:
+        return into(out, kron, input, other)
+    a, b = array_of("kron", input).shape, array_of("kron", other, "other", 2).shape
+    ndim = max(len(a), len(b))
+    a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
+    left = _unsafe_view(input, tuple([n for size in a for n in (size, 1)]))
+    right = _unsafe_view(other, tuple([n for size in b for n in (1, size)]))
+    return _unsafe_view(left * right, tuple([n * m for n, m in zip(a, b)]))
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """The powers 0 to N - 1 of the elements of a vector, a row each, the highest first unless `increasing`.
+
+    Without N there are as many as elements. Of bools and ints they are int64. Raises RuntimeError for what is no
+    vector and for a negative N.
+
+    >>> import retrograd as torch
+    >>> torch.vander(torch.tensor([2, 3]), 3)
+    tensor([[4, 2, 1],
+            [9, 3, 1]])
+    """
+    array = array_of("vander", x, "x")
+    if array.ndim != 1:
+        raise RuntimeError(f"x must be a one-dimensional tensor. It has {array.ndim} dimensions.")
+    count = array.size if N is None else as_int("vander", N, "N")
+    if count < 0:
+        raise RuntimeError(f"N must be non-negative. It is {count}.")
+    dtype = array.dtype if array.dtype.kind in "fc" else I64
+    powers = plain(np.ones((array.size, min(count, 1)), dtype))
+    if count > 1:
+        repeated = clone(expand(unsqueeze(x, 1), (array.size, count - 1)), memory_format=contiguous_format)
+        powers = cat([powers, _cumprod(repeated, 1, dtype)], 1)
+    return powers if increasing else flip(powers, 1)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {np.kron: kron, np.diagflat: lambda v, k=0: diagflat(v, k), np.vander: vander}
+
+
+class CombiningMethods:
+    """Combinations with one other tensor, as methods."""
+
+    __slots__ = ()
+
+    diagflat, kron = diagflat, kron

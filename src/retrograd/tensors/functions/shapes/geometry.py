@@ -1,0 +1,211 @@
+"""A tensor's strides and sizes chosen by the caller: `as_strided`, memory laid out by strides, geometry set in place.
+
+An in-place change of geometry is an operation like any other: it is recorded, and counted as a write, but moves no
+element. Must not know how a view is taken again, only that it can be.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import DIFFERENTIABLE
+from ....graph.versions import next_number
+from ....kernels.layout import address, empty_strided as _empty_strided, owner_of, steps
+from ....modes import local
+from ....ops import shape as ops
+from ....ops.framework import Op
+from ...arguments.dims import array_of, axes_of, axis_of
+from ...arguments.options import element_type, made
+from ...recording.calls import Chain, new_node, recorded, taken_again
+from ...recording.inplace import check_writable, written
+from ...state.base import TensorBase, edge_of, meta_of, requires, set_edge
+from .shape import sizes_of
+
+_as_strided = recorded(ops.as_strided)
+Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
+
+
+# By strides
+
+def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
+    """The tensor's memory read by other strides, a view. Without `storage_offset` it starts where the tensor does.
+
+    Gradients of elements that are read several times add up; those of memory that the tensor itself has in several
+    places are shared among them. Raises RuntimeError where the view would leave the memory.
+
+    >>> import retrograd as torch
+    >>> torch.arange(4).as_strided((3, 2), (1, 1))
+    tensor([[0, 1],
+            [1, 2],
+            [2, 3]])
+    """
+    array = array_of("as_strided", input)
+    view: TensorBase = _as_strided(input, *geometry_of("as_strided", array, size, stride, storage_offset), steps(array))
+    return view
+
+
+def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, offset: Any) -> Geometry:
+    """Sizes and strides as given, and how far from the first element of `array` the first one is to be."""
+    for i, (argument, value) in enumerate((("size", size), ("stride", stride))):
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
+                            f"{type(value).__name__}")
+    sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
+    own = (address(array) - address(owner := owner_of(array))) // array.itemsize
+    start = own if offset is None else int(offset)
+    if len(sizes) != len(strides):
+        raise RuntimeError("mismatch in length of strides and shape. There are "
+                           f"{len(strides)} and {len(sizes)} of them.")
+    if min(strides, default=0) < 0:
+        raise RuntimeError(f"{name}: Negative strides are not supported at the moment, got strides: {[*strides]}")
+    if start < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {start}. It counts elements from the start of the memory.")
+    if min(sizes, default=0) < 0:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={[*sizes]} and strides={[*strides]}")
+    low, high = np.lib.array_utils.byte_bounds(owner) if owner.size else (0, 0)
+    needed = array.itemsize * (1 + start + sum([(n - 1) * step for n, step in zip(sizes, strides)]))
+    if 0 not in sizes and needed > high - low:
+        raise RuntimeError(f"setStorage: sizes {[*sizes]}, strides {[*strides]}, storage offset {start}, and itemsize "
+                           f"{array.itemsize} requiring a storage size of {needed} are out of bounds for storage of "
+                           f"size {high - low}")
+    return sizes, strides, start - own
+
+
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                  requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+    """New memory of a shape, laid out by strides, with whatever it holds."""
+    return _new_strided("empty_strided", size, stride, element_type("empty_strided", dtype), device, requires_grad)
+
+
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                   requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+    """New memory of a shape, whose dimensions follow one another in memory as `physical_layout` lists them.
+
+    >>> import retrograd as torch
+    >>> torch.empty_permuted((2, 3, 5), (0, 2, 1)).stride()
+    (15, 1, 3)
+    """
+    sizes = sizes_of("empty_permuted", (size,))
+    order = sizes_of("empty_permuted", (physical_layout,), "physical_layout")
+    if len(sizes) != len(order):
+        raise RuntimeError("Number of dimensions in size does not match the length of the physical_layout; i.e. "
+                           f"len(size) = {len(sizes)} is not equal to len(physical_layout) = {len(order)}")
+    for place, dim in enumerate(order):
+        if not 0 <= dim < len(sizes):
+            raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} "
+                               f"at index {place}). Negative ones are not taken here.")
+        if dim in order[:place]:
+            raise RuntimeError(f"Duplicate dim not allowed. {dim} is there twice.")
+    strides, step = [0] * len(sizes), 1
+    for dim in reversed(order):
+        strides[dim], step = step, step * max(sizes[dim], 1)
+    return _new_strided("empty_permuted", sizes, strides, element_type("empty_permuted", dtype), device, requires_grad)
+
+
+def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
+                      device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
+    """New memory for this tensor's type, laid out by strides."""
+    target = self._array.dtype if dtype is None else element_type("new_empty_strided", dtype)
+    return _new_strided("new_empty_strided", size, stride, target, device, requires_grad)
+
+
+def _new_strided(name: str, size: Any, stride: Any, dtype: np.dtype[Any], device: Any,
+                 requires_grad: bool) -> TensorBase:
+    sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
+    if len(sizes) != len(strides):
+        raise RuntimeError(f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+                           f"({len(strides)})")
+    if min(sizes, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {[*sizes]}")
+    if min(strides, default=0) < 0:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={[*sizes]} and strides={[*strides]}")
+    return made(_empty_strided(sizes, strides, dtype), device, requires_grad)
+
+
+# Geometry in place
+
+def _turn(op: Op, x: Any, *options: Any) -> Any:
+    """Give x the geometry of the view that `op` takes of it."""
+    edge = edge_of(x) if local.thread.grad else None
+    before = x._array
+    x._array = local.thread.run(op.kernel, before, *options)
+    written(x)
+    meta = meta_of(x)
+    if meta.replay is None:
+        meta.turned = next_number()
+    else:
+        meta.replay = Chain(meta.replay, partial(taken_again, op, options, None))
+    if edge is not None and before.dtype in DIFFERENTIABLE:
+        node = new_node(op, (x,), (before,), (edge,), (before, *options), (x,))
+        node.shape, node.dtype = x._array.shape, before.dtype
+        set_edge(x, node)
+        meta.seen = next_number()                        # unrecorded, it is stale like any view of what was written
+    return x
+
+
+def _ndim(name: str, x: Any) -> int:
+    """The number of dimensions of what is to be turned. Raises RuntimeError where it may not be written to."""
+    ndim = array_of(name, x, "self").ndim
+    check_writable(x, local.thread.grad and requires(x))
+    return ndim
+
+
+def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
+    """Give the tensor other sizes and strides on its memory. Returns the tensor itself."""
+    _ndim("as_strided_", self)
+    array = self._array
+    geometry = geometry_of("as_strided_", array, size, stride, storage_offset)
+    return _turn(ops.as_strided_, self, *geometry, steps(array))  # type: ignore[no-any-return]
+
+
+def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
+    """Swap two dimensions of the tensor itself."""
+    ndim = _ndim("transpose_", self)
+    return _turn(ops.transpose_, self, axis_of("transpose_", dim0, ndim),  # type: ignore[no-any-return]
+                 axis_of("transpose_", dim1, ndim))
+
+
+swapdims_ = transpose_
+
+
+def swapaxes_(self: TensorBase, axis0: int, axis1: int) -> TensorBase:
+    """Swap two dimensions of the tensor itself."""
+    return transpose_(self, axis0, axis1)
+
+
+def t_(self: TensorBase) -> TensorBase:
+    """Transpose the matrix itself. Raises RuntimeError for more than two dimensions."""
+    ndim = _ndim("t_", self)
+    if ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+    return _turn(ops.t_, self)  # type: ignore[no-any-return]
+
+
+def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
+    """Take the dimensions of size 1 from the tensor itself, or those of them that `dim` names."""
+    ndim = _ndim("squeeze_", self)
+    if dim is None:
+        return _turn(ops.squeeze_, self)  # type: ignore[no-any-return]
+    if isinstance(dim, (tuple, list)):
+        dims = axes_of("squeeze_", dim, ndim) if dim else ()
+        return _turn(ops.squeeze_dims_, self, dims)  # type: ignore[no-any-return]
+    return _turn(ops.squeeze_dim_, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
+
+
+def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
+    """Give the tensor itself a dimension of size 1 at `dim`."""
+    return _turn(ops.unsqueeze_, self,  # type: ignore[no-any-return]
+                 axis_of("unsqueeze_", dim, _ndim("unsqueeze_", self) + 1))
+
+
+class GeometryMethods:
+    """Strides and sizes chosen, as methods."""
+
+    __slots__ = ()
+
+    as_strided, new_empty_strided = as_strided, new_empty_strided
+    as_strided_, transpose_, swapdims_, swapaxes_, t_ = as_strided_, transpose_, swapdims_, swapaxes_, t_
+    squeeze_, unsqueeze_ = squeeze_, unsqueeze_

@@ -1,0 +1,345 @@
+"""Joining tensors and splitting them, as functions and methods. Parts are views, what is joined is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import dtype as torch_dtype
+from ....ops import joining as ops
+from ....ops.indexing.indexing import slice_
+from ...arguments.dims import array_of, as_int, axis_of
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import TensorBase
+from .shape import flatten, reshape, sizes_of, unsqueeze, view
+
+_cat, _stack = recorded(ops.cat), recorded(ops.stack)
+_unbind, _split, _split_with_sizes = recorded(ops.unbind), recorded(ops.split), recorded(ops.split_with_sizes)
+_slice = recorded(slice_)
+
+
+def _sequence(name: str, tensors: Any) -> Any:
+    """The tensors to join, as a tuple or list. Raises TypeError or RuntimeError where it is none."""
+    if type(tensors) is not tuple and type(tensors) is not list:
+        if isinstance(tensors, (tuple, list)):
+            return tuple(tensors)
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+                        f"{type(tensors).__name__}")
+    return tensors
+
+
+def _arrays(tensors: Any) -> list[Any]:
+    """The arrays of tensors. Raises TypeError for anything else among them."""
+    try:
+        return [x._array for x in tensors]
+    except AttributeError:
+        i, x = next((i, x) for i, x in enumerate(tensors) if not isinstance(x, TensorBase))
+        raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}") from None
+
+
+def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = None) -> Any:
+    """Tensors one after another along `dim`, in their common dtype.
+
+    All other sizes must be equal; a tensor of shape [0] is passed over. Raises RuntimeError where sizes differ.
+
+    >>> import retrograd as torch
+    >>> torch.cat([torch.tensor([1., 2.]), torch.tensor([3.])])
+    tensor([1., 2., 3.])
+    """
+    if out is not None:
+        return into(out, cat, tensors, dim, axis=axis)
+    tensors = _sequence("cat", tensors)
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    if axis is not None:
+        dim = axis
+    arrays = _arrays(tensors)
+    ndim = arrays[0].ndim
+    if ndim <= 1:
+        for i, a in enumerate(arrays):
+            if not a.ndim:
+                raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+            if a.shape != (0,):
+                ndim = max(ndim, a.ndim)
+    return _cat(tensors, axis_of("cat", dim, ndim))
+
+
+concat = concatenate = cat
+
+
+def stack(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = None) -> Any:
+    """Tensors of one shape along a new dimension `dim`, in their common dtype.
+
+    Raises RuntimeError where shapes differ.
+    """
+    if out is not None:
+        return into(out, stack, tensors, dim, axis=axis)
+    tensors = _sequence("stack", tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    ndim = _arrays(tensors)[0].ndim + 1
+    return _stack(tensors, axis_of("stack", dim if axis is None else axis, ndim))
+
+
+def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+    """The slices along `dim`, each a view without that dimension."""
+    array = array_of("unbind", input)
+    axis = axis_of("unbind", dim, array.ndim)
+    if not array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    parts: tuple[Any, ...] = _unbind(input, axis)
+    return parts
+
+
+def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
+    """Consecutive views along `dim`: of one size (the last may be smaller), or of the sizes in a list.
+
+    Raises RuntimeError where the sizes do not add up to the tensor's.
+    """
+    array = array_of("split", tensor)
+    if not array.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    axis = axis_of("split", dim, array.ndim)
+    n = array.shape[axis]
+    if split_size is not None:
+        split_size_or_sections = split_size
+    if isinstance(split_size_or_sections, (tuple, list)):
+        return _of_sizes(tensor, sizes_of("split_with_sizes", (split_size_or_sections,)), axis, n)
+    size = as_int("split", split_size_or_sections, "split_size_or_sections")
+    if size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    if not size and n:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+    count = -(-n // size) if n else 1
+    parts: tuple[Any, ...] = _split(tensor, (size,) * (count - 1) + (n - size * (count - 1),), axis)
+    return parts
+
+
+def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Consecutive views along `dim`, of the given sizes."""
+    return split(input, [*split_sizes], dim)
+
+
+def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[Any, ...]:
+    if any([size < 0 for size in sizes]):
+        raise RuntimeError("split_with_sizes expects split_sizes have only non-negative entries, but got "
+                           f"split_sizes={[*sizes]}")
+    if sum(sizes) != n:
+        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at "
+                           f"dimension {axis}), but got split_sizes={[*sizes]}")
+    parts: tuple[Any, ...] = _split_with_sizes(tensor, sizes, axis)
+    return parts
+
+
+def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+    """Consecutive views along `dim`, of one size but for the last: at most `chunks` of them."""
+    array = array_of("chunk", input)
+    if not array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    axis = axis_of("chunk", dim, array.ndim)
+    size = -(-array.shape[axis] // chunks)
+    if not size:
+        return _of_sizes(input, (0,) * chunks, axis, 0)
+    return split(input, size, axis)
+
+
+def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
+                 sections: Any = None, tensor_indices_or_sections: Any = None) -> tuple[Any, ...]:
+    """Views along `dim`: a number of nearly equal ones, or cut before each of the given indices."""
+    array = array_of("tensor_split", input)
+    if not array.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    axis = axis_of("tensor_split", dim, array.ndim)
+    n = array.shape[axis]
+    given = _given(indices_or_sections, indices, sections)
+    if isinstance(given, TensorBase):
+        given = _as_ints(given._array)
+    if isinstance(given, (tuple, list)):
+        cuts = [as_int("tensor_split", i, "indices") for i in given]
+    else:
+        count = as_int("tensor_split", given, "sections")
+        if count <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {count}")
+        cuts = [i * (n // count) + min(i, n % count) for i in range(1, count)]
+    parts = []
+    for start, stop in zip((0, *cuts), (*cuts, n)):
+        begin, end, _ = slice(start, stop).indices(n)
+        parts.append(_slice(input, axis, begin, max(begin, end), 1))
+    return tuple(parts)
+
+
+def _as_ints(array: Any) -> Any:
+    """The ints that a tensor says for indices or a number of sections."""
+    if array.dtype != np.int64:
+        raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                           f"{torch_dtype.of[array.dtype].legacy}")
+    if array.ndim > 1:
+        raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                           f"one-dimensional tensor, but got a tensor with {array.ndim} dims")
+    return array.tolist()
+
+
+def _given(*alternatives: Any) -> Any:
+    """What was given of an argument with several names."""
+    return next((v for v in alternatives if v is not None), None)
+
+
+def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+           ) -> tuple[Any, ...]:
+    """`tensor_split` along the second dimension, or of one dimension along that."""
+    if array_of("hsplit", input).ndim < 1:
+        raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 "
+                           "dimensions!")
+    return _even_split("hsplit", input, _given(indices_or_sections, indices, sections), min(input._array.ndim - 1, 1))
+
+
+def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+           ) -> tuple[Any, ...]:
+    """`tensor_split` along the first dimension, of at least two."""
+    if array_of("vsplit", input).ndim < 2:
+        raise RuntimeError("torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with "
+                           f"{input._array.ndim} dimensions!")
+    return _even_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
+
+
+def dsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+           ) -> tuple[Any, ...]:
+    """`tensor_split` along the third dimension."""
+    if array_of("dsplit", input).ndim < 3:
+        raise RuntimeError("torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
+                           f"{input._array.ndim} dimensions!")
+    return _even_split("dsplit", input, _given(indices_or_sections, indices, sections), 2)
+
+
+def _even_split(name: str, input: Any, given: Any, axis: int) -> tuple[Any, ...]:
+    n = input._array.shape[axis]
+    if isinstance(given, int) and given > 0 and n % given:
+        raise RuntimeError(f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension {n} "
+                           f"is not divisible by the split_size {given}!")
+    return tensor_split(input, given, axis)
+
+
+# Stacks, with as many dimensions as they need
+
+def _at_least(tensors: Any, least: Callable[[Any], Any]) -> Any:
+    """One tensor, or several, with dimensions added as `least` does."""
+    if len(tensors) == 1:
+        given = tensors[0]
+        return tuple([least(x) for x in given]) if isinstance(given, (tuple, list)) else least(given)
+    return tuple([least(x) for x in tensors])
+
+
+def _one_dim(x: Any) -> Any:
+    return x if array_of("atleast_1d", x).ndim else reshape(x, (1,))
+
+
+def _two_dims(x: Any) -> Any:
+    ndim = array_of("atleast_2d", x).ndim
+    return x if ndim >= 2 else unsqueeze(x, 0) if ndim else reshape(x, (1, 1))
+
+
+def _three_dims(x: Any) -> Any:
+    ndim = array_of("atleast_3d", x).ndim
+    if ndim == 1:
+        return unsqueeze(unsqueeze(x, 0), -1)
+    return x if ndim >= 3 else unsqueeze(x, -1) if ndim else reshape(x, (1, 1, 1))
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor with at least one dimension."""
+    return _at_least(tensors, _one_dim)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with at least two dimensions, new ones in front."""
+    return _at_least(tensors, _two_dims)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with at least three dimensions, of a matrix the last new."""
+    return _at_least(tensors, _three_dims)
+
+
+def hstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors side by side: along the second dimension, or vectors along their only one."""
+    if out is not None:
+        return into(out, hstack, tensors)
+    parts = [_one_dim(x) for x in _joined("hstack", tensors)]
+    return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors one below the other: along the first dimension, vectors as rows."""
+    if out is not None:
+        return into(out, vstack, tensors)
+    return cat([_two_dims(x) for x in _joined("vstack", tensors)], 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors one behind the other, along the third dimension."""
+    if out is not None:
+        return into(out, dstack, tensors)
+    return cat([_three_dims(x) for x in _joined("dstack", tensors)], 2)
+
+
+def column_stack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors side by side, vectors as columns."""
+    if out is not None:
+        return into(out, column_stack, tensors)
+    given = _joined("column_stack", tensors)
+    return cat([x if array_of("column_stack", x).ndim > 1 else view(x, (x._array.size, 1)) for x in given], 1)
+
+
+def _joined(name: str, tensors: Any) -> Any:
+    """The tensors to join, of which there is at least one."""
+    tensors = _sequence(name, tensors)
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return tensors
+
+
+# NumPy's functions on tensors
+
+def _np_concatenate(arrays: Any, axis: Any = 0) -> Any:
+    if axis is None:
+        return cat([flatten(x) for x in arrays])
+    return cat(arrays, axis)
+
+
+def _np_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    n = array_of("split", ary).shape[axis]
+    if not isinstance(indices_or_sections, (tuple, list, np.ndarray)) and n % indices_or_sections:
+        raise ValueError("array split does not result in an equal division")
+    return [*tensor_split(ary, indices_or_sections, axis)]
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.concatenate: _np_concatenate,
+    np.stack: lambda arrays, axis=0: stack(arrays, axis),
+    np.split: _np_split,
+    np.array_split: lambda ary, indices_or_sections, axis=0: [*tensor_split(ary, indices_or_sections, axis)],
+    np.hstack: hstack,
+    np.vstack: vstack,
+    np.dstack: dstack,
+    np.column_stack: column_stack,
+    np.atleast_1d: atleast_1d,
+    np.atleast_2d: atleast_2d,
+    np.unstack: lambda x, axis=0: unbind(x, axis),
+}
+
+
+class JoiningMethods:
+    """Splitting, as methods."""
+
+    __slots__ = ()
+
+    unbind, split, chunk, tensor_split = unbind, split, chunk, tensor_split
+    split_with_sizes, hsplit, vsplit, dsplit = split_with_sizes, hsplit, vsplit, dsplit

@@ -1,0 +1,305 @@
+"""Diagonals, triangles, windows, copies side by side, turned and reversed tensors, as functions and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import I64, unimplemented
+from ....errors import warn
+from ....ops import joining, shape as ops, view_copies
+from ....ops.framework import Op
+from ...arguments.dims import array_of, as_int, axes_of, axis_of
+from ...arguments.options import contiguous_format
+from ...arguments.size import Size
+from ...recording.calls import recorded
+from ...recording.inplace import write
+from ...recording.out import into
+from ...state.base import TensorBase, plain
+from ..indexing.gathering import index_select
+from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
+
+_diagonal, _diag_embed = recorded(ops.diagonal), recorded(ops.diag_embed)
+_diagonal_copy = recorded(view_copies.diagonal_copy)
+_unfold, _repeat, _flip = recorded(ops.unfold), recorded(joining.repeat), recorded(joining.flip)
+_roll, _rot90, _tril, _triu = (recorded(op) for op in (joining.roll, joining.rot90, joining.tril, joining.triu))
+
+
+# Diagonals and triangles
+
+def plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
+    """The two axes of a plane, which must differ."""
+    first, second = axis_of(name, dim1, ndim), axis_of(name, dim2, ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return first, second
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A view of the diagonals of the planes of two dimensions, as the last dimension."""
+    axes = plane("diagonal", dim1, dim2, array_of("diagonal", input).ndim)
+    return _diagonal(input, as_int("diagonal", offset, "offset"), *axes)
+
+
+def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+    """A matrix with a vector on its diagonal; of a matrix, a copy of its diagonal."""
+    if out is not None:
+        return into(out, diag, input, diagonal,
+                    rule="diag_embed" if array_of("diag", input).ndim == 1 else "diagonal")
+    ndim = array_of("diag", input).ndim
+    if ndim == 1:
+        return _diag_embed(input, diagonal, 0, 1)
+    if ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    return _diagonal_copy(input, diagonal, 0, 1)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices in two new dimensions that have the last dimension on a diagonal."""
+    axes = plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
+    return _diag_embed(input, offset if axes[0] < axes[1] else -offset, *sorted(axes))
+
+
+def _matrix(name: str, input: Any) -> None:
+    if array_of(name, input).ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. It has {input._array.ndim}.")
+
+
+def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+    """The lower triangles of the last two dimensions, up to a diagonal; zeros elsewhere."""
+    if out is not None:
+        return into(out, tril, input, diagonal)
+    _matrix("tril", input)
+    return _tril(input, diagonal)
+
+
+def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+    """The upper triangles of the last two dimensions, from a diagonal on; zeros elsewhere."""
+    if out is not None:
+        return into(out, triu, input, diagonal)
+    _matrix("triu", input)
+    return _triu(input, diagonal)
+
+
+def _triangle_over_itself(op: Op) -> Callable[..., Any]:
+    """tril or triu, in place."""
+
+    def function(input: Any, diagonal: int = 0) -> Any:
+        _matrix(op.name, input)
+        write(op, input, (as_int(f"{op.name}_", diagonal, "diagonal"),))
+        return input
+
+    function.__name__ = function.__qualname__ = f"{op.name}_"
+    function.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return function
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """A view of all windows of `size` elements along a dimension, `step` apart, as the last dimension."""
+    shape = array_of("unfold", input).shape
+    axis = axis_of("unfold", dimension, len(shape))
+    n = shape[axis] if shape else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return _unfold(input, axis, size, step)
+
+
+# Copies side by side
+
+def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
+    """A new tensor of copies: `repeats` of them along each dimension, of which the leading may be new."""
+    counts = sizes_of("repeat", counts or (repeats,), "repeats")
+    shape = array_of("repeat", input).shape
+    if len(counts) < len(shape):
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    wanted = [n * m for n, m in zip(counts, (*(1,) * (len(counts) - len(shape)), *shape))]
+    if min(wanted, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {wanted}")
+    return _repeat(input, counts)
+
+
+def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
+    """As `repeat`, with counts for the last dimensions alone if there are fewer of them."""
+    counts = sizes_of("tile", repeats or (dims,), "dims")
+    return repeat(input, (*(1,) * (array_of("tile", input).ndim - len(counts)), *counts))
+
+
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *,
+                      output_size: int | None = None) -> Any:
+    """Each slice along `dim` (without one, each element) several times over: as often for all, or as a tensor says.
+
+    Of a tensor of counts alone: each index as often as it says.
+    """
+    if repeats is None:
+        counts = _counts(array_of("repeat_interleave", input))
+        return plain(np.repeat(np.arange(counts.size), _as_many(counts, output_size)))
+    array = array_of("repeat_interleave", input)
+    if dim is None:
+        input, dim, array = flatten(input), 0, array.reshape(-1)
+    axis = axis_of("repeat_interleave", dim, array.ndim)
+    if isinstance(repeats, TensorBase):
+        counts = _counts(repeats._array.reshape(1) if not repeats._array.ndim else repeats._array)
+        if not array.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        if counts.size == 1:
+            counts = np.broadcast_to(counts, array.shape[axis])
+        if counts.size != array.shape[axis]:
+            raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
+                               f"{counts.size} and input.size({axis}) = {array.shape[axis]}")
+        return index_select(input, axis, plain(np.repeat(np.arange(counts.size, dtype=I64), _as_many(counts,
+                                                                                                     output_size))))
+    count = as_int("repeat_interleave", repeats, "repeats")
+    if count < 0:
+        raise RuntimeError(f"Repeats must be non-negative, but got {count}")
+    shape = array.shape
+    if shape and output_size not in (None, count * shape[axis]):
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {count * shape[axis]} but got "
+                           f"{output_size}")
+    wide = expand(unsqueeze(input, axis + 1), (*shape[:axis + 1], count, *shape[axis + 1:]))
+    return flatten(clone(wide, memory_format=contiguous_format), axis, axis + 1)
+
+
+def _as_many(counts: Any, output_size: int | None) -> Any:
+    """The counts, if they add up to the size that is given."""
+    if output_size is not None and counts.sum() != output_size:
+        raise RuntimeError(f"allocated size does not match required size: output_size is {output_size}, and the counts "
+                           f"add up to {counts.sum()}")
+    return counts
+
+
+def _counts(counts: Any) -> Any:
+    """How often each is to come. Raises RuntimeError for what are no such numbers, NotImplementedError for floats."""
+    if counts.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if counts.dtype.kind != "i" or counts.itemsize < 4:
+        raise unimplemented("repeat_interleave_cpu", counts.dtype, "Convert with .long().")
+    if counts.size and counts.min() < 0:
+        raise RuntimeError(f"repeats can not be negative. One is {counts.min()}.")
+    return counts
+
+
+# Reversed and turned
+
+def flip(input: Any, *order: Any, dims: Any = None) -> Any:
+    """A copy with some dimensions reversed."""
+    if not order and dims is None:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    named = sizes_of("flip", order or (dims,), "dims")
+    return _flip(input, axes_of("flip", named, array_of("flip", input).ndim) if named else ())
+
+
+def fliplr(input: Any) -> Any:
+    """A copy with the second dimension reversed."""
+    if array_of("fliplr", input).ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return _flip(input, (1,))
+
+
+def flipud(input: Any) -> Any:
+    """A copy with the first dimension reversed."""
+    if array_of("flipud", input).ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return _flip(input, (0,))
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """A copy turned along some dimensions, or without any as if it had one: what leaves at the end enters in front."""
+    moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    named = () if dims is None else tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    if not moves:
+        raise RuntimeError("`shifts` required")
+    if len(named) != len(moves) and (named or len(moves) > 1):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(named)}")
+    array = array_of("roll", input)
+    if named and not array.ndim:
+        raise IndexError(f"Dimension specified as {named[0]} but tensor has no dimensions")
+    if not array.size:
+        return _roll(input, moves[:1], ())
+    return _roll(input, moves, tuple([axis_of("roll", d, array.ndim) for d in named]))
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """A copy turned by k right angles, from the first of two dimensions towards the second."""
+    ndim = array_of("rot90", input).ndim
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
+    axes = tuple([axis_of("rot90", d, ndim) for d in dims])
+    if axes[0] == axes[1]:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+    return _rot90(input, k, axes)
+
+
+# Several tensors in one shape
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes broadcast to."""
+    common = [1] * max([len(s) if isinstance(s, (tuple, list)) else 1 for s in shapes], default=0)
+    for i, shape in enumerate(shapes):
+        sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+        for back in range(1, len(sizes) + 1):
+            n = sizes[-back]
+            if common[-back] == 1:
+                common[-back] = n
+            elif n not in (1, common[-back]):
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {n} at -{back}! Mismatching "
+                                   f"argument at index {i} had {sizes}; but expected shape should be broadcastable to "
+                                   f"{common}")
+    return Size(common)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
+    """Grids of coordinates: view i has the elements of tensor i along dimension i. With "xy" the first two swap."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    if indexing is None:
+        warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+             UserWarning)
+    elif indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for x in given:
+        if array_of("meshgrid", x, "tensors").ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
+    if len({x._array.dtype for x in given}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype. Convert them with .to(...).")
+    swap = indexing == "xy" and len(given) > 1
+    order = [given[1], given[0], *given[2:]] if swap else [*given]
+    shape = tuple([x._array.size for x in order])
+    grids = [expand(view(x, (*(1,) * i, -1, *(1,) * (len(order) - 1 - i))), shape) for i, x in enumerate(order)]
+    if swap:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.diagonal: lambda a, offset=0, axis1=0, axis2=1: diagonal(a, offset, axis1, axis2),
+    np.diag: lambda v, k=0: diag(v, k),
+    np.tril: lambda m, k=0: tril(m, k),
+    np.triu: lambda m, k=0: triu(m, k),
+    np.tile: lambda A, reps: tile(A, reps),
+    np.flip: lambda m, axis=None: _flip(m, axes_of("flip", axis, m.ndim)),
+    np.fliplr: fliplr,
+    np.flipud: flipud,
+    np.roll: lambda a, shift, axis=None: roll(a, shift, axis),
+    np.rot90: lambda m, k=1, axes=(0, 1): rot90(m, k, axes),
+    np.repeat: lambda a, repeats, axis=None: repeat_interleave(a, repeats, axis),
+    np.meshgrid: lambda *xi, indexing="xy": meshgrid(*xi, indexing=indexing),
+    np.broadcast_arrays: lambda *args: broadcast_tensors(*args),
+}
+
+
+class RearrangingMethods:
+    """Rearranging, as methods."""
+
+    __slots__ = ()
+
+    diagonal, diag, diag_embed, tril, triu, unfold = diagonal, diag, diag_embed, tril, triu, unfold
+    tril_, triu_ = _triangle_over_itself(joining.tril), _triangle_over_itself(joining.triu)
+    repeat, tile, repeat_interleave = repeat, tile, repeat_interleave
+    flip, fliplr, flipud, roll, rot90 = flip, fliplr, flipud, roll, rot90

@@ -1,0 +1,400 @@
+"""Tensors in other shapes, as functions and methods: views of the same memory wherever that is possible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import dtype as torch_dtype
+from ....kernels.layout import address, owner_of, steps
+from ....kernels.shape import StrideError, common_shape
+from ....ops import shape as ops
+from ....ops.basic import clone as _clone_op
+from ...arguments.dims import array_of, as_int, axes_of, axis_of
+from ...arguments.options import lies_in, order_in
+from ...recording.calls import recorded
+from ...state.base import plain
+
+_view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
+_reshape_alias = recorded(ops.reshape_alias)
+_permute, _transpose, _t = recorded(ops.permute), recorded(ops.transpose), recorded(ops.t)
+_squeeze, _squeeze_dim, _squeeze_dims = recorded(ops.squeeze), recorded(ops.squeeze_dim), recorded(ops.squeeze_dims)
+_unsqueeze, _clone = recorded(ops.unsqueeze), recorded(_clone_op)
+
+
+def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
+    """Sizes given as `2, 3` or as one sequence, as a tuple of ints. Raises TypeError."""
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = sizes[0]
+    for n in sizes:
+        if type(n) is not int:
+            return tuple([_size(name, n, argument, i) for i, n in enumerate(sizes)])
+    return tuple(sizes)
+
+
+def _size(name: str, value: Any, argument: str, position: int) -> int:
+    """One of several sizes."""
+    try:
+        return as_int(name, value, argument)
+    except TypeError:
+        raise TypeError(f"{name}(): argument '{argument}' (position 1) must be tuple of ints, but found element of "
+                        f"type {type(value).__name__} at pos {position}") from None
+
+
+def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
+    """As `sizes_of`, of which none may be less than -1."""
+    for n in size:
+        if type(n) is not int or n < -1:
+            break
+    else:
+        return size  # type: ignore[no-any-return]
+    sizes = sizes_of(name, size, "shape" if name == "reshape" else "size")
+    for n in sizes:
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {sizes.index(n)} of shape {[*sizes]}")
+    return sizes
+
+
+# The same elements in another shape
+
+def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+    """The same memory in another shape, of which one size may be -1; or, given a dtype, read as that.
+
+    Raises RuntimeError where the number of elements differs or the strides need a copy; `reshape` makes one then.
+    """
+    if dtype is not None or (shape and type(shape[0]) is torch_dtype):
+        return _read_as(input, shape[0] if dtype is None else dtype)
+    if not shape and size is None:
+        raise TypeError("view() received an invalid combination of arguments - got (): it takes a shape or a dtype")
+    try:
+        return _view(input, _checked_sizes("view", shape or (size,)))
+    except StrideError as error:
+        raise RuntimeError(str(error)) from None
+
+
+def _read_as(input: Any, dtype: torch_dtype) -> Any:
+    """The same bytes as elements of another type, which no gradient flows through."""
+    array = input._array
+    have, want = array.dtype.itemsize, dtype.itemsize
+    if have != want:
+        how = f"to view {torch_dtype.of[array.dtype].legacy} as {dtype.legacy} (different element sizes)"
+        if not array.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 {how}")
+        if array.size and array.strides[-1] != have:
+            raise RuntimeError(f"self.stride(-1) must be 1 {how}, but got {array.strides[-1] // have}")
+        if array.shape[-1] * have % want:
+            raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {how}, but got {array.shape[-1]}")
+        for d, step in enumerate(array.strides[:-1]):
+            if array.size and step % want:
+                raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got "
+                                   f"{step // have}")
+        if array.size and (start := address(array) - address(owner_of(array))) % want:
+            raise RuntimeError(f"self.storage_offset() must be divisible by {want // have} {how}, but got "
+                               f"{start // have}")
+    return plain(array.view(dtype.dtype))
+
+
+def view_as(input: Any, other: Any) -> Any:
+    """As `view`, in the shape of `other`."""
+    return view(input, array_of("view_as", other, "other", 2).shape)
+
+
+def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
+    """The same elements in another shape, of which one size may be -1: a view where the strides allow it, else a copy.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).reshape(-1)
+    tensor([1, 2, 3, 4])
+    """
+    if not size:
+        if shape is None:
+            raise TypeError('reshape() missing 1 required positional arguments: "shape"')
+        size = (shape,)
+    sizes = _checked_sizes("reshape", size)
+    if array_of("reshape", input).flags.c_contiguous:
+        return _view(input, sizes)
+    try:
+        return _reshape_alias(input, sizes)
+    except StrideError:
+        return _unsafe_view(_clone(input, "C"), sizes)
+
+
+def reshape_as(input: Any, other: Any) -> Any:
+    """As `reshape`, to the shape of `other`."""
+    return reshape(input, array_of("reshape_as", other, "other", 2).shape)
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """The dimensions from `start_dim` to `end_dim` as one. Where that is one already, the tensor itself."""
+    shape = array_of("flatten", input).shape
+    first, last = axis_of("flatten", start_dim, len(shape)), axis_of("flatten", end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if first == last:
+        return input
+    return reshape(input, (*shape[:first], math.prod(shape[first:last + 1]), *shape[last + 1:]))
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """One dimension as several, of the given sizes; one of them may be -1."""
+    shape = array_of("unflatten", input).shape
+    axis = axis_of("unflatten", dim, len(shape))
+    parts = sizes_of("unflatten", (sizes,))
+    if not parts:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not shape:
+        raise RuntimeError("unflatten got an unexpected error: a tensor without dimensions has none to unflatten")
+    if parts.count(-1) == 1 and (known := -math.prod(parts)):
+        parts = tuple([shape[axis] // known if n == -1 else n for n in parts])
+    if math.prod(parts) != shape[axis]:
+        raise RuntimeError(f"unflatten: Provided sizes {[*sizes]} don't multiply up to the size of dim {axis} "
+                           f"({shape[axis]}) in the input tensor")
+    return view(input, (*shape[:axis], *parts, *shape[axis + 1:]))
+
+
+def ravel(input: Any) -> Any:
+    """All elements in one dimension: a view where the strides allow it, else a copy."""
+    return view(contiguous(input), -1)
+
+
+# Copies
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy, through which gradients flow."""
+    order = order_in("clone", memory_format, array := array_of("clone", input), "K")
+    if order == "K" and array.flags.c_contiguous:
+        order = steps(array) if 1 in array.shape and array.size else "C"
+    return _clone(input, order)
+
+
+def contiguous(input: Any, memory_format: Any = None) -> Any:
+    """The tensor itself where it lies row by row in memory, or as `memory_format` says; else a copy that does."""
+    array = array_of("contiguous", input)
+    if memory_format is None:
+        return input if array.flags.c_contiguous else _clone(input, "C")
+    order = order_in("contiguous", memory_format, array, "C")
+    if array.flags.c_contiguous if order == "K" else lies_in(memory_format, array):
+        return input
+    if order == "K":
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return _clone(input, order)
+
+
+# The axes in another order
+
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """A view with two dimensions swapped."""
+    ndim = array_of("transpose", input).ndim
+    return _transpose(input, axis_of("transpose", dim0, ndim), axis_of("transpose", dim1, ndim))
+
+
+swapdims = transpose
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """A view with two dimensions swapped."""
+    return transpose(input, axis0, axis1)
+
+
+def permute(input: Any, *order: Any, dims: Any = None) -> Any:
+    """A view with the dimensions in the order given."""
+    order = sizes_of("permute", order or (dims,), "dims")
+    ndim = array_of("permute", input).ndim
+    if len(order) != ndim:
+        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+                           f"of the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to "
+                           f"len(dims) = {len(order)}")
+    axes = tuple([axis_of("permute", d, ndim) for d in order])
+    if len({*axes}) < len(axes):
+        raise RuntimeError(f"permute(): duplicate dims are not allowed. They are {[*order]}.")
+    return _permute(input, axes)
+
+
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """A view with some dimensions moved to other places; the rest keep their order."""
+    ndim = array_of("movedim", input).ndim
+    source, destination = ([*d] if isinstance(d, (tuple, list)) else [d] for d in (source, destination))
+    if len(source) != len(destination):
+        raise RuntimeError(f"movedim: Invalid source or destination dims: {source} and {destination} differ in number")
+    sources, targets = ([axis_of("movedim", d, ndim) for d in dims] for dims in (source, destination))
+    for name, dims, axes in ("source", source, sources), ("destination", destination, targets):
+        if len({*axes}) < len(axes):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    if not ndim:
+        return _alias(input)
+    order = [d for d in range(ndim) if d not in sources]
+    for target, origin in sorted(zip(targets, sources)):
+        order.insert(target, origin)
+    return _permute(input, tuple(order))
+
+
+moveaxis = movedim
+
+
+def t(input: Any) -> Any:
+    """A matrix transposed; a tensor of fewer dimensions as it is. Raises RuntimeError for more than two."""
+    ndim = array_of("t", input).ndim
+    if ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last "
+                           "two.")
+    return _t(input)
+
+
+def reversed_axes(input: Any) -> Any:
+    """A view with the dimensions in reverse order."""
+    return _permute(input, tuple(range(input._array.ndim))[::-1])
+
+
+def matrices_transposed(input: Any) -> Any:
+    """A view with the last two dimensions swapped."""
+    ndim = array_of("mT", input).ndim
+    if ndim == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return _transpose(input, ndim - 2, ndim - 1) if ndim else input
+
+
+def adjoint(input: Any) -> Any:
+    """The last two dimensions swapped, and conjugated where the tensor is complex."""
+    if array_of("adjoint", input).ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    turned = matrices_transposed(input)
+    return np.conjugate(turned) if turned._array.dtype.kind == "c" else turned
+
+
+def matrices_adjoint(input: Any) -> Any:
+    """`adjoint`, as the attribute mH."""
+    if input._array.ndim == 1:
+        raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return adjoint(input)
+
+
+def matrix_adjoint(input: Any) -> Any:
+    """A matrix transposed, and conjugated where it is complex."""
+    ndim = input._array.ndim
+    if ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
+                           + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else ""))
+    return adjoint(input)
+
+
+# Axes of size 1
+
+def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
+    """A view without the dimensions of size 1, or without those of them that `dim` names."""
+    if axis is not None:
+        dim = axis
+    if dim is None:
+        return _squeeze(input)
+    ndim = array_of("squeeze", input).ndim
+    if isinstance(dim, (tuple, list)):
+        return _squeeze_dims(input, axes_of("squeeze", dim, ndim) if dim else ())
+    return _squeeze_dim(input, axis_of("squeeze", dim, ndim))
+
+
+def unsqueeze(input: Any, dim: int) -> Any:
+    """A view with a dimension of size 1 at `dim`."""
+    return _unsqueeze(input, axis_of("unsqueeze", dim, array_of("unsqueeze", input).ndim + 1))
+
+
+# Repeated without copies
+
+def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
+    """A view repeated along new leading dimensions and those of size 1. A size of -1 leaves a dimension as it is.
+
+    Raises RuntimeError where a size that is not 1 would change.
+    """
+    sizes = sizes_of("expand", sizes or (size,))
+    array = array_of("expand", input)
+    shape = array.shape
+    if sizes == shape:
+        return _expand(input, shape)
+    lead = len(sizes) - len(shape)
+    if lead < 0:
+        legacy = torch_dtype.of[array.dtype].legacy
+        kind = f"torch.{legacy}Tensor" if array.dtype.kind in "fiu" else f"CPU{legacy}Type"
+        raise RuntimeError(
+            f"expand({kind}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})")
+    wanted = [*sizes]
+    for d in reversed(range(len(sizes))):
+        n, have = sizes[d], shape[d - lead] if d >= lead else 1
+        if n == -1 and d >= lead:
+            wanted[d] = have
+        elif n < 0:
+            raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
+                               f"dimension {d}")
+        elif n != have != 1:
+            raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
+                               f"non-singleton dimension {d}.  Target sizes: {list(sizes)}.  Tensor sizes: "
+                               f"{list(shape)}")
+    return _expand(input, tuple(wanted))
+
+
+def expand_as(input: Any, other: Any) -> Any:
+    """A view in the shape of `other`, repeated where it has to be."""
+    return expand(input, array_of("expand_as", other, "other", 2).shape)
+
+
+def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
+    """A view of the shape `size`, as broadcasting makes it."""
+    return expand(input, *sizes, size=size)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """Each tensor as a view of the shape that they all broadcast to."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    common = common_shape(*[array_of("broadcast_tensors", x, "tensors").shape for x in given])
+    return tuple([x if x._array.shape == common else expand(x, common) for x in given])
+
+
+# NumPy's functions on tensors
+
+def _shape(shape: Any) -> Any:
+    return shape if isinstance(shape, (tuple, list)) else (shape,)
+
+def _np_transpose(a: Any, axes: Any = None) -> Any:
+    return reversed_axes(a) if axes is None else permute(a, axes)
+
+
+def _np_expand_dims(a: Any, axis: Any) -> Any:
+    if not isinstance(axis, (tuple, list)):
+        return unsqueeze(a, axis)
+    ndim = a.ndim + len(axis)
+    for d in sorted(axis_of("expand_dims", d, ndim) for d in axis):
+        a = unsqueeze(a, d)
+    return a
+
+
+NUMPY: dict[Any, Callable[..., Any]] = {
+    np.reshape: lambda a, shape: reshape(a, _shape(shape)),
+    np.broadcast_to: lambda array, shape: expand(array, _shape(shape)),
+    np.ravel: ravel,
+    np.swapaxes: transpose,
+    np.transpose: _np_transpose,
+    np.matrix_transpose: matrices_transposed,
+    np.moveaxis: movedim,
+    np.expand_dims: _np_expand_dims,
+    np.squeeze: squeeze,
+    np.copy: clone,
+}
+
+
+class ShapeMethods:
+    """Shapes, as methods."""
+
+    __slots__ = ()
+
+    view, view_as = view, view_as
+    reshape, reshape_as, flatten, unflatten, ravel = reshape, reshape_as, flatten, unflatten, ravel
+    clone, contiguous = clone, contiguous
+    transpose, swapaxes, swapdims = transpose, swapaxes, swapdims
+    permute, movedim, moveaxis, t, adjoint = permute, movedim, moveaxis, t, adjoint
+    T, mT = property(reversed_axes), property(matrices_transposed)
+    H, mH = property(matrix_adjoint), property(matrices_adjoint)
+    squeeze, unsqueeze = squeeze, unsqueeze
+    expand, expand_as, broadcast_to = expand, expand_as, broadcast_to

@@ -1,0 +1,195 @@
+"""The functions that end in `_copy`, which copy what a view shows; and parts that count as no views.
+
+What is asked of a view is asked of its function, with a tensor that nothing else knows of: that checks the options,
+and the view that it gives knows which operator took it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dtypes import C_NAMES, dtype as torch_dtype
+from ....graph.versions import new_lineage
+from ....modes import local
+from ....ops import view_copies as ops
+from ....ops.indexing.indexing import slice_
+from ....ops.shape import alias
+from ...arguments.dims import array_of, as_int, axis_of
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...state.base import plain, requires
+from ..elementwise import elementary
+from ..indexing.indexing import narrow, select
+from . import joining, shape as shapes
+from .geometry import as_strided
+from .rearranging import diagonal, unfold
+from .shape import clone
+
+_slice, _detach_copy, _narrow_copy = recorded(slice_), recorded(ops.detach_copy), recorded(ops.narrow_copy)
+_unsafe_split, _unsafe_split_with_sizes = recorded(ops.unsafe_split), recorded(ops.unsafe_split_with_sizes)
+
+
+# Views that are copied
+
+# What PyTorch does not differentiate where the result is complex.
+_REAL = ("view_as_complex_copy", "select_copy", "slice_copy")
+
+
+# What has several results, and where PyTorch tells of a wrong number of them.
+_PARTS = {"split_copy": "split_copy_Tensor_out()", "split_with_sizes_copy": "split_with_sizes_copy_out",
+          "unbind_copy": "unbind_copy_int_out"}
+
+
+def _into_parts(name: str, out: Any, parts: tuple[Any, ...]) -> None:
+    """Write each part to its tensor of a list. As in PyTorch nothing is returned."""
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if len(out) != len(parts):
+        raise RuntimeError(f"{_PARTS[name]} expected an out= argument of size {len(parts)}, got size {len(out)}")
+    for i, (target, part) in enumerate(zip(out, parts)):
+        if array_of(name, target, f"out[{i}]").dtype != part._array.dtype:
+            have, want = C_NAMES[part._array.dtype.name], C_NAMES[target._array.dtype.name]
+            raise RuntimeError(f"Expected out tensor to have dtype {have}, but got {want} instead")
+    for target, part in zip(out, parts):
+        into(target, clone, part, rule=name)
+
+
+def _is_complex(shown: Any) -> bool:
+    return bool(shown._array.dtype.kind == "c")
+
+
+def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that copies what `view` shows."""
+
+    def function(input: Any, *options: Any, out: Any = None, **named: Any) -> Any:
+        if out is not None:
+            if name in _PARTS:
+                return _into_parts(name, out, function(plain(array_of(name, input)), *options, **named))
+            return into(out, function, input, *options, **named)
+        shown = view(plain(array_of(name, input)), *options, **named)
+        if type(shown) is tuple and not shown:
+            return shown
+        taken = (shown[0] if type(shown) is tuple else shown)._meta
+        if taken is None:                               # the same bytes as another type, without a derivative
+            return plain(shown._array.copy())
+        op, given, _ = taken.replay.args
+        if name in _REAL and _is_complex(shown) and local.thread.grad and requires(input):
+            raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype. "
+                               "The view itself does.")
+        return recorded(ops.COPIES[op])(input, *given)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As `{name.removesuffix('_copy')}`, in memory of its own."
+    return function
+
+
+def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:
+    return shapes.expand(input, size)
+
+
+def _permute(input: Any, dims: Any) -> Any:
+    return shapes.permute(input, dims)
+
+
+def _view(input: Any, size: Any = None, *, dtype: Any = None) -> Any:
+    if isinstance(size, (tuple, list)):
+        return shapes.view(shapes.contiguous(input), size)
+    kind = size if dtype is None else dtype
+    if not isinstance(kind, torch_dtype):
+        raise TypeError("view_copy() received an invalid combination of arguments: it takes a tuple of ints or a "
+                        f"dtype, not {type(kind).__name__}")
+    return shapes.view(input, kind)
+
+
+def _range(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    axis = axis_of("slice", dim, input._array.ndim)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    first, last, by = slice(start, end, step).indices(input._array.shape[axis])
+    return _slice(input, axis, first, max(first, last), by)
+
+
+def _split(input: Any, split_size: int, dim: int = 0) -> Any:
+    return joining.split(input, as_int("split_copy", split_size, "split_size"), dim)
+
+
+alias_copy = _copying("alias_copy", recorded(alias))
+as_strided_copy = _copying("as_strided_copy", as_strided)
+diagonal_copy = _copying("diagonal_copy", diagonal)
+expand_copy = _copying("expand_copy", _expand)
+permute_copy = _copying("permute_copy", _permute)
+select_copy = _copying("select_copy", select)
+slice_copy = _copying("slice_copy", _range)
+split_copy = _copying("split_copy", _split)
+split_with_sizes_copy = _copying("split_with_sizes_copy", joining.split_with_sizes)
+squeeze_copy = _copying("squeeze_copy", shapes.squeeze)
+t_copy = _copying("t_copy", shapes.t)
+transpose_copy = _copying("transpose_copy", shapes.transpose)
+unbind_copy = _copying("unbind_copy", joining.unbind)
+unfold_copy = _copying("unfold_copy", unfold)
+unsqueeze_copy = _copying("unsqueeze_copy", shapes.unsqueeze)
+view_copy = _copying("view_copy", _view)
+view_as_complex_copy = _copying("view_as_complex_copy", elementary.view_as_complex)
+view_as_real_copy = _copying("view_as_real_copy", elementary.view_as_real)
+
+
+def detach_copy(input: Any, *, out: Any = None) -> Any:
+    """A copy, through which no backward pass can go: it raises RuntimeError."""
+    array_of("detach_copy", input)
+    return _detach_copy(input) if out is None else into(out, _detach_copy, input)
+
+
+def narrow_copy(input: Any, dim: int, start: Any, length: int, *, out: Any = None) -> Any:
+    """As `narrow`, in memory of its own."""
+    if out is not None:
+        return into(out, narrow_copy, input, dim, start, length)
+    array = array_of("narrow_copy", input)
+    if length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length is not negative")
+    shown = narrow(plain(array), dim, start, length)
+    _, (axis, first, last, _), _ = shown._meta.replay.args
+    return _narrow_copy(input, axis, first, last - first)
+
+
+# Parts that may be written to
+
+def _apart(call: Callable[..., Any], input: Any, sizes: tuple[int, ...], axis: int) -> tuple[Any, ...]:
+    """The parts, which share memory with the tensor, while a write to one counts for none of the others."""
+    parts: tuple[Any, ...] = call(input, sizes, axis)
+    for part in parts:
+        part._array = new_lineage(part._array)
+    return parts
+
+
+def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
+    """As `split` into parts of one size, which count as no views: they may be written to.
+
+    Nobody notices if a value that a gradient needs is written over, hence the name.
+    """
+    shown = _split(plain(array_of("unsafe_split", input)), as_int("unsafe_split", split_size, "split_size"), dim)
+    axis = axis_of("unsafe_split", dim, input._array.ndim)
+    return _apart(_unsafe_split, input, tuple([part._array.shape[axis] for part in shown]), axis)
+
+
+def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+    """As `split_with_sizes`, into parts that count as no views. See `unsafe_split`."""
+    joining.split_with_sizes(plain(array_of("unsafe_split_with_sizes", input)), split_sizes, dim)
+    return _apart(_unsafe_split_with_sizes, input, tuple(split_sizes), axis_of("", dim, input._array.ndim))
+
+
+def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+    """As `chunk`, into parts that count as no views. See `unsafe_split`."""
+    shown = joining.chunk(plain(array_of("unsafe_chunk", input)), as_int("unsafe_chunk", chunks, "chunks"), dim)
+    axis = axis_of("unsafe_chunk", dim, input._array.ndim)
+    sizes = tuple([part._array.shape[axis] for part in shown])
+    return _apart(_unsafe_split if any(sizes) else _unsafe_split_with_sizes, input, sizes, axis)
+
+
+class ViewCopyMethods:
+    """Copies and parts, as methods."""
+
+    __slots__ = ()
+
+    narrow_copy = narrow_copy
+    unsafe_chunk, unsafe_split, unsafe_split_with_sizes = unsafe_chunk, unsafe_split, unsafe_split_with_sizes

@@ -1,0 +1,111 @@
+"""A tensor with one of its views replaced: a copy (`select_scatter` and its like), or the tensor itself.
+
+Each is a view that could be taken, so the options are those of the view. Must not know how a view is recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ....kernels.layout import steps
+from ....ops.indexing import view_scatters as ops
+from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.options import refuse_complex_gradient, refuse_lost_gradient
+from ...recording.calls import recorded
+from ...recording.out import into
+from ...recording.overwriting import fill_
+from ...state.base import TensorBase
+from .geometry import as_strided, geometry_of
+from .rearranging import plane
+
+_select, _slice, _diagonal, _strided = (recorded(op) for op in (
+    ops.select_scatter, ops.slice_scatter, ops.diagonal_scatter, ops.as_strided_scatter))
+
+
+def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> TensorBase:
+    """A copy with `src` as the slice number `index` along `dim`. Raises RuntimeError where its shape is another.
+
+    >>> import retrograd as torch
+    >>> torch.zeros(2, 2).select_scatter(torch.ones(2), 0, 1)
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
+    shape = array_of("select_scatter", input).shape
+    array_of("select_scatter", src, "src", 2)
+    axis, number = axis_of("select_scatter", dim, len(shape)), as_int("select_scatter", index, "index")
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    if not -shape[axis] <= number < shape[axis]:
+        raise IndexError(f"select(): index {number} out of range for tensor of size {list(shape)} at dimension {axis}")
+    _check_gradient("select_scatter", input, src)
+    result: TensorBase = _select(input, src, axis, number % shape[axis])
+    return result
+
+
+def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None,
+                  step: int = 1, *, out: Any = None) -> Any:
+    """A copy with `src` as a range along `dim`. Raises RuntimeError where its shape is another."""
+    if out is not None:
+        return into(out, slice_scatter, input, src, dim, start, end, step)
+    shape = array_of("slice_scatter", input).shape
+    array_of("slice_scatter", src, "src", 2)
+    axis = axis_of("slice_scatter", dim, len(shape))
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    _check_gradient("slice_scatter", input, src)
+    first, last, by = slice(start, end, step).indices(shape[axis])
+    return _slice(input, src, axis, first, max(first, last), by)
+
+
+def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> TensorBase:
+    """A copy with `src` on the diagonals of two dimensions. Raises RuntimeError where its shape is another."""
+    axes = plane("diagonal_scatter", dim1, dim2, array_of("diagonal_scatter", input).ndim)
+    array_of("diagonal_scatter", src, "src", 2)
+    refuse_lost_gradient(input, src)
+    result: TensorBase = _diagonal(input, src, as_int("diagonal_scatter", offset, "offset"), *axes)
+    return result
+
+
+def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: Any,
+                       storage_offset: int | None = None) -> TensorBase:
+    """A copy, laid out as the tensor is, with `src` where the strides say. RuntimeError where its shape is another."""
+    array = array_of("as_strided_scatter", input)
+    array_of("as_strided_scatter", src, "src", 2)
+    geometry = geometry_of("as_strided_scatter", array, size, stride, storage_offset)
+    result: TensorBase = _strided(input, src, *geometry, steps(array))
+    return result
+
+
+def _check_gradient(name: str, input: TensorBase, src: TensorBase) -> None:
+    """Raises RuntimeError for a gradient that PyTorch's two functions cannot have: through complex numbers, or ints."""
+    refuse_complex_gradient(name, input, src)
+    refuse_lost_gradient(input, src)
+
+
+def fill_diagonal_(self: TensorBase, fill_value: Any, wrap: bool = False) -> TensorBase:
+    """Write a number on the main diagonal. With `wrap`, that of a tall matrix goes on below a free row.
+
+    Raises RuntimeError for less than two dimensions, and for more of them where their sizes differ.
+    """
+    array = array_of("fill_diagonal_", self, "self")
+    shape, by = array.shape, steps(array)
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len({*shape}) > 1:
+        raise RuntimeError(f"all dimensions of input must be of equal length. They are {[*shape]}.")
+    start, size = self.storage_offset(), min(shape[:2])
+    fill_(as_strided(self, (size,), (sum(by),), start), fill_value)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        more = math.ceil(array.size / (shape[1] + 1)) - size
+        fill_(as_strided(self, (more,), (sum(by),), start + by[0] * (shape[1] + 1)), fill_value)
+    return self
+
+
+class ViewScatterMethods:
+    """Views replaced, as methods."""
+
+    __slots__ = ()
+
+    select_scatter, slice_scatter, diagonal_scatter = select_scatter, slice_scatter, diagonal_scatter
+    as_strided_scatter, fill_diagonal_ = as_strided_scatter, fill_diagonal_

@@ -1,0 +1,226 @@
+"""The transforms of stretches of a signal, one after the other, and the signal of such transforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import dtype as torch_dtype
+from ...errors import warn, warn_once
+from ...ops import fourier, shape as shape_ops
+from ..arguments.dims import array_of, as_int
+from ..recording.calls import recorded
+from ..state.base import plain
+from .elementwise.elementary import view_as_real
+from .images.padding import constant_pad_nd, pad
+
+_c2c, _r2c, _c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
+_unfolded, _turned = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose_)
+_without = recorded(shape_ops.squeeze_dim_)
+
+_NO_WORD = ("stft requires the return_complex parameter be given for real inputs, and will further require that "
+            "return_complex=True in a future PyTorch release.")
+_AS_PAIRS = ("stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+             "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+             "torch.view_as_real on the complex output to recover the old return format.")
+
+
+def _type_name(array: Any) -> str:
+    legacy = torch_dtype.of[array.dtype].legacy
+    return f"CPU{legacy}Type" if array.dtype.kind in "cb" else f"torch.{legacy}Tensor"
+
+
+def _told(value: Any) -> str:
+    """An option as PyTorch's messages spell it."""
+    if value is None or not hasattr(value, "_array"):
+        return str(int(value)) if isinstance(value, bool) else str(value)
+    return f"{_type_name(value._array)}{{{[*value._array.shape]}}}"
+
+
+def _call(name: str, input: Any, **options: Any) -> str:
+    """The call as PyTorch's messages spell it."""
+    said = ", ".join(f"{key}={_told(value)}" for key, value in options.items())
+    return f"{name}({_type_name(input._array)}{[*input._array.shape]}, {said})"
+
+
+def _padded(input: Any, size: int, mode: str) -> Any:
+    """The signal with `size` more points at both ends, as `pad` makes them."""
+    shape = input._array.shape
+    wide = pad(input.view((1,) * (3 - len(shape)) + shape), (size, size), mode)
+    return wide.view(wide._array.shape[-len(shape):])
+
+
+def _widened(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
+    """The window, or one of ones, among zeros, as wide as the transform."""
+    if win_length == n_fft:
+        return window
+    if window is None:
+        window = plain(np.ones(win_length, like._array.dtype))
+    before = (n_fft - win_length) // 2
+    return constant_pad_nd(window, (before, n_fft - win_length - before))
+
+
+def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
+         center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
+         return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:
+    """The Fourier transforms of stretches of `n_fft` points, `hop_length` (n_fft // 4) apart, of a signal.
+
+    The signal has the shape (n,) or (batch, n), the result ([batch,] frequencies, stretches). Each stretch is
+    multiplied by the window of `win_length` points; with `center` the signal is padded so that the first is centered at
+    its first point. Raises RuntimeError for other shapes and for lengths that do not fit.
+    """
+    array_of("stft", input)
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    n_fft = _int_of("stft", n_fft)
+    if center:
+        input = _padded(input, n_fft // 2, pad_mode)
+    hop = n_fft >> 2 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    is_complex = "c" in (input._array.dtype.kind, window is not None and window._array.dtype.kind)
+    as_complex = is_complex if return_complex is None else return_complex
+    if not as_complex:
+        if return_complex is None:
+            raise RuntimeError(_NO_WORD)
+        warn_once(_AS_PAIRS)
+    call = _call("stft", input, n_fft=n_fft, hop_length=hop, win_length=width, window=window, normalized=normalized,
+                 onesided=onesided, return_complex=return_complex, align_to_window=align_to_window)
+    _check_signal(call, input._array, n_fft, hop, width, window)
+    x = input if input._array.ndim == 2 else input.unsqueeze(0)
+    if align_to_window and not center:
+        ahead = (n_fft - width) // 2
+        x = constant_pad_nd(x, (ahead, n_fft - width - ahead))
+    x, weights = x.unfold(1, n_fft, hop), _widened(window, input, width, n_fft)
+    if weights is not None:
+        x = x * weights
+    out = _turned(_transformed(x, normalized, onesided), 1, 2)
+    if input._array.ndim == 1:
+        out = _without(out, 0)
+    return out if as_complex else view_as_real(out)
+
+
+def _int_of(name: str, n_fft: Any) -> int:
+    try:
+        return as_int(name, n_fft, "n_fft")
+    except TypeError:
+        raise TypeError(f"{name}() received an invalid combination of arguments: n_fft must be int, not "
+                        f"{type(n_fft).__name__}") from None
+
+
+def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any) -> None:
+    """Raises RuntimeError where a signal, the lengths or the window do not do."""
+    if array.dtype.kind not in "fc":
+        raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
+    if array.ndim not in (1, 2):
+        raise RuntimeError(f"{call} : expected a 1D or 2D tensor")
+    if not 0 < n_fft <= array.shape[-1]:
+        raise RuntimeError(f"{call} : expected 0 < n_fft < {array.shape[-1]}, but got n_fft={width}")
+    if hop <= 0:
+        raise RuntimeError(f"{call} : expected hop_length > 0, but got hop_length={hop}")
+    if not 0 < width <= n_fft:
+        raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft, but got win_length={width}")
+    if window is not None and window._array.shape != (width,):
+        raise RuntimeError(f"{call} : expected a 1D window tensor of size equal to win_length={width}, but got window "
+                           f"with size {[*window._array.shape]}")
+
+
+def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
+    """The transforms of the stretches along the last of three dims."""
+    scale = 1 if normalized else 0
+    if x._array.dtype.kind != "c":
+        if x._array.dtype.itemsize == 2:
+            raise RuntimeError("MKL FFT doesn't support tensors of type: Half. Convert with .float() first.")
+        return _r2c(x, (2,), scale, onesided is None or onesided)
+    if onesided:
+        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    return _c2c(x, (2,), scale, True)
+
+
+def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
+          center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
+          return_complex: bool = False) -> Any:
+    """The signal whose `stft` this is, of `length` points where that is given.
+
+    Raises RuntimeError for input that is not complex and for lengths that do not fit, and where the windows that
+    overlap a point add up to 0, so that nothing is known of it.
+    """
+    array = array_of("istft", input)
+    n_fft = _int_of("istft", n_fft)
+    hop = n_fft >> 2 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    if array.dtype.kind != "c":
+        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with "
+                           "return_complex=True.")
+    call = _call("istft", input, n_fft=n_fft, hop_length=hop, win_length=width, window=window, center=center,
+                 normalized=normalized, onesided=onesided, length=length, return_complex=return_complex)
+    half = _check_transforms(call, array, n_fft, hop, width, window, onesided)
+    x = input if array.ndim == 3 else input.unsqueeze(0)
+    y = _stretches(x.transpose(1, 2), n_fft, normalized, half, return_complex, window)
+    if window is None:
+        window = plain(np.ones(width, array.real.dtype))
+    weights, count = _widened(window, window, width, n_fft), array.shape[-1]
+    total = n_fft + hop * (count - 1)
+    y = _unfolded(y * weights, (len(y._array), total), 1, n_fft, hop)
+    envelope = _unfolded((weights * weights).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else total - n_fft // 2 if center else total
+    kept = min(end, total) - start
+    y, envelope = y.narrow(1, start, kept), envelope.narrow(1, start, kept)
+    if np.any(np.abs(envelope._array) < 1e-11):
+        raise RuntimeError(f"{call} window overlap add min: 1")
+    y = y / envelope
+    if array.ndim == 2:
+        y = y.squeeze(0)
+    if end <= total:
+        return y
+    warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
+         "Please check your center and hop_length settings.")
+    return constant_pad_nd(y, (0, end - total))
+
+
+def _check_transforms(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any,
+                      onesided: bool | None) -> bool:
+    """Whether the transforms are half ones. Raises RuntimeError where they, the lengths or the window do not do."""
+    if array.ndim < 2:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-array.ndim - 1}, {array.ndim}], but "
+                         "got -3)")
+    if array.size == 0:
+        raise RuntimeError(f"{call} : input tensor cannot be empty.")
+    if array.ndim not in (2, 3):
+        raise RuntimeError(f"{call} : expected a tensor with 3 or 4 dimensions, but got {array.ndim + 1}")
+    found = array.shape[-2]
+    half = found != n_fft if onesided is None else onesided
+    if found != (n_fft // 2 + 1 if half else n_fft):
+        match = "n_fft / 2 + 1 when onesided=True" if half else "n_fft when onesided=False"
+        raise RuntimeError(f"{call} : expected the frequency dimension (3rd to the last) of the input tensor to match "
+                           f"{match}, but got {found}")
+    if not 0 < hop <= width:
+        raise RuntimeError(f"{call} : expected 0 < hop_length <= win_length")
+    if not 0 < width <= n_fft:
+        raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft")
+    if window is not None and window._array.shape != (width,):
+        raise RuntimeError(f"{call} : Invalid window shape. window has to be 1D and length of `win_length`")
+    return half
+
+
+def _stretches(x: Any, n_fft: int, normalized: bool, half: bool, return_complex: bool, window: Any) -> Any:
+    """The stretches of the signal, along the last of three dims."""
+    scale = 1 if normalized else 2
+    if return_complex:
+        if half:
+            raise RuntimeError("Cannot have onesided output if window or input is complex")
+        return _c2c(x, (2,), scale, False)
+    if window is not None and window._array.dtype.kind == "c":
+        raise RuntimeError("Complex windows are incompatible with return_complex=False")
+    if not half:
+        x = x.narrow(2, 0, n_fft // 2 + 1)
+    return _c2r(x, (2,), scale, n_fft)
+
+
+class SpectralMethods:
+    """Transforms of stretches of a signal, as methods."""
+
+    __slots__ = ()
+
+    stft, istft = stft, istft

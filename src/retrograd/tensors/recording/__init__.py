@@ -1,0 +1,1 @@
+"""Recorded calls: operands, results, writes in place, `out=`, saved values, gradients, hooks."""

@@ -1,0 +1,400 @@
+"""The recorded call of an operator: run the kernel, and where an input requires grad, leave a node behind.
+
+There is one closure for each shape of call (a ufunc of one, a ufunc of two, one tensor and options, anything else),
+written once here; the methods and functions of the public surface are these closures. Promotion happens before the
+kernel.
+What is written twice on purpose, and only here, is the making of results: a call costs more than the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DIFFERENTIABLE, F32, F64
+from ...graph.faults import maker
+from ...graph.node import OpNode, Output, node_class, plan_of
+from ...graph.packed import Converted, Packed, look_after_indices
+from ...graph.versions import next_number
+from ...modes import local
+from ...ops.framework import Op, Save
+from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Results, edge_of, meta_of, plain
+from ..state.refusals import INFERENCE
+from .operands import NUMBERS, common, explained, floating, operand, scalar
+from .out import into
+
+_new = object.__new__
+_calls: dict[tuple[Op, bool], Callable[..., Any]] = {}
+
+
+def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
+    """The function that calls `op` on tensors and records it.
+
+    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented.
+    """
+    call = _calls.get((op, dunder))
+    if call is None:
+        single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
+        make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
+        call = make(op, NotImplemented if dunder else None)
+        call.__name__ = call.__qualname__ = op.name
+        call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
+        _calls[op, dunder] = call
+    return call
+
+
+@cache
+def class_of(op: Op) -> type[OpNode]:
+    """The node class of an op."""
+    return node_class(op)
+
+
+def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
+    """Which entries of `op.saves` to keep when the inputs in the bit mask require grad; None where it is none."""
+    needed = frozenset().union(*(op.uses.get(i, ()) for i in range(op.arity) if mask >> i & 1))
+    return tuple(i in needed for i in range(len(op.saves))) if needed else None
+
+
+def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
+    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
+    chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
+    keep_x, keep_out = _kept(op, 1) or (False, False)
+    saves = keep_x or keep_out
+
+    def call(input: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, call, input)
+        tensor = Results.tensor
+        if type(input) is not tensor:
+            input = operand(op, 0, input, None, otherwise)
+        array = input._array
+        dtype = array.dtype
+        if chosen and dtype is not F32 and dtype is not F64:
+            array = common(op, (input,))[0]
+        thread = local.thread
+        try:
+            out = thread.run(kernel, array, out=...)
+        except TypeError as error:
+            raise explained(op, (input,), error) from None
+        result = _new(tensor)
+        result._array = out
+        result._meta = result._edge = None
+        edge = None
+        if recordable and thread.grad:
+            meta = input._meta
+            if meta is None:
+                edge = input._edge
+            else:
+                hold = meta.accumulator
+                edge = (hold and hold()) or edge_of(input)
+        if edge is None:
+            if thread.inference:
+                meta_of(result).inference = True
+            return result
+        node = node_type()
+        node.number = next_number()
+        node.edges = (edge,)
+        node.shape = out.shape
+        node.dtype = out.dtype                      # of abs, a real one where input is complex
+        node.hooks = None
+        node.plan = plan
+        node.saved = (array if keep_x else None, out if keep_out else None) if saves else None
+        result._edge = node
+        if thread.watchers:
+            thread.tell(node, (result,), (input,))
+        return result
+
+    return call
+
+
+def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
+    kernel, node_type, plan, widened = op.kernel, class_of(op), plan_of(op), op.domain == "float"
+    chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
+    keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
+    promoting = _general(op, otherwise)
+
+    def call(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, call, input, other)
+        tensor = Results.tensor
+        if type(input) is not tensor:
+            input = operand(op, 0, input, other, otherwise)
+        if type(other) is not tensor:
+            if type(other) in NUMBERS and type(input) is tensor:
+                other = scalar(other, floating(input._array.dtype) if widened else input._array.dtype)
+            else:
+                other = operand(op, 1, other, input, otherwise)
+                if other is NotImplemented:
+                    return other
+        a, b = input._array, other._array
+        dtype = a.dtype
+        if dtype is not b.dtype or (chosen and dtype is not F32 and dtype is not F64):
+            return promoting(input, other)
+        thread = local.thread
+        try:
+            out = thread.run(kernel, a, b, out=...)
+        except (TypeError, ValueError) as error:
+            raise explained(op, (input, other), error) from None
+        result = _new(tensor)
+        result._array = out
+        result._meta = result._edge = None
+        left = right = None
+        if recordable and thread.grad:
+            meta = input._meta
+            if meta is None:
+                left = input._edge
+            else:
+                hold = meta.accumulator
+                left = (hold and hold()) or edge_of(input)
+            meta = other._meta
+            if meta is None:
+                right = other._edge
+            else:
+                hold = meta.accumulator
+                right = (hold and hold()) or edge_of(other)
+        if left is None and right is None:
+            if thread.inference:
+                meta_of(result).inference = True
+            return result
+        node = node_type()
+        node.number = next_number()
+        node.edges = (left, right)
+        node.shape = out.shape
+        node.dtype = dtype
+        node.hooks = None
+        node.plan = plan
+        keep = keep_right if left is None else keep_left if right is None else keep_both
+        if keep is None:
+            node.saved = None
+        else:
+            keep_x, keep_y, keep_out = keep
+            node.saved = (a if keep_x else None, b if keep_y else None, out if keep_out else None)
+        result._edge = node
+        if thread.watchers:
+            thread.tell(node, (result,), (input, other))
+        return result
+
+    return call
+
+
+def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
+    """One tensor and options, one result: reductions, views, powers to a number."""
+    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
+    promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
+    usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # the usual: types that promotion leaves
+    chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
+
+    def call(x: Any, *options: Any) -> Any:
+        tensor = Results.tensor
+        if type(x) is not tensor:
+            x = operand(op, 0, x, None, otherwise)
+        array = x._array
+        dtype = array.dtype
+        if promote and not (usual and (dtype is F32 or dtype is F64)):
+            array = common(op, (x,))[0]
+        thread = local.thread
+        edge = None
+        if differentiable and thread.grad:
+            edge = x._edge if x._meta is None else edge_of(x)
+        try:
+            out = thread.run(kernel, array, *options)
+        except (TypeError, ValueError) as error:
+            raise explained(op, (x,), error) from None
+        if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
+            out = np.asarray(out, order="C" if row_major else None)
+        result = _new(tensor)
+        result._array = out
+        result._meta = result._edge = None
+        made = out.dtype
+        if edge is not None and (made is F32 or made is F64 or made in DIFFERENTIABLE):
+            node = node_type()
+            node.number = next_number()
+            node.edges = (edge,)
+            node.shape = out.shape
+            node.dtype = made
+            node.hooks = None
+            node.plan = plan
+            node.saved = None if chosen is None else chosen((None, array, array.shape, array.dtype, out, *options))
+            result._edge = node
+            if indexed:
+                look_after_indices(node)
+            if thread.watchers:
+                thread.tell(node, (result,), (x,))
+        elif thread.inference:
+            meta_of(result).inference = True
+        if view:
+            make_view(result, x, partial(taken_again, op, options, None), ORDINARY)
+        return result
+
+    return call
+
+
+def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
+    """What takes the values to save out of (None, input, its shape, its dtype, result, *options)."""
+    order = ("nothing", "input", "shape", "dtype", "out")
+    at = [len(order) + index - 1 if kind == "static" else order.index(kind) for kind, index in kept]
+    if len(at) == 1:
+        return itemgetter(slice(at[0], at[0] + 1))           # of one place it would give the value itself, no tuple
+    return itemgetter(*at) if at else None
+
+
+def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
+    """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
+    kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
+    promote, recordable = op.domain != "as given", bool(op.steps)
+
+    def call(*args: Any) -> Any:
+        operands = args[0] if variadic else args[:arity]
+        for i, x in enumerate(operands):
+            if type(x) is not Results.tensor and x is not None:
+                operands = [operand(op, i, x, operands[i - 1], otherwise) for i, x in enumerate(operands)]
+                if NotImplemented in map(type, operands):
+                    return NotImplemented
+                break
+        thread = local.thread
+        edges: tuple[Any, ...] = ()
+        if thread.grad and recordable:
+            edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
+        arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
+        try:
+            if variadic:
+                out = thread.run(kernel, arrays, *args[1:])
+            else:
+                out = thread.run(kernel, *arrays, *args[arity:])
+        except (TypeError, ValueError) as error:
+            raise explained(op, operands, error) from None
+        if single:
+            return _result(op, out, operands, arrays, edges, args)
+        return _results(op, out, operands, arrays, edges, args)
+
+    return call
+
+
+def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """The tensor over the one output of a general op."""
+    result = _new(Results.tensor)
+    result._array = out = np.asarray(out, order="C" if op.layout == "rows" else None)
+    result._meta, result._edge, dtype = None, None, out.dtype
+    if any(edges) and (dtype is F32 or dtype is F64 or dtype in DIFFERENTIABLE):
+        result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
+        node.shape, node.dtype = out.shape, dtype
+        if op.domain != "as given":
+            look_after_converted(node, operands, arrays)
+        if local.thread.watchers:
+            local.thread.tell(node, (result,), operands)
+    if op.view:
+        make_view(result, operands[0], partial(taken_again, op, args[1:], None), ORDINARY)
+    elif local.thread.inference:
+        meta_of(result).inference = True
+    return result
+
+
+def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """The tensors over the several outputs of a general op; those past `op.differentiable` are constants."""
+    results = tuple([plain(np.asarray(out, order="C" if op.layout == "rows" else None)) for out in outs])
+    count = len(op.differentiable) if op.outputs != ("*",) else len(results)
+    if any(edges):
+        node = new_node(op, operands, arrays, edges, args, results)
+        if not op.several:
+            node.shape, node.dtype = outs[0].shape, outs[0].dtype
+            results[0]._edge = node
+        else:
+            node.outputs = count
+            node.shape, node.dtype = [o.shape for o in outs[:count]], [o.dtype for o in outs[:count]]
+            for i, result in enumerate(results[:count]):
+                result._edge = Output(node, i)
+        if local.thread.watchers:
+            local.thread.tell(node, results, operands)
+    if op.view:
+        for i, result in enumerate(results):
+            make_view(result, operands[0], partial(taken_again, op, args[1:], i), MULTI_OUTPUT)
+    return results
+
+
+def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
+    """Take a view again, of an array or (recorded) of a tensor."""
+    view = op(base, *options)
+    return view if part is None else view[part]
+
+
+def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
+    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
+    result._meta = meta = AutogradMeta()
+    meta.seen = next_number()
+    origin = x._meta
+    if origin is None or origin.base is None:
+        meta.base, meta.replay = x, replay
+    else:
+        meta.base, meta.replay = origin.base, Chain(origin.replay, replay)
+    thread = local.thread
+    if not thread.grad:
+        creation = INFERENCE if thread.inference else NO_GRAD
+    if origin is not None:
+        creation, meta.inference = max(creation, origin.creation), origin.inference
+    if creation != ORDINARY:                                 # which is what stands on the class
+        meta.creation = creation
+
+
+class Chain:
+    """A view of a view, as one function of the base."""
+
+    __slots__ = ("first", "then")
+
+    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
+        self.first, self.then = first, then
+
+    def __call__(self, base: Any) -> Any:
+        return self.then(self.first(base))
+
+
+def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
+    """A node with its edges and what the rules of the needed gradients save."""
+    node = class_of(op)()
+    node.number = next_number()
+    node.edges = edges
+    node.hooks = None
+    node.plan = plan_of(op)
+    if not op.saves:
+        node.saved = None
+        return node
+    needed = _needed(op, () if op.variadic else tuple([edge is not None for edge in edges]))
+    saved: list[Any] = []
+    for i, (kind, index) in enumerate(op.saves):
+        if i not in needed:
+            saved.append(None)
+        elif kind == "static":
+            saved.append(args[index])
+        elif kind == "input":
+            saved.append(arrays[index])
+        elif kind == "out":
+            saved.append(results[index]._array)
+        elif op.variadic:
+            saved.append([getattr(a, kind) for a in arrays])
+        else:
+            saved.append(getattr(arrays[index], kind))
+    node.saved = tuple(saved)
+    look_after_indices(node)
+    return node
+
+
+@cache
+def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
+    """Which entries of `op.saves` the gradients use of the inputs that are marked."""
+    return frozenset().union(*(at for i, at in op.uses.items() if op.variadic or present[i]))
+
+
+def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
+    """Where a saved operand, from the `first` on, is a copy in another dtype, see that a write to it is noticed."""
+    if not node.op.saved_arrays:
+        return
+    saved = node.saved and [*node.saved]
+    for i in node.op.saved_arrays:
+        kind, index = node.saves[i]
+        if kind == "input" and index >= first and saved[i] is not None and (
+                arrays[index] is not operands[index]._array):
+            saved[i] = Converted(saved[i], operands[index]._array, maker(node.edges[index]))
+            node.saved, node.plan = Packed(saved), None

@@ -1,0 +1,163 @@
+"""Hooks as users write them, on tensors and on nodes: how the engine calls them.
+
+A user's hook sees tensors, and what it returns is checked with PyTorch's words; the engine carries raw arrays, or
+tensors where the pass is recorded. This module must not know when a hook is called.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...errors import warn_once
+from ...graph.engine import Pass
+from ...graph.faults import type_text
+from ...graph.hooks import RemovableHandle, Users, register
+from ...graph.node import AccumulateGrad, hooks_of
+from ...graph.versions import next_number
+from ...ops.basic import clone
+from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
+from .calls import recorded
+from .gradients import RECORDER, accumulate, as_tensor, input_edge, inputs_of
+
+_clone = recorded(clone)
+
+
+def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:
+    """Call hooks, in order, with a gradient, or a tuple of them. What one returns, unless None, replaces it.
+
+    Those that are registered or removed meanwhile count from the next time on.
+    """
+    for hook in [*hooks.values()]:
+        after = hook(value, *more)
+        if after is None or after is value:
+            continue
+        if type(value) is tuple:
+            _check_all(hook, value, after)
+        else:
+            _check(hook, value, after)
+        value = after
+    return value
+
+
+def shown(cotangents: Sequence[Any]) -> list[Any]:
+    """What the engine carries, as tensors."""
+    return [None if g is None else as_tensor(g) for g in cotangents]
+
+
+def carried(tensors: Sequence[Any], recorder: Any) -> list[Any]:
+    """Tensors as the engine carries them."""
+    return [*tensors] if recorder is not None else [None if g is None else g._array for g in tensors]
+
+
+def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
+    """Run a node as a function of the gradients of its outputs, without its hooks: the gradients of its inputs.
+
+    A tuple of them, unless there is one. Recorded, where grad mode is on. Of the leaf, add to its gradient.
+    """
+    count = node.outputs if node.several else 1
+    if len(cotangents) != count:
+        raise TypeError(f"expected {count} arguments, got {len(cotangents)} instead")
+    for i, g in enumerate(cotangents):
+        if g is not None and not isinstance(g, TensorBase):
+            raise TypeError(f"argument {i} is not a Variable. It is a {type(g).__name__}.")
+    if isinstance(node, AccumulateGrad):
+        (gradient,) = carried(cotangents, None)
+        accumulate(node.variable, gradient, None, False)
+        return ()
+    if cotangents == (None,) * count:
+        gradients: Sequence[Any] = [None] * len(node.edges)
+    else:
+        walk = Pass([], recorder=RECORDER, keep=True)
+        gradients = walk.gradients(node, [*cotangents] if node.several else cotangents[0])
+    places = node.inputs_shown()
+    found = tuple(gradients if places is None else [gradients[i] for i in places])
+    return found[0] if len(found) == 1 else found
+
+
+def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Add a hook to a tensor's own, which its node, or the engine where it is a leaf, calls. Returns the handle."""
+    meta = meta_of(tensor)
+    if meta.hooks is None:
+        edge = edge_of(tensor)                          # which may be a new one, without hooks
+        meta.hooks = OrderedDict()
+        if not stands_as_leaf(tensor):
+            edge.node._register_hook_dict(tensor)
+    return register(meta.hooks, hook)
+
+
+def retain(tensor: Any) -> None:
+    """Keep the gradients of a non-leaf in its `.grad`, as long as it lives. Raises RuntimeError where it has none."""
+    if not tensor.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    meta = meta_of(tensor)
+    if stands_as_leaf(tensor) or meta.retained is not None:
+        return
+    reference = weakref.ref(tensor)
+
+    def keep(gradient: Any) -> None:
+        alive = reference()
+        if alive is not None and gradient is not None:
+            meta = meta_of(alive)
+            meta.grad = _clone(gradient, "C") if meta.grad is None else meta.grad + gradient
+
+    edge, number = edge_of(tensor), next_number()
+    hooks_of(edge.node).retain[number] = (edge.index, keep)
+    meta.retained = number
+
+
+def accumulating_edges(inputs: Any) -> list[Any] | None:
+    """The edges of tensors whose gradients a pass is to accumulate, leaves or not; None for all leaves."""
+    if inputs is None:
+        return None
+    tensors = inputs_of(inputs, "backward()")
+    for tensor in tensors:
+        if isinstance(tensor, TensorBase):
+            retain(tensor)
+    return [input_edge(tensor) for tensor in tensors]
+
+
+def warn_of_cycle() -> None:
+    """Tell the caller's caller, once, what accumulating a recorded gradient does."""
+    warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+              "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+              "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
+              "None after use to break the cycle and avoid the leak.")
+
+
+def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
+    """Refuse what a hook on a node returned, unless it is a tuple like the one it was given."""
+    if not isinstance(after, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
+    if len(after) != len(before):
+        raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
+                           f"expected {len(before)})")
+    for was, got in zip(before, after):
+        if got is not None:
+            _check(hook, was, got)
+
+
+def _check(hook: Any, before: Any, after: Any) -> None:
+    """Refuse one gradient that a hook returned, unless it is like the one it was given."""
+    if not isinstance(after, TensorBase):
+        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
+    if before is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    was, got = before._array, after._array
+    if was.dtype != got.dtype:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {type_text(was)} got "
+                           f"{type_text(got)})")
+    if was.shape != got.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value. It was {list(was.shape)} and is "
+                           f"{list(got.shape)}.")
+
+
+def _name(hook: Any) -> str:
+    name: str = getattr(hook, "__name__", "<unknown>")
+    return name
+
+
+Users.shown, Users.carried = staticmethod(shown), staticmethod(carried)
+Users.call, Users.node = staticmethod(call), staticmethod(call_node)

@@ -1,0 +1,332 @@
+"""Writing into a tensor: what may be written, what the graph makes of it, and the version that everyone can see.
+
+A write to a view goes through its base: the base gets a `CopySlices` node, which runs the derivative on the slice
+only, and every view of that memory finds its new edge when it is next asked (`state.renew`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DIFFERENTIABLE, F32, F64, I64, category, dtype as torch_dtype, result_dtype
+from ...errors import at, user_site
+from ...graph import versions
+from ...graph.faults import second_pass
+from ...graph.node import OtherNode, origin_of, plan_of
+from ...graph.packed import look_after_indices
+from ...graph.versions import before_write, next_number
+from ...kernels.indexing.indexing import overlaps
+from ...kernels.layout import layout_of, one_by_one
+from ...kernels.shape import common_shape
+from ...modes import local
+from ...ops.basic import clone
+from ...ops.framework import Op
+from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.refusals import ORDINARY, refusal
+from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
+from .calls import class_of, look_after_converted
+from .operands import NUMBERS, common, explained, operand, scalar
+
+# The domains of operators that compute with integers as they are.
+_TYPE_KEPT = ("promote", "as given")
+# Writes of one number, which may go to one place several times.
+_COINCIDING = ("fill", "zero")
+
+
+def written(tensor: Any) -> None:
+    """Count a write to the tensor's memory, and remember the line that did it."""
+    versions.written(tensor._array, user_site(3))
+
+
+def check_writable(x: Any, requires_grad: bool) -> None:
+    """Refuse a write that autograd could not follow. Raises RuntimeError before anything is written.
+
+    `requires_grad` says whether the write is to be recorded: grad mode is on and some operand requires grad.
+    """
+    meta = x._meta
+    if meta is None:
+        return
+    refuse_inference(meta)
+    if not requires_grad:
+        return
+    if meta.base is not None:
+        if meta.creation != ORDINARY:
+            raise refusal(meta.creation, x._edge, of_base=False)
+        if stands_as_leaf(meta.base) and requires(x):
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under "
+                f"torch.no_grad(), or to a clone{at(user_site(3))}.")
+    if stands_as_leaf(x) and requires(x):
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. To change a parameter, write "
+            f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
+
+
+# What may stand beside a tensor.
+_OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
+
+
+def augmented(op: Op | Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or does as a method."""
+
+    def call(input: Any, other: Any) -> Any:
+        if type(other) is not Results.tensor and not isinstance(other, _OPERANDS):
+            return NotImplemented
+        if not isinstance(op, Op):
+            return op(input, other)
+        write(op, input, (other,))
+        return input
+
+    name = op.name if isinstance(op, Op) else op.__name__.rstrip("_")
+    call.__name__ = call.__qualname__ = f"{name}_"
+    call.__doc__ = f"`{name}`, written over the tensor itself."
+    return call
+
+
+def inplace(op: Op) -> Callable[..., Any]:
+    """The method that writes the result of `op` over its first operand."""
+
+    def call(input: Any, *args: Any) -> Any:
+        if type(input) is np.ndarray or not isinstance(input, TensorBase):
+            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        write(op, input, args)
+        return input
+
+    def of_two(input: Any, other: Any) -> Any:
+        return call(input, other)
+
+    method = of_two if op.arity == len(op.arguments) == 2 else call
+    method.__name__ = method.__qualname__ = f"{op.name}_"
+    method.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return method
+
+
+def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
+    """Compute `op(x, *args)`, write it over x's memory, and record it.
+
+    Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
+    """
+    if _write_unrecorded(op, x, args, into):
+        return
+    operands = [x, *[value if isinstance(value, TensorBase) else operand(op, i, value, x, None, "_")
+                     for i, value in enumerate(args[: op.arity - 1], 1)]]
+    thread = local.thread
+    recording = thread.grad and any([o is not None and requires(o) for o in operands])
+    check_writable(x, recording)
+    edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
+    recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
+    _check_overlaps(op, operands)
+    arrays = _promoted(op, operands)
+    target, options = x._array, args[op.arity - 1:]
+    out, node, after = None, None, False
+    try:
+        if into is None:
+            out = thread.run(op.kernel, *arrays, *options)
+            _check_result(out, target)
+        if recording:
+            node, after = _inner_node(op, operands, arrays, edges, args)
+        versions.writing(target)
+        if not target.flags.writeable:
+            _write_unlocked(op, target, arrays[1:], options, out, into)
+        elif into is None:
+            np.copyto(target, out, casting="unsafe")  # type: ignore[arg-type]
+        else:
+            thread.run(into, *arrays, *options)
+    except (TypeError, ValueError) as error:
+        raise explained(op, operands, error) from None
+    written(x)
+    if node is not None:
+        if after:
+            node.number = next_number()
+        if thread.watchers:
+            thread.tell(node, (x,), operands)
+        rebase(x, node)
+
+
+def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
+    """The usual write, of equal dtypes, that autograd need not follow. False, and nothing done, for others."""
+    if type(x) is not Results.tensor:
+        return False
+    target, meta, thread = x._array, x._meta, local.thread
+    dtype, run = target.dtype, thread.run
+    unusual = dtype is not F32 and dtype is not F64 and not (dtype is I64 and op.domain in _TYPE_KEPT)
+    if unusual or not target.flags.writeable or (thread.grad and requires(x)) or (meta is not None and meta.inference):
+        return False
+    out = None
+    try:
+        if op.arity == 2:
+            other: Any = args[0] if len(args) == 1 and op.derived and (op.short or into is not None) else None
+            if type(other) in NUMBERS:
+                other = scalar(other, dtype)
+            elif type(other) is not Results.tensor or (thread.grad and requires(other)):
+                return False
+            array = other._array
+            if array.dtype is not dtype:
+                return False
+            if target.base is not None or array.base is not None:
+                refuse_overlap(target, array)
+            args = (array,)
+        elif op.arity != 1:
+            return False
+        elif into is None:
+            out = run(op.kernel, target, *args)
+            if out.dtype is not dtype or out.shape != target.shape:
+                return False
+        if before_write:
+            versions.writing(target)
+        if out is not None:
+            np.copyto(target, out)
+        elif into is None:
+            run(op.kernel, target, *args, out=target)
+        else:
+            run(into, target, *args)
+    except (TypeError, ValueError):                     # nothing was written; `write` finds PyTorch's words for it
+        return False
+    versions.written(target, user_site(3))
+    return True
+
+
+def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
+                    into: Callable[..., Any] | None) -> None:
+    """As `write` does, over a view that is read-only because elements of it, or of what it is a view of, coincide."""
+    if not target.size:                                  # of nothing, nothing coincides
+        return
+    run = local.thread.run
+    target = unlocked(target) if op.name in _COINCIDING and not others else unlock(target)
+    if into is not None:
+        run(into, target, *others, *options)
+    elif op.kind != "constant" and overlaps(target):
+        one_by_one(partial(run, op.kernel), target, others, options)
+    else:
+        np.copyto(target, out, casting="unsafe")
+
+
+def _check_overlaps(op: Op, operands: list[Any]) -> None:
+    """Refuse an operator that would read, element by element, what it writes."""
+    if op.kind in ("elementwise", "linear") and op.name != "fill" and op.indices_at is None:
+        for other in operands[1:]:
+            if other is not None:
+                refuse_overlap(operands[0]._array, other._array)
+
+
+def _promoted(op: Op, operands: list[Any]) -> list[Any]:
+    """The arrays in the type to compute in. That the result cannot be written is said before that there is none."""
+    if op.domain == "as given":
+        return [None if o is None else o._array for o in operands]
+    try:
+        return common(op, operands)
+    except NotImplementedError:
+        arrays = [o._array for o in operands if o is not None]
+        if op.kind == "elementwise" or op.kind == "constant":
+            dtype = result_dtype((a.dtype, a.ndim > 0) for a in arrays)
+            _check_result(np.broadcast_to(np.empty((), dtype), common_shape(*[a.shape for a in arrays])), arrays[0])
+        raise
+
+
+def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
+    """Refuse a result that does not fit the memory it is to be written to."""
+    if out.shape != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+                           f"{list(out.shape)}")
+    if category(out.dtype) > category(target.dtype):
+        have, want = torch_dtype.of[out.dtype].legacy, torch_dtype.of[target.dtype].legacy
+        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
+
+
+def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],
+                args: tuple[Any, ...]) -> tuple[Any, bool]:
+    """The node of the write, with what it saves; and whether it saves the result, and so is to be numbered after it."""
+    node = class_of(op)()
+    node.number, node.edges, node.hooks, node.plan = next_number(), edges, None, plan_of(op)
+    node.shape, node.dtype = operands[0]._array.shape, operands[0]._array.dtype
+    needed: set[int] = set().union(*(op.uses[i] for i, e in enumerate(edges) if e is not None and i in op.uses))
+    target = operands[0]._array
+    after = any(op.saves[i].kind == "out" for i in needed)
+    saved: list[Any] = [None] * len(op.saves)
+    for i in needed:
+        kind, index = op.saves[i]
+        if kind == "static":
+            saved[i] = args[index - 1]
+        elif kind == "out":
+            saved[i] = target
+        elif arrays[index] is None:
+            continue
+        elif kind in ("shape", "dtype"):
+            saved[i] = getattr(arrays[index], kind)
+        else:
+            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases; also
+            # where hooks are to see what is saved, which are told after the write.
+            # Where there is no element, NumPy sees no memory to share; but the write is counted all the same.
+            lost = (index == 0 or after or local.thread.watchers) and (
+                not target.size or np.may_share_memory(arrays[index], target))
+            saved[i] = arrays[index].copy() if lost else arrays[index]
+    node.saved = tuple(saved) if op.saves else None
+    look_after_converted(node, operands, arrays, 1)      # the first is written over, and was copied
+    look_after_indices(node)
+    return node, after
+
+
+def rebase(x: Any, node: Any) -> None:
+    """Make `node` the history of x, through the base where x is a view."""
+    meta = x._meta
+    if meta is None or meta.base is None:
+        set_edge(x, node)
+    else:
+        set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
+        edge_of(x)                                       # which renews it now, as in PyTorch: later the base may change
+
+
+class CopySlices(OtherNode):
+    """The history of a base that was written to through a view: `inner` made the slice, the rest is as it was."""
+
+    __slots__ = ("inner", "inputs", "layout", "replay")
+    namespace = "torch::autograd::"
+
+    def __init__(self, base: Any, replay: Callable[[Any], Any], inner: Any) -> None:
+        before = edge_of(base)
+        super().__init__((before, *inner.edges[1:]), base._array.shape, base._array.dtype)
+        if inner.steps is not None:
+            # What it saved of the slice was a view of what the base was. (The edges of a custom Function are checked.)
+            sliced = None if before is None else StridedView(base, replay, inner, before)
+            if sliced is not None:
+                sliced.number = inner.number - 1
+            inner.edges = (sliced, *inner.edges[1:])
+        self.replay, self.inner, self.inputs = replay, inner, inner.inputs_shown()
+        self.layout = layout_of(base._array)
+        origin = origin_of(inner)
+        if origin is not None:
+            self.origin = origin
+
+    def inputs_shown(self) -> tuple[int, ...] | None:
+        """The base as it was, and the other arguments of what was written."""
+        return None if self.inputs is None else (0, *[i for i in self.inputs if i])
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        gradient = clone(cotangents[0], self.layout)
+        part = self.replay(gradient)
+        if type(part) is np.ndarray and not part.flags.writeable:
+            part = unlock(part)
+        inner = self.inner
+        if inner is None:
+            raise second_pass(self)
+        if walk.wanted is not None and self.edges[0] in walk.wanted:
+            walk.wanted.add(inner.edges[0])
+        saved = inner.saved
+        gradients = [*walk.gradients(inner, clone(part, "C"))]
+        of_slice = gradients[0]
+        if not walk.keep:
+            self.inner = None
+        if inner.steps is not None:
+            inner.saved = saved                          # a recorded pass may have made it a node in its own right
+            part[...] = walk.fitted(of_slice, inner.shape, inner.dtype) if of_slice is not None else 0
+        elif of_slice is None:                           # of a custom Function: nothing of the base has a gradient then
+            return gradients
+        else:
+            part[...] = of_slice
+        gradients[0] = gradient
+        return gradients
+

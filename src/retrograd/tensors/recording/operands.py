@@ -1,0 +1,141 @@
+"""What may stand where a tensor is expected: Python numbers, NumPy values, tensors of another type; and what may not.
+
+The slow side of a recorded call: conversion, promotion, and PyTorch's messages for what is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import (
+    BOOL_,
+    C_NAMES,
+    F32,
+    F64,
+    FLOATING,
+    I64,
+    category,
+    default_floating,
+    of_scalar,
+    result_dtype,
+)
+from ...kernels.layout import copied
+from ...kernels.shape import clash
+from ...ops.domains import subtracted
+from ...ops.framework import Op
+from ..arguments.dims import not_a_tensor
+from ..arguments.signatures.checking import refusal
+from ..arguments.signatures.reading import names
+from ..state.base import TensorBase, plain
+
+# Python numbers as 0-d constants, by type (1, 1.0 and True are one key), dtype and value: converting one costs NumPy
+# 200 ns.
+_constants: dict[type, dict[np.dtype[Any], dict[Any, Any]]] = {bool: {}, int: {}, float: {}}
+_CONSTANTS_KEPT = 1024
+NUMBERS = frozenset((int, float))                       # the usual ones, which go the short way
+
+
+def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A 0-d constant tensor that stands for a Python number next to a tensor of `dtype`.
+
+    The number takes the tensor's dtype unless it is of a higher category (int and 1.5 make a float). -0.0 equals
+    0.0 as a key and nan equals nothing, so neither is kept.
+    """
+    of_type = _constants.get(type(value))
+    kept = None if of_type is None else of_type.get(dtype)
+    if kept is not None:
+        constant = kept.get(value)
+        if constant is not None:
+            return constant
+    own = of_scalar(value)
+    if own is I64 and not -2**63 <= value < 2**64:
+        raise OverflowError("int too big to convert: a number beside a tensor has at most 64 bits")
+    target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
+    array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
+    array.flags.writeable = False                           # shared, and so known for a number (`saving.is_number`)
+    constant = plain(array)
+    if of_type is not None and value and target is dtype and value == value:
+        kept = of_type.setdefault(dtype, {})
+        if len(kept) < _CONSTANTS_KEPT:
+            kept[value] = constant
+    return constant
+
+
+def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: str = "") -> Any:
+    """`value` as a tensor, given the other operand; `otherwise` (if not None) where it cannot be one."""
+    if isinstance(value, TensorBase):
+        return value
+    if value is None and op.arity > 2:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex)) and (op.arity > 1 or op.variadic):
+        beside = other._array.dtype if isinstance(other, TensorBase) else of_scalar(value)
+        if op.domain is subtracted and isinstance(value, bool):
+            subtracted(beside, [beside, BOOL_])             # which refuses it
+        return scalar(value, floating(beside) if op.domain == "float" else beside)
+    if isinstance(value, np.ndarray) and op.arity > 1 and isinstance(other, TensorBase):
+        return plain(value)
+    if otherwise is NotImplemented:
+        return NotImplemented
+    if not suffix and op.name in names(""):
+        given = (value,) if op.arity == 1 else (other, value) if index else (value, other)
+        refused = refusal("", op.name, given, {})
+        if refused is not None:
+            raise refused
+    raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)
+
+
+def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that a number takes beside this one where the result is floating: an int never wraps around."""
+    return dtype if category(dtype) >= FLOATING else default_floating()
+
+
+PARAMETER = {0: "input", 1: "other"}
+
+
+def common(op: Op, operands: Sequence[Any]) -> list[Any]:
+    """The operands' arrays in the type that the op computes in."""
+    arrays = [None if x is None else x._array for x in operands]
+    present = [a for a in arrays if a is not None]
+    dtype = present[0].dtype
+    for a in present:
+        if a.dtype is not dtype:
+            dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
+            break
+    else:
+        if (dtype is F32 or dtype is F64) and (op.domain == "promote" or op.domain == "float"):
+            return arrays                                    # the usual types, which promotion leaves
+    if op.domain == "float":
+        if category(dtype) < FLOATING:
+            dtype = default_floating()
+    elif callable(op.domain):
+        dtype = op.domain(dtype, [a.dtype for a in present])
+    return [a if a is None or a.dtype is dtype else copied(a, dtype) for a in arrays]
+
+
+def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
+    """What PyTorch would say of a kernel's refusal."""
+    if callable(op.domain) and isinstance(error, TypeError):
+        try:
+            common(op, operands)
+        except RuntimeError as refusal:
+            return refusal
+    if isinstance(error, TypeError) and "Cannot cast ufunc" in str(error):          # as of beta=1j beside real tensors
+        wide = next(x._array.dtype for x in operands if x is not None)
+        return RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow. A complex "
+                            "number has no place beside real tensors.")
+    shapes = [x._array.shape for x in operands if x is not None]
+    if op.kind in ("elementwise", "constant") and isinstance(error, ValueError):
+        for i, b in enumerate(shapes):
+            for a in shapes[:i]:
+                sentence = clash(a, b)
+                if sentence is not None:
+                    return RuntimeError(f"{sentence}. {op.name} got {', '.join(str(list(s)) for s in shapes)}: sizes "
+                                        "must be equal, or one of them 1.")
+    if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
+        return RuntimeError(f"{op.name}: {error}")
+    return error

@@ -1,0 +1,230 @@
+"""`out=`: the result of a function, written to the memory of a tensor that the caller gives.
+
+One mechanism for all functions: what each asks of `out` is declared in `out_rules`. The function computes as it does
+without `out`, everything is checked, and only then is anything written. Must not know operators.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, unimplemented
+from ...errors import user_site, warn
+from ...graph.node import OtherNode
+from ...graph.versions import writing, written
+from ...kernels.layout import slowest_first
+from ...modes import local
+from ..arguments import return_types
+from ..arguments.options import element_type
+from ..state.base import TensorBase, edge_of, plain, requires, set_edge, stands_as_leaf
+from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
+from .out_rules import REFUSED, RESIZED, RULES, UNASKED, UNDERIVED, Rule
+from .resizing import reshape_memory
+
+
+def into(out: Any, function: Callable[..., Any], *args: Any, rule: str | None = None, **options: Any) -> Any:
+    """`function(*args, **options)`, written to `out`, which is returned: a tensor, or a tuple for several results.
+
+    `rule` names the declaration where it is not the function's own name. Where the shape differs, `out` is resized,
+    with a warning unless it was empty. Raises TypeError where `out` is none or the function does not take one,
+    RuntimeError where its dtype or its memory does not do and where gradients would be needed; nothing is written then.
+    """
+    name = function.__name__
+    facts = RULES.get(rule or name)
+    if facts is None:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    outs = _tensors(name, out)
+    operands = [x for x in _flat((*args, *options.values())) if isinstance(x, TensorBase)]
+    _check_gradients(name, facts, operands, outs)
+    for target in outs:
+        if target._meta is not None:
+            refuse_inference(target._meta)
+    require = options.pop("requires_grad", None)
+    results = _computed(name, facts, function, args, options, outs)
+    if len(results) != len(outs) or isinstance(out, TensorBase) == (type(results) is not _One):
+        raise _misfit(name, out, results)
+    for i, (result, target) in enumerate(zip(results, outs)):
+        _check_dtype(name, facts, i, result._array.dtype, target._array.dtype)
+        _check_memory(facts, operands, result._array, target._array)
+    for result, target in zip(results, outs):
+        _deliver(result._array, target, facts)
+    if facts.gradient == UNDERIVED:
+        for target in outs:
+            _underive(facts.blame or name, operands, target)
+    if require is not None:
+        out.requires_grad = require
+    if isinstance(out, TensorBase) or type(results) is tuple:
+        return out if isinstance(out, TensorBase) else outs
+    return getattr(return_types, f"{type(results).__name__}_out")(outs)
+
+
+class _One(tuple[Any, ...]):
+    """The one result of a function that has no more."""
+
+    __slots__ = ()
+
+
+def _tensors(name: str, out: Any) -> tuple[Any, ...]:
+    if isinstance(out, TensorBase):
+        return (out,)
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    for i, each in enumerate(out):
+        if not isinstance(each, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 'out', but got {type(each).__name__}")
+    return tuple(out)
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    return [x for value in values for x in (value if isinstance(value, (tuple, list)) else (value,))]
+
+
+def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
+    """The error for one tensor where several are wanted, and the reverse."""
+    if type(results) is _One:
+        return TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if isinstance(out, TensorBase):
+        return TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not Tensor")
+    return TypeError(f"expected tuple of {len(results)} elements but got {len(out)}")
+
+
+def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
+    if facts.gradient == RESIZED and any(map(requires, outs)):
+        raise RuntimeError("cannot resize variables that require grad. Give a detach() of it as `out`, or a clone.")
+    if not local.thread.grad or facts.gradient == UNASKED:
+        return
+    asked = (*operands, *outs) if facts.gradient == REFUSED else outs
+    if any(map(requires, asked)):
+        prefix = "" if facts.gradient == REFUSED else "aten::"
+        raise RuntimeError(f"{prefix}{facts.blame or name}(): functions with out=... arguments don't support automatic "
+                           "differentiation, but one of the arguments requires grad.")
+
+
+def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],
+              outs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The results as a tuple, computed without a graph."""
+    dtype, given = outs[0]._array.dtype, options.get("dtype")
+    if (facts.typed or facts.widened) and given is not None and element_type(name, given) != dtype:
+        raise _other_type(name, facts, element_type(name, given), dtype)
+    kernel, kinds = facts.kernel
+    if dtype.kind not in kinds:
+        what = kernel.format(name=name)
+        raise unimplemented(what, dtype)
+    if facts.typed:
+        options = {**options, "dtype": torch_dtype.of[dtype]}
+    elif facts.widened:
+        args = tuple([_widened(x, dtype) for x in args])
+    thread = local.thread
+    grad, thread.grad = thread.grad, False
+    try:
+        result = function(*args, **options)
+    finally:
+        thread.grad = grad
+    return _One((result,)) if isinstance(result, TensorBase) else result
+
+
+def _widened(x: Any, dtype: np.dtype[Any]) -> Any:
+    """A tensor of the same kind of dtype in this one; anything else as it is."""
+    if not isinstance(x, TensorBase) or dtype.kind not in "fc" or x._array.dtype.kind != dtype.kind:
+        return x
+    return plain(x._array.astype(dtype))
+
+
+def _other_type(name: str, facts: Rule, given: np.dtype[Any], have: np.dtype[Any]) -> RuntimeError:
+    """The error for a `dtype` that is not that of `out`."""
+    names = _names(given, have)
+    if facts.gradient != REFUSED:
+        return RuntimeError("dtype {result} does not match dtype of out parameter ({out})".format(**names))
+    if name == "nansum":
+        return RuntimeError("nansum: provided dtype must match dtype of result")
+    return RuntimeError("Expected out tensor to have dtype {c_result}, but got {c_out} instead".format(**names))
+
+
+def _names(have: np.dtype[Any], want: np.dtype[Any]) -> dict[str, str]:
+    return {"result": torch_dtype.of[have].legacy, "out": torch_dtype.of[want].legacy,
+            "c_result": C_NAMES[have.name], "c_out": C_NAMES[want.name]}
+
+
+def _check_dtype(name: str, facts: Rule, place: int, have: np.dtype[Any], want: np.dtype[Any]) -> None:
+    if have == want or (facts.bytes_too and want == np.uint8):
+        return
+    message = facts.exact[place if len(facts.exact) > 1 else 0]
+    if facts.uncastable and category(have) > category(want):
+        message = facts.uncastable
+    if message:
+        part = facts.parts[place] if facts.parts else ""
+        raise facts.error(message.format(name=name, part=part, **_names(have, want)))
+
+
+def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) -> None:
+    """Refuse a target that has an element in several places, or that shares memory with an operand as it must not."""
+    for i, operand in enumerate(operands):
+        rule = facts.overlap[min(i, len(facts.overlap) - 1)]
+        if rule != "free":
+            refuse_overlap(target, operand._array, whole=rule == "apart")
+    if target.shape == result.shape and not target.flags.writeable and not facts.repeated:
+        unlock(target)
+
+
+def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
+    """Write a result to the memory of a tensor, resized to its shape, and count the write."""
+    if facts.any_shape and result.size == target._array.size:
+        result = result.reshape(target._array.shape)
+    _fit(target, result, facts.notice)
+    array = target._array
+    if not array.flags.writeable:
+        array = unlocked(array) if facts.repeated else unlock(array)
+    if facts.in_memory_order and not array.flags.c_contiguous:
+        array = array.transpose(slowest_first(array))
+        result = result.reshape(array.shape)
+    writing(array)
+    local.thread.quiet.run(np.copyto, array, result, casting="unsafe")
+    written(target._array, user_site(3))
+
+
+def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
+    """Resize a tensor given as `out` to shape and order of the result, with this notice unless it was empty."""
+    had, shape = target._array.shape, result.shape
+    if had == shape:
+        return
+    if notice and math.prod(had):
+        warn(notice.format(had=[*had], shape=[*shape], had_count=math.prod(had), count=result.size),
+                      UserWarning)
+    order = [*range(result.ndim)] if result.flags.c_contiguous else slowest_first(result)
+    reshape_memory(target, tuple([shape[axis] for axis in order]))
+    target._array = target._array.transpose(np.argsort(order))
+
+
+def receive(name: str, out: Any, result: Any) -> None:
+    """Check and resize an `out` that the result is then copied to, as an operation that is recorded."""
+    target, = _tensors(name, out)
+    _check_dtype(name, RULES[name], 0, result._array.dtype, target._array.dtype)
+    if local.thread.grad and requires(target) and stands_as_leaf(target):
+        return                                           # the copy will be refused, and until then nothing may change
+    _fit(target, result._array, RULES[name].notice)
+
+
+class _Underived(OtherNode):
+    """The history of what a function without a derivative wrote to `out`. A backward pass that comes here fails."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: str, edges: tuple[Any, ...], target: Any) -> None:
+        super().__init__(edges, target._array.shape, target._array.dtype)
+        self.function = function
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{self.function} is not implemented")
+
+
+_Underived.__name__ = "NotImplemented"
+
+
+def _underive(name: str, operands: list[Any], target: Any) -> None:
+    edges = tuple(filter(None, map(edge_of, operands))) if local.thread.grad else ()
+    if edges and target._array.dtype in DIFFERENTIABLE:
+        set_edge(target, _Underived(name, edges, target))

@@ -1,0 +1,69 @@
+"""Writing over a whole tensor: one value everywhere, zeros, or what another tensor holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import warn
+from ...kernels.elementwise.arithmetic import fill_all, overwrite, zero_all
+from ...ops.elementwise import arithmetic as ops
+from ..arguments.dims import not_a_tensor
+from ..arguments.options import filling, number
+from ..state.base import TensorBase, edge_of, plain
+from .inplace import write, written
+from .out import receive
+
+
+def fill_(self: TensorBase, value: Any) -> TensorBase:
+    """Write a number, or the one element of a 0-d tensor, everywhere. Raises RuntimeError where it does not fit.
+
+    >>> import retrograd as torch
+    >>> torch.zeros(2).fill_(3)
+    tensor([3., 3.])
+    """
+    if not isinstance(value, TensorBase):
+        write(ops.fill, self, (filling(number("fill_", "value", 1, value), self._array.dtype),), fill_all)
+        return self
+    if value._array.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
+                           "dimensions.")
+    write(ops.fill_tensor, self, (value,))
+    return self
+
+
+def zero_(self: TensorBase) -> TensorBase:
+    """Write zeros everywhere."""
+    write(ops.zero, self, (), zero_all)
+    return self
+
+
+def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBase:
+    """Write what `other` holds, broadcast and cast. Gradients flow back to `other` and no longer to what was here.
+
+    Raises RuntimeError where the shape of `other` does not broadcast to the tensor's.
+
+    >>> import retrograd as torch
+    >>> torch.zeros(2, dtype=torch.int64).copy_(torch.tensor([1.5, 2.5]))
+    tensor([1, 2])
+    """
+    if not isinstance(other, TensorBase):
+        if not isinstance(other, (bool, int, float, complex, np.generic)):
+            raise not_a_tensor("copy_", other, "other", 1)
+        other = plain(np.asarray(number("copy_", "other", 1, other)))
+    elif other is self and not self._array.flags.writeable and edge_of(self) is None:
+        written(self)                                   # also where elements of it coincide
+        return self
+    if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
+        warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
+    write(ops.copy, self, (other,), overwrite if other._array.shape == self._array.shape else None)
+    return self
+
+
+def delivered(name: str, out: Any, result: Any) -> Any:
+    """The result, copied to `out` where one is given, which is recorded. It is laid out row by row there."""
+    if out is None:
+        return result
+    receive(name, out, plain(np.asarray(result._array, order="C")))
+    return copy_(out, result)

@@ -1,0 +1,1 @@
+"""What a tensor holds. The lowest floor: it knows no operator's call and no method."""

@@ -1,0 +1,248 @@
+"""What a tensor holds, and how its edge is found. The least that recording and in-place writes have to know.
+
+A tensor has an array, the edge to what made it, and, for the few that need more (leaves that require grad, views,
+anything with a `.grad` or hooks), a `AutogradMeta`. This module must not know operators or methods.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...graph.hooks import HookDict
+from ...graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
+from ...graph.versions import next_number, written_since
+from ...kernels.indexing.indexing import overlaps
+from ...kernels.layout import address, layout_of, steps
+from ...modes import local
+from ...ops.basic import clone
+from ...ops.indexing.indexing import take_backward
+from ...ops.shape import as_strided, transfer
+from .refusals import (
+    CUSTOM as CUSTOM,
+    MULTI_OUTPUT as MULTI_OUTPUT,
+    NO_GRAD as NO_GRAD,
+    ORDINARY as ORDINARY,
+    refusal,
+)
+from .writable import unlocked
+
+
+class AutogradMeta:
+    """What only some tensors need.
+
+    Of a leaf: `leaf` (it requires grad), a weak reference to its AccumulateGrad, hooks. Of a view: its `base`,
+    `replay` (which takes the same view of any array of the base's shape), the number at which its edge was last
+    right, and the circumstances it was created in. Of anything: `grad`. Defaults stand on the class: making one is
+    on the way of every view.
+    """
+
+    __slots__ = ("__dict__", "accumulator")
+
+    # Of a leaf, a weak reference to its AccumulateGrad, once something has asked for it.
+    accumulator: Callable[[], AccumulateGrad | None] | None
+
+    leaf = False
+    # The `accumulator` of a leaf that recording may not take as it stands: of one that does not require grad any more
+    # (and may again), and of a view, whose edge may have to be renewed.
+    dormant: Any = None
+    grad: Any = None
+    hooks: HookDict | None = None          # on its gradient; where there is a node, the node has them too
+    post_accumulate: HookDict | None = None
+    retained: int | None = None            # which of the retaining hooks of its node is its own
+    base: Any = None
+    replay: Callable[[Any], Any] | None = None
+    seen = 0
+    turned = 0                             # of a base, the number of the last in-place change of its geometry
+    creation = ORDINARY
+    inference = False
+    name: str | None = None
+
+    def __init__(self) -> None:
+        self.accumulator = None
+
+
+class TensorBase:
+    """The slots of a tensor. `_edge` is right as it stands where `_meta` is None; else ask `edge_of`."""
+
+    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_meta")
+    _array: np.ndarray[Any, Any]
+    _edge: Any
+    _meta: AutogradMeta | None
+
+    if TYPE_CHECKING:                     # the methods of Tensor, which the layers below it know by name only
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Any: ...
+
+
+class Results:
+    """Which class results are made of. Named once, by the Tensor class itself, when it is defined."""
+
+    tensor: type[Any] = TensorBase
+
+
+def meta_of(tensor: Any) -> AutogradMeta:
+    """The tensor's AutogradMeta, made if it has none."""
+    if tensor._meta is None:
+        tensor._meta = AutogradMeta()
+    meta: AutogradMeta = tensor._meta
+    return meta
+
+
+def edge_of(tensor: Any) -> Any:
+    """The edge that a gradient for `tensor` goes along; None where it requires none."""
+    meta = tensor._meta
+    if meta is None:
+        return tensor._edge
+    base = meta.base
+    if base is not None:
+        if tensor._edge is None and not meta.leaf and not requires(base):
+            return None                                  # written or not
+        if written_since(tensor._array, meta.seen):
+            renew(tensor)
+    if tensor._edge is not None:
+        return tensor._edge
+    if meta.leaf:
+        return accumulator_of(tensor)
+    if base is not None and requires(base):
+        return Nowhere((), tensor._array.shape, tensor._array.dtype)
+    return None
+
+
+def requires(tensor: Any) -> bool:
+    """Whether gradients flow to a tensor, going by the edges as they stand. Never raises, where `edge_of` may."""
+    if tensor._edge is not None:
+        return True
+    meta = tensor._meta
+    return meta is not None and (meta.leaf or (meta.base is not None and requires(meta.base)))
+
+
+def stands_as_leaf(tensor: Any) -> bool:
+    """Whether no recorded operation made it, going by the edge as it stands: PyTorch renews no view for this."""
+    return tensor._edge is None
+
+
+def set_leaf(meta: AutogradMeta, value: bool) -> None:
+    """Say whether a leaf requires grad. The graphs that lead to it lead to it still when it does so again."""
+    if value != meta.leaf:
+        meta.leaf = value
+        if meta.base is None:
+            meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
+
+
+def accumulator_of(leaf: Any) -> AccumulateGrad:
+    """The AccumulateGrad of a leaf, made if nothing holds one at present."""
+    meta = leaf._meta
+    reference = meta.accumulator if meta.base is None else meta.dormant
+    accumulator: AccumulateGrad | None = None if reference is None else reference()
+    if accumulator is None:
+        accumulator = AccumulateGrad(leaf, leaf._array.shape, leaf._array.dtype)
+        reference = weakref.ref(accumulator)
+        if meta.base is None:
+            meta.accumulator = reference
+        else:
+            meta.dormant = reference
+    return accumulator
+
+
+def renew(view: Any) -> None:
+    """Give a view of written memory the edge that goes through its base.
+
+    Raises RuntimeError where the way through the base is closed by how the view was made.
+    """
+    meta = view._meta
+    base = meta.base
+    if base._meta is not None and base._meta.turned > meta.seen:
+        meta.replay = ByStrides(view._array, base._array)
+    if view._edge is None and not requires(base):
+        return                                           # still to be looked at, should the base require grad later
+    if meta.creation != ORDINARY:
+        raise refusal(meta.creation, view._edge, of_base=True)
+    node = StridedView(base, meta.replay, view._array, edge_of(base))
+    set_edge(view, node)
+    if local.thread.watchers:
+        local.thread.tell(node, (view._array,), (base._array,))
+    meta.seen = next_number()
+
+
+def set_edge(tensor: Any, edge: Any) -> None:
+    """Give a tensor a new history. What retains its gradient goes with it, other hooks stay with the node."""
+    meta = tensor._meta
+    if meta is not None:
+        meta.hooks = None
+    if meta is not None and meta.retained is not None:
+        _, keep = tensor._edge.node.hooks.retain.pop(meta.retained)
+        hooks_of(edge.node).retain[meta.retained] = (edge.index, keep)
+    tensor._edge = edge
+
+
+class ByStrides:
+    """How a view is taken again of a base that has been given another geometry since: by where it lies."""
+
+    __slots__ = ("geometry", "layout")
+
+    def __init__(self, view: np.ndarray[Any, Any], base: np.ndarray[Any, Any]) -> None:
+        self.geometry = view.shape, steps(view), (address(view) - address(base)) // view.itemsize
+        self.layout = steps(base)
+
+    def __call__(self, base: Any) -> Any:
+        return as_strided(base, *self.geometry, self.layout)
+
+    def undone(self, g: Any, shape: tuple[int, ...]) -> Any:
+        """The gradient for a base of `shape`; what lies outside it has none."""
+        whole = (shape, self.layout, 0)
+        return transfer(g, self.geometry, whole, whole)
+
+
+class StridedView(OtherNode):
+    """The edge that a view gets when its base was written to: the view taken again of the base as it is now."""
+
+    __slots__ = ("base_dtype", "base_shape", "layout", "replay")
+
+    def __init__(self, base: Any, replay: Callable[[Any], Any], view: Any, edge: Any) -> None:
+        super().__init__((edge,), view.shape, view.dtype)
+        self.base_shape, self.base_dtype, self.replay = base._array.shape, base._array.dtype, replay
+        self.layout = layout_of(base._array)
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        shape = self.base_shape
+        if not math.prod(self.shape):
+            return [(np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype)]
+        if type(self.replay) is ByStrides:
+            return [self.replay.undone(cotangents[0], shape)]
+        if overlaps(self.replay(self._laid_out(np.empty(shape, self.base_dtype)))):
+            places = self.replay(self._laid_out(np.arange(math.prod(shape)).reshape(shape)))
+            return [take_backward(cotangents[0], places, shape)]
+        gradient = self._laid_out((np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype))
+        part = self.replay(gradient)
+        if isinstance(part, np.ndarray):
+            part = unlocked(part)                        # read-only if on the way elements coincide, here they do not
+        part[...] = cotangents[0]
+        return [gradient]
+
+    def _laid_out(self, whole: Any) -> Any:
+        """An array of the base's shape in memory as the base is, so that all its views can be taken."""
+        return whole if self.layout == "C" else clone(whole, self.layout)
+
+
+StridedView.__name__ = "AsStridedBackward0"
+
+
+def plain(array: np.ndarray[Any, Any]) -> Any:
+    """A tensor over `array` that requires no grad."""
+    tensor = object.__new__(Results.tensor)
+    tensor._array, tensor._edge, tensor._meta = array, None, None
+    if local.thread.inference:
+        meta_of(tensor).inference = True
+    return tensor
+
+
+def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
+    """A tensor over `array` that `edge` made; a constant where edge is None."""
+    tensor = object.__new__(Results.tensor)
+    tensor._array, tensor._edge, tensor._meta = array, edge, None
+    return tensor

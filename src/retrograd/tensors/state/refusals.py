@@ -1,0 +1,42 @@
+"""Views that in-place writes cannot be followed through, by how they came to be, and what is said of them.
+
+Must not know how a write is made or recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...graph.faults import forward_name
+
+# How a view came to be, as far as in-place writes through it are concerned.
+ORDINARY, NO_GRAD, MULTI_OUTPUT, CUSTOM, INFERENCE = range(5)
+
+_GIVEN = ("Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+          "both the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) "
+          "or both outside (if you want the inplace to be tracked).")
+_WHY = {
+    NO_GRAD: _GIVEN.format("no_grad"),
+    INFERENCE: _GIVEN.format("inference_mode"),
+    MULTI_OUTPUT: ("This view is the output of a function that returns multiple views. Such functions do not allow the "
+                   "output views to be modified inplace. You should replace the inplace operation by an out-of-place "
+                   "one."),
+    CUSTOM: ("This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+             "logic to handle view+inplace would override the custom backward associated with the custom Function, "
+             "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of "
+             "the custom Function."),
+}
+
+
+def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
+    """The error for a view, which `edge` made, that is written to, or (`of_base`) whose base was."""
+    what = "its base or another view of its base has been modified inplace" if of_base else "is being modified inplace"
+    output = "" if edge is None else f"Output {edge.index} of {forward_name(edge.node)} is a view"
+    if edge is None or creation in (NO_GRAD, INFERENCE):
+        view = f"{output} of a view which" if output else "A view"
+        modes = "inference mode and {} in normal mode" if creation == INFERENCE else (
+            "no_grad mode and {} with grad mode enabled")
+        said = f"{view} was created in {modes.format(what)}"
+    else:
+        said = f"{output} and {what}"
+    return RuntimeError(f"{said}. {_WHY[creation]}")

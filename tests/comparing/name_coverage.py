@@ -1,0 +1,219 @@
+"""The page docs/coverage.md: every public name of PyTorch's operators, whether it is here, and how it is checked.
+
+Needs PyTorch, for the names and for what each entry of the table of operators calls. Run it to bring the page up to
+date. A name counts as checked where an entry calls it, or what is the same function here.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+import warnings
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+import retrograd
+from comparing import signatures
+from comparing.everyday import names as everyday_names
+from comparing.out_cases import CASES
+from op_table.table import TABLE, Entry
+
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+SPACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
+_ORDER = ("not", "by programs", "values", "gradient", "tangent", "second", "points", "in place", "out")
+
+# Why names are absent, in this order; what fits none is simply absent.
+_REASONS: dict[str, str] = {
+    "quantised tensors": r"quant|qint|quint|^q_|fbgemm|int_repr|qparams|^per_(tensor|channel)|qscheme|moving_avg_obs",
+    "sparse, nested and packed tensors": r"sparse|(^|_)(col|row|crow|ccol)_indices|^(h|d|s|hs)s?p?(mm|addmm)$|"
+        r"^sspaddmm|^saddmm|coalesce|^(indices|values)(_copy)?$|dense_dim|jagged|padded_tensor|to_dense|^is_nested|^is_coalesced",
+    "other devices and their libraries": r"cudnn|miopen|mkldnn|cuda|xpu|ipu|xla|mtia|maia|vulkan|autocast|has_m(kl|ps)|"
+        r"pin_memory|is_pinned|record_stream|get_device_module|float32_matmul_precision|has_(lapack|openmp|spectral)|"
+        r"tf32|_num_(interop_)?threads|init_num_threads|flush_denormal|deterministic|is_distributed|share(d|_memory_)$|"
+        r"(grouped|scaled)_mm$",
+    "compiling, tracing and symbols": r"^sym_|^parse_|^import_ir|^(fork|wait|compile|cond|while_loop|vmap)$|"
+        r"^merge_type|^unify_type|^get_file_path|^compiled_with|^index$|^slice_inverse|BroadcastingList|boolean_dispatch|assert_int_or_pair",
+    "dtypes that are not here": r"^(b?float(4|8|16)_?.*|bfloat16|hash_tensor|bits\w+|u?int\d+|complex32|chalf|bit)$",
+    "recurrent layers": r"(gru|lstm|rnn)(_|$)",
+    "parts of other functions": r"^(native|batch_norm_|legacy|unsafe)|_backward_|^(AVG|SUM|PRIVATE_OPS|USE_)|_notes$|"
+        r"_args$|common|^prepare_multi|^thread_safe_gen|^Optional$|^profiler_|_MODES$|^classproperty|torch_function",
+    "obsolete in PyTorch": r"^(symeig|solve|lstsq|eig|matrix_rank|reinforce|volatile|new|range|resize|resize_as|"
+        r"storage_type|chain_matmul|cholesky|nuclear_norm|frobenius_norm|set_default_tensor_type)$",
+}
+
+
+def public(space: str) -> list[str]:
+    """The names that PyTorch lists: functions and methods, and what is written in capitals; no modules and classes."""
+    home = _at(torch, space)
+    return [name for name in sorted(dir(home)) if not name.startswith("_")
+            and not isinstance(getattr(home, name, None), types.ModuleType | type)]
+
+
+def _at(library: Any, path: str) -> Any:
+    found = library
+    for part in path.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found
+
+
+class _Called(TorchFunctionMode):
+    """Notes what is called by a program, and not what that calls."""
+
+    def __init__(self) -> None:
+        self.functions: list[Any] = []
+
+    def __torch_function__(self, func: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.functions.append(func)
+        return func(*args, **(kwargs or {}))
+
+
+@cache
+def _by_function() -> dict[int, list[str]]:
+    """The names of each function of PyTorch, by its identity."""
+    found = defaultdict(list)
+    for space in SPACES:
+        for name in dir(_at(torch, space)):
+            found[id(getattr(_at(torch, space), name, None))].append(f"{space}.{name}")
+    return found
+
+
+def _names_called(entry: Entry) -> set[str]:
+    arrays = next(entry.samples("float64" if "f" in entry.kinds else "complex128" if "c" in entry.kinds else "int64"))
+    tensors = [torch.from_numpy(np.array(a)) for a in arrays]
+    for t in tensors:
+        t.requires_grad_(t.is_floating_point() or t.is_complex())
+    with warnings.catch_warnings(), _Called() as called:
+        warnings.simplefilter("ignore")
+        entry.call(torch, *tensors)
+    return {name for function in called.functions for name in _by_function().get(id(function), ())}
+
+
+def _checks(entry: Entry) -> set[str]:
+    """What the table's tests do with an entry."""
+    found = {"values"}
+    if {"f", "c"} & {*entry.kinds} and not entry.refused:
+        found |= {"gradient"} | (set() if entry.no_tangent else {"tangent"}) | (
+            set() if entry.first_only else {"second"})
+    return found | ({"points"} if entry.points else set())
+
+
+@cache
+def checks() -> dict[int, set[str]]:
+    """For each function of ours, by its identity, what is checked of it."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for entry in TABLE:
+        for name in _names_called(entry):
+            ours = _at(retrograd, name)
+            if ours is not None:
+                found[id(ours)] |= _checks(entry)
+    for name, _ in CASES:
+        found[id(_at(retrograd, f"torch.{name}"))].add("out")
+    for name in public("torch.Tensor"):
+        written = getattr(retrograd.Tensor, f"{name}_", None)
+        if written is not None and id(written) in found:
+            found[id(getattr(retrograd.Tensor, name, None))].add("in place")
+    return found
+
+
+# What makes tensors of no others; its numbers are compared by tests of their own.
+_WITHOUT_OPERANDS = {*everyday_names()["Random"], "torch.tril_indices", "torch.triu_indices",
+                     "torch.fft.fftfreq", "torch.fft.rfftfreq"}
+
+
+@cache
+def _calls_in_tests() -> set[str]:
+    """The words that follow a dot in the tests against PyTorch."""
+    here = Path(__file__)
+    sources = [p.read_text(encoding="utf-8") for p in here.parents[1].rglob("*.py")
+               if p != here and p.parent.name != "unit"]
+    return {word for source in sources for word in re.findall(r"\.(\w+)\b", source)}
+
+
+def state(name: str) -> str:
+    """'', where the name is absent; or how it is checked: by the table, 'by programs', or 'not'."""
+    ours, (space, _, plain) = _at(retrograd, name), name.rpartition(".")
+    if ours is None and not hasattr(_at(retrograd, space), plain):      # `newaxis` is there, and is None
+        return ""
+    found = checks().get(id(ours), set())
+    if "values" not in found:
+        found = found | {"by programs" if plain in _calls_in_tests() else "not"}
+    return ", ".join(word for word in _ORDER if word in found)
+
+
+def lacks(name: str) -> list[str]:
+    """What an everyday name lacks to be whole: itself, a check by the table, a form that PyTorch has, a parameter."""
+    said = state(name)
+    if not said:
+        return ["absent"]
+    space, _, plain = name.rpartition(".")
+    checked = "values" in said or ("by programs" in said and name in _WITHOUT_OPERANDS)
+    found = [] if checked else ["table"]
+    written = hasattr(torch.Tensor, f"{plain}_") and space == "torch"
+    if written and not hasattr(retrograd.Tensor, f"{plain}_"):
+        found.append("in place")
+    if _takes_out(name) and "out" not in said.split(", "):
+        found.append("out")
+    untaken = {*signatures.refused(_at(retrograd, name), _overloads(name))} - signatures.ABSENT.get(name, set())
+    return found + [f"{word}=" for word in sorted(untaken)]
+
+
+def _overloads(name: str) -> list[signatures.Overload]:
+    return signatures.overloads(name, _at(torch, name))
+
+
+def _takes_out(name: str) -> bool:
+    return any("out" in (*o.positional, *o.keywords) for o in _overloads(name))
+
+
+def _share(whole: int, all: int) -> str:
+    return f"{whole} of {all}"
+
+
+def _everyday_table() -> list[str]:
+    lines = ["| family | whole | what the others lack |", "|---|---|---|"]
+    whole = total = 0
+    for family, names in everyday_names().items():
+        missing = {name: found for name in names if (found := lacks(name))}
+        whole, total = whole + len(names) - len(missing), total + len(names)
+        said = "; ".join(f"`{name}`: {', '.join(found)}" for name, found in missing.items())
+        lines.append(f"| {family} | {_share(len(names) - len(missing), len(names))} | {said} |")
+    return [*lines, f"| all | {_share(whole, total)} ({100 * whole / total:.1f} %) | |"]
+
+
+def _space_table(space: str) -> list[str]:
+    found = {name: state(f"{space}.{name}") for name in public(space)}
+    rows = [f"| `{name}` | {said} |" for name, said in found.items() if said]
+    absent = [name for name, said in found.items() if not said]
+    lines = [f"## {space}", "", f"PyTorch lists {len(found)} names; {len(rows)} are here.", "",
+             "| name | checked |", "|---|---|", *rows, ""]
+    if absent:
+        lines += ["Absent:", ""]
+    for reason in [*_REASONS, ""]:
+        names = [name for name in absent if _reason(name) == reason]
+        if names:
+            lines += [f"- {reason or 'not yet'}: {', '.join(f'`{name}`' for name in names)}"]
+    return [*lines, ""]
+
+
+def _reason(name: str) -> str:
+    return next((reason for reason, pattern in _REASONS.items() if re.search(pattern, name)), "")
+
+
+def page() -> str:
+    """The whole page, made anew."""
+    head = PAGE.read_text(encoding="utf-8").partition("<!-- made by")[0] if PAGE.exists() else ""
+    lines = ["<!-- made by tests/comparing/name_coverage.py -->", "",
+             "## The everyday operators", "", *_everyday_table(), ""]
+    for space in SPACES:
+        lines += _space_table(space)
+    return head + "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The table of all operators: how each is called, on what inputs."""

@@ -1,0 +1,1 @@
+"""Generators of random programs, and the programs that they found."""

@@ -1,0 +1,1 @@
+"""Pages of documentation and their pictures: what they show is executed."""

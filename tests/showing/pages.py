@@ -1,0 +1,148 @@
+"""The programs of the documentation, and what they print. Run it to write into a page what its programs print now:
+
+    PYTHONPATH=tests python -m showing.pages docs/errors.md docs/inplace.md
+
+A ```python block that begins with `import` is a program; blocks after it go on with it until the next such block.
+The ```text block that comes next says what a block prints and, where it fails, the error it ends with. A block
+without one prints nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import re
+import sys
+import textwrap
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import retrograd
+
+ROOT = Path(__file__).parents[2]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+ERRORS = [page for page in DOCS if page.stem.startswith("errors")]
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = "program.py"  # what the programs are called where a message names a line
+WIDTH = 116
+
+
+class Block(NamedTuple):
+    """A piece of a program, and what it prints."""
+
+    source: str
+    output: str
+    line: int
+
+
+class Program(NamedTuple):
+    """Blocks that share their names."""
+
+    page: str
+    blocks: list[Block]
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.blocks[0].line}"
+
+
+class Said(NamedTuple):
+    """What a block printed, and the error that ended it."""
+
+    printed: str
+    error: Exception | None
+
+    @property
+    def text(self) -> str:
+        """Both, as a page shows them."""
+        return self.printed + ("" if self.error is None else "".join(traceback.format_exception_only(self.error)))
+
+
+def in_one_line(text: str) -> str:
+    """A message as it is: a page breaks its line where it likes."""
+    return " ".join(text.split())
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def programs(page: str, text: str) -> Iterator[Program]:
+    """The programs of a page."""
+    fences = [(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in FENCE.finditer(text)]
+    found: list[Program] = []
+    for (kind, source, line), (next_kind, output, _) in zip(fences, [*fences[1:], ("", "", 0)]):
+        if kind == "python":
+            if source.startswith("import ") or not found:
+                found.append(Program(page, []))
+            found[-1].blocks.append(Block(source, output if next_kind == "text" else "", line))
+    return iter(found)
+
+
+def of(page: Path) -> list[Program]:
+    """The programs of a file."""
+    return [*programs(name_of(page), text_of(page))]
+
+
+def run(source: str, names: dict[str, Any]) -> Said:
+    """What a block prints, and the error that ends it. A warning is an error."""
+    printed, failure = io.StringIO(), None
+    linecache.cache[FILE] = len(source), None, source.splitlines(keepends=True), FILE   # for what quotes its lines
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            exec(compile(source, FILE, "exec", dont_inherit=True), names)
+        except Exception as error:
+            failure = error
+    return Said(printed.getvalue(), failure)
+
+
+def said(program: Program) -> Iterator[Said]:
+    """What each block of a program prints."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in program.blocks:
+        yield run(block.source, names)
+
+
+def brought_up_to_date(page: str, text: str) -> str:
+    """The page, with what its programs print now."""
+    found = iter([one for program in programs(page, text) for one in said(program)])
+    pieces, end, pending = [], 0, ""
+    for fence in [*FENCE.finditer(text), None]:
+        kind = fence[1] if fence is not None else ""
+        start = fence.start() if fence is not None else len(text)
+        if pending and kind != "text":                      # what was printed goes right below its program
+            pieces.append(f"\n\n{pending}")
+        pieces.append(text[end:start])
+        if fence is None:
+            break
+        pieces.append(pending if pending and kind == "text" else fence[0])
+        end, pending = fence.end(), as_block(next(found)) if kind == "python" else ""
+    return "".join(pieces)
+
+
+def as_block(one: Said) -> str:
+    """What was printed as the block of a page, with long lines of a message broken; '' for nothing."""
+    if not one.text:
+        return ""
+    lines = one.text.splitlines()
+    if one.error is not None:
+        lines = [part for line in lines for part in broken(line)]
+    return "\n".join(["```text", *lines, "```"])
+
+
+def broken(line: str) -> list[str]:
+    return textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) or [""]
+
+
+if __name__ == "__main__":
+    with retrograd.as_torch():
+        for path in map(Path, sys.argv[1:]):
+            path.write_text(brought_up_to_date(path.name, text_of(path)), encoding="utf-8")
