@@ -19,7 +19,7 @@ zero = torch.zeros(2, 2, dtype=f)
 one = tn([[1., 2.], [2., 4.]], dtype=f)                     # of rank 1
 good = tn([[4., 1.], [2., 3.]], dtype=f)
 some = torch.stack([torch.eye(2, dtype=f), one, zero])
-tall, ints, half, v = torch.ones(3, 2), torch.ones(2, 2, dtype=torch.int64), torch.ones(2, 2).half(), torch.ones(3)
+tall, ints, half, v = torch.arange(6.).view(3, 2), torch.ones(2, 2, dtype=torch.int64), torch.ones(2, 2).half(), torch.ones(3)
 bad = torch.full((2, 2), float('nan'))
 piv, two = torch.ones(2).int(), torch.ones(2)
 a = tn([[0., 1., 2.], [1., 0., 5.], [2., 5., 1.]])
