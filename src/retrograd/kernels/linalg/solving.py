@@ -133,7 +133,6 @@ def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any,
     residuals = empty
     if m > n and (driver == "gels" or (driver != "gelsy" and (rank == n).all())):
         residuals = np.square(np.abs(np.matmul(a, x) - b)).sum(-2)
-        residuals = residuals[..., 0] if vector else residuals
     if vector:
         x = x[..., 0]
     if driver == "gels":
