@@ -1,8 +1,7 @@
 """torch.overrides: which functions let others take their calls over, and how classes and modes do so.
 
 A class takes calls over by a classmethod `__torch_function__(cls, func, types, args=(), kwargs=None)`, a mode by a
-method of that name. See `recording.overriding` for how a call is handed over, and what it costs: nothing, before the
-first class is derived from Tensor, the first mode entered, or `enable` called.
+method of that name. See `tensors.recording.overriding` for how a call is handled.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from typing import Any, Self
 from . import autograd
 from .nn import functional
 from .tensors.face.subclassing import kept
-from .tensors.recording import overriding
-from .tensors.recording.overriding import local, overloaded, overridden, takes_over
+from .tensors.recording.overriding import Attention, Words, local, overloaded, overridden, takes_over
 from .tensors.tensor import Tensor
 
 __all__ = [
-    "BaseTorchFunctionMode", "TorchFunctionMode", "enable", "get_default_nowrap_functions", "get_ignored_functions",
+    "BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
     "get_overridable_functions", "handle_torch_function", "has_torch_function", "has_torch_function_unary",
     "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
     "wrap_torch_function",
@@ -110,30 +108,6 @@ def _names() -> dict[Any, str]:
     return names
 
 
-def enable() -> None:
-    """Have every public function ask its arguments whether one takes the call over. To be called once; it stays so.
-
-    Deriving a class from Tensor and entering a mode do this of themselves. A class that has `__torch_function__`
-    without being derived from Tensor cannot be noticed, so a program that has only such calls it first.
-    """
-    with _lock:
-        if _begun:
-            return
-        _begun.append(True)
-        done: set[FunctionType] = set()
-        shown = {(called, name) for entries in _tables().values() for name, called, _ in entries}
-        for entries in [_tables()["torch.Tensor"], *_tables().values()]:
-            for name, called, public in entries:
-                if isinstance(called, FunctionType) and called not in done:
-                    done.add(called)
-                    operator = name.startswith("__") and name not in _ASKED
-                    own = called.__name__ if (called, called.__name__) in shown else name.partition(".")[0]
-                    overriding.exchange(called, own, public, _refused, operator, name in _FOR_MODES)
-
-
-overriding.Overriding.begin = staticmethod(enable)
-
-
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     """PyTorch's words where nobody was willing; it has two forms of them, by where a function is written."""
     name = resolve_name(function) or str(function)
@@ -143,6 +117,9 @@ def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     asked += [f"  - tensor subclass {type(value)}\n" for value in found]
     return TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
                      f"\n\n{''.join(asked)}\nA handler returns a value where it knows the function and all the types.")
+
+
+Words.refused = staticmethod(_refused)
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
@@ -260,12 +237,13 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        enable()
+        Attention.watch(1)
         local.thread.modes = [*local.thread.modes, self]
         return self
 
     def __exit__(self, *error: object) -> None:
         local.thread.modes = local.thread.modes[:-1]
+        Attention.watch(-1)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):

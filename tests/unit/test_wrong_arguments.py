@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-import retrograd as torch
 from retrograd.tensors.arguments.signatures.checking import refusal
 from retrograd.tensors.arguments.signatures.reading import names, signatures
+
+import retrograd as torch
 
 X = torch.ones(3, 4)
 WRONG: dict[str, Callable[[], Any]] = {

@@ -1,7 +1,7 @@
 """How a profile learns what runs in its thread. Must not know what is shown of it.
 
 While a profile is open it stands where kernels are called (`ThreadState.run`), it is the observer that the engine tells
-of nodes, and the functions of `profiler_functions` tell it of themselves. While none is open, nothing of this is in
+of nodes, and composed functions tell it of themselves. While none is open, nothing of this is in
 place: nothing is asked, and nothing is paid.
 """
 
@@ -20,8 +20,8 @@ from ..kernels.shape import StrideError
 from ..modes import local
 from ..ops.framework import Op
 from ..tensors.recording import inplace
+from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
-from .profiler_functions import unwatch, watch
 from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
@@ -52,7 +52,7 @@ class Recording:
         """Begin to watch this thread. A profile that is open in it already sees nothing until this one is closed."""
         thread = self.thread
         self.outer: Recording | None = thread.observer
-        watch()
+        Attention.watch(1)
         thread.observer, thread.run = self, self.run
 
     def stop(self) -> None:
@@ -66,7 +66,7 @@ class Recording:
                 inner = inner.outer
             inner.outer = self.outer
         thread.run = thread.plain if thread.observer is None else thread.observer.run
-        unwatch()
+        Attention.watch(-1)
         while self.open:
             self.leave(self.open[-1])
 
@@ -85,6 +85,14 @@ class Recording:
             self.open.pop()
         elif event in self.open:
             self.open.remove(event)
+
+    def call(self, name: str, values: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a function in an event of this name; `values` are the arguments whose shapes it shows."""
+        event = self.enter(name, self.shapes_of(values))
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self.leave(event)
 
     def shapes_of(self, values: Any) -> Any:
         """The shapes of tensors and arrays, [] for anything else; nothing where shapes are not asked for."""

@@ -13,8 +13,6 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..state.base import TensorBase
-
 _MAKING = "dtype dtype=None, layout layout=None, device device=None, bool pin_memory=False, bool requires_grad=False"
 _SHORT = {
     r", out\)": (", *, Tensor out=None)",),
@@ -26,11 +24,12 @@ _SCHEMA = re.compile(r"([\w.]+)(\(.*\))(?: -> (.+))?", re.DOTALL)
 _PARAMETER = re.compile(r"(\w+)(?:\[(\d*)\])?(\??) (\w+)(?:=(.*))?")
 # The names that are accepted besides PyTorch's own, as NumPy has them.
 OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
+# Those among them that signatures show.
+_SHOWN_TOO = {name: OTHER_NAMES[name] for name in ("dim", "keepdim")}
 # How messages name the types of schemas.
 NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints",
          "floats": "tuple of floats", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
-_PYTHON = {"Tensor": TensorBase, "Number": "Number", "int": int, "float": float, "bool": bool, "str": str}
 
 
 class Parameter(NamedTuple):
@@ -96,10 +95,9 @@ def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
 
 
 class SignatureOfSchema(inspect.Signature):
-    """The Python signature that schemas describe, worked out when somebody asks for its parameters.
+    """The signature of a public function: that of the function below its schemas, with what only the schemas have.
 
-    `own` is the Python signature's source where the function has no schema, and otherwise the function below the
-    schema, whose defaults the signature shows.
+    It is worked out when somebody asks for it: at import nobody does.
     """
 
     __slots__ = ("body", "texts")
@@ -110,8 +108,8 @@ class SignatureOfSchema(inspect.Signature):
 
     @property
     def parameters(self) -> Any:
-        """The parameters of the widest schema, with the names that are accepted besides PyTorch's own."""
-        return _signature(self.texts, self.body)
+        """The parameters by name."""
+        return _parameters(self.texts, self.body)
 
     def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with other parameters or another return annotation."""
@@ -120,16 +118,13 @@ class SignatureOfSchema(inspect.Signature):
 
 
 @cache
-def _signature(texts: tuple[str, ...], body: Any) -> Any:
-    """The parameters of the Python function `body`, followed by those that only the schemas have and by aliases."""
-    own = inspect.signature(body).parameters
-    found = dict(own)
-    extra: dict[str, inspect.Parameter] = {}
+def _parameters(texts: tuple[str, ...], body: Any) -> Any:
+    """The parameters of `body`, then what only schemas have (`out`), then NumPy's names (`axis`, `keepdims`)."""
+    found = dict(inspect.signature(body).parameters)
+    rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
     for schema in schemas(texts):
         for p in schema.parameters:
-            for name in (p.name, *OTHER_NAMES.get(p.name, ())[:1 if p.name != "input" else 0]):
-                if name not in found:
-                    extra[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-    rest = [p for p in found.values() if p.kind is inspect.Parameter.VAR_KEYWORD]
-    kept = [p for p in found.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    return inspect.Signature([*kept, *extra.values(), *rest]).parameters
+            for name in (p.name, *_SHOWN_TOO.get(p.name, ())):
+                if name not in found and name != "self":
+                    found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    return inspect.Signature([*found.values(), *rest]).parameters

@@ -22,19 +22,22 @@ from ...graph.packed import Converted, Packed, look_after_indices
 from ...graph.versions import next_number
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Results, edge_of, meta_of, plain
+from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Results, TensorBase, edge_of, meta_of, plain
 from ..state.refusals import INFERENCE
-from .operands import NUMBERS, common, explained, floating, operand, scalar
-from .out import into
+from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
+from .out_rules import ELEMENTWISE
+from .overriding import NOBODY, Attention, handled
+from .public import recorded_as
 
 _new = object.__new__
 _calls: dict[tuple[Op, bool], Callable[..., Any]] = {}
 
 
-def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
+def recorded(op: Op, *, dunder: bool = False, out: Any = ELEMENTWISE) -> Callable[..., Any]:
     """The function that calls `op` on tensors and records it.
 
-    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented.
+    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented. `out` is what an
+    elementwise function asks of its `out`; None if it has none.
     """
     call = _calls.get((op, dunder))
     if call is None:
@@ -43,6 +46,8 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
         call = make(op, NotImplemented if dunder else None)
         call.__name__ = call.__qualname__ = op.name
         call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
+        if op.short and not dunder:
+            recorded_as(call, schemas_of(op), out)
         _calls[op, dunder] = call
     return call
 
@@ -59,6 +64,21 @@ def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
     return tuple(i in needed for i in range(len(op.saves))) if needed else None
 
 
+def _handled(call: Any, op: Op, args: tuple[Any, ...], otherwise: Any) -> Any:
+    """What a mode or a class of an operand makes of a call; NOBODY if none of them handles calls.
+
+    Python's operators stand for the methods of their names, except those on bits.
+    """
+    dunder = otherwise is NotImplemented
+    function = getattr(Results.tensor, op.name) if dunder and "bit" not in call.__name__ else call
+    try:
+        return handled(function, args, {})
+    except TypeError:
+        if dunder:
+            return NotImplemented
+        raise
+
+
 def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
@@ -67,9 +87,12 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is not None:
-            return into(out, call, input)
-        tensor = Results.tensor
-        if type(input) is not tensor:
+            return call.public.call((input,), {"out": out})
+        if type(input) is not Results.plain:
+            if type(input) not in Attention.inert:
+                result = _handled(call, op, (input,), otherwise)
+                if result is not NOBODY:
+                    return result
             input = operand(op, 0, input, None, otherwise)
         array = input._array
         dtype = array.dtype
@@ -80,7 +103,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             out = thread.run(kernel, array, out=...)
         except TypeError as error:
             raise explained(op, (input,), error) from None
-        result = _new(tensor)
+        result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
         edge = None
@@ -119,12 +142,20 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
-            return into(out, call, input, other)
-        tensor = Results.tensor
-        if type(input) is not tensor:
+            return call.public.call((input, other), {"out": out})
+        plain = Results.plain
+        if type(input) is not plain:
+            if type(input) not in Attention.inert:
+                result = _handled(call, op, (input, other), otherwise)
+                if result is not NOBODY:
+                    return result
             input = operand(op, 0, input, other, otherwise)
-        if type(other) is not tensor:
-            if type(other) in NUMBERS and type(input) is tensor:
+        if type(other) is not plain:
+            if type(other) not in Attention.inert:
+                result = _handled(call, op, (input, other), otherwise)
+                if result is not NOBODY:
+                    return result
+            if type(other) in NUMBERS and isinstance(input, TensorBase):
                 other = scalar(other, floating(input._array.dtype) if widened else input._array.dtype)
             else:
                 other = operand(op, 1, other, input, otherwise)
@@ -139,7 +170,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             out = thread.run(kernel, a, b, out=...)
         except (TypeError, ValueError) as error:
             raise explained(op, (input, other), error) from None
-        result = _new(tensor)
+        result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
         left = right = None
@@ -189,8 +220,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
 
     def call(x: Any, *options: Any) -> Any:
-        tensor = Results.tensor
-        if type(x) is not tensor:
+        if type(x) is not Results.plain:
             x = operand(op, 0, x, None, otherwise)
         array = x._array
         dtype = array.dtype
@@ -206,7 +236,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             raise explained(op, (x,), error) from None
         if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
             out = np.asarray(out, order="C" if row_major else None)
-        result = _new(tensor)
+        result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
         made = out.dtype
@@ -250,7 +280,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         operands = args[0] if variadic else args[:arity]
         for i, x in enumerate(operands):
-            if type(x) is not Results.tensor and x is not None:
+            if type(x) is not Results.plain and x is not None:
                 operands = [operand(op, i, x, operands[i - 1], otherwise) for i, x in enumerate(operands)]
                 if NotImplemented in map(type, operands):
                     return NotImplemented

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..state.base import Results, TensorBase
 
+
 class _Here:
     """What is switched in one thread: whether the classes of arguments are asked, and the modes, the innermost last."""
 
@@ -54,6 +55,12 @@ class Attention:
             cls._renew()
 
     @classmethod
+    def begin(cls, tensor: type) -> None:
+        """Let plain tensors pass; called once, when their class is there."""
+        Results.tensor = tensor
+        cls.spare(tensor)
+
+    @classmethod
     def watch(cls, change: int) -> None:
         """Begin (1) or end (-1) to look at every call, in every thread."""
         with cls._lock:
@@ -63,6 +70,7 @@ class Attention:
     @classmethod
     def _renew(cls) -> None:
         cls.inert = frozenset() if cls._watching else frozenset(cls._usual)
+        Results.plain = Attention if cls._watching else Results.tensor
 
 
 class Words:

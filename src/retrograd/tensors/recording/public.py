@@ -28,13 +28,15 @@ from ...errors import PACKAGE
 from ...modes import local
 from ..arguments import checking
 from ..arguments.schemas import SignatureOfSchema
-from ..state.base import TensorBase
+from ..state.base import Results, TensorBase
 from . import out as _out, overriding
 from .overriding import NOBODY, Attention, handled
 
 F = TypeVar("F", bound=Callable[..., Any])
 # The files whose frames stand between a program and the function that it calls.
 _PASSED = (__file__, overriding.__file__, _out.__file__)
+# Whether none of the names is one that calls need more for than the body: `out`, or another name of a parameter.
+_usual = frozenset(("out", *checking.ALIASES)).isdisjoint
 # A rule for `out=`, or a function that chooses one by the arguments.
 OutRule = Any
 
@@ -44,15 +46,16 @@ class Public:
 
     `schemas` are its texts. `body` is the function that computes. `event` is the profiler's name of a call, "" for
     none. `strict` says that arguments are compared with the schemas before the call, not only after an error.
-    `for_modes` says that only modes handle its calls, and no argument.
+    `for_modes` says that only modes handle its calls, and no argument. `operator` is for Python's operators: the
+    name of the method that others are told was called; if they all refuse, Python asks the other operand.
     """
 
-    __slots__ = ("body", "entry", "event", "for_modes", "known", "out", "schemas", "strict")
+    __slots__ = ("body", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
 
-    def __init__(self, body: Callable[..., Any], schemas: tuple[str, ...], out: OutRule, event: str, strict: bool,
-                 for_modes: bool) -> None:
+    def __init__(self, body: Callable[..., Any], schemas: tuple[str, ...], out: OutRule = None, event: str = "",
+                 strict: bool = False, for_modes: bool = False, operator: str = "") -> None:
         self.body, self.schemas, self.out, self.event = body, schemas, out, event
-        self.strict, self.for_modes = strict, for_modes
+        self.strict, self.for_modes, self.operator = strict, for_modes, operator
         self.entry: Any = None
         self.known: set[tuple[Any, ...]] = set()          # combinations of types that fitted, of a strict function
 
@@ -89,17 +92,19 @@ class Public:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is not the usual one: handled by others, watched, written to `out`, or with wrong arguments."""
-        result = handled(self.entry, args, kwargs, for_modes=self.for_modes)
+        function = getattr(Results.tensor, self.operator) if self.operator else self.entry
+        try:
+            result = handled(function, args, kwargs, for_modes=self.for_modes)
+        except TypeError:
+            if self.operator:
+                return NotImplemented
+            raise
         if result is not NOBODY:
             return result
         observer = local.thread.observer
         if observer is None or not self.event:
             return self.compute(args, kwargs)
-        event = observer.enter(self.event, observer.shapes_of(args))
-        try:
-            return self.compute(args, kwargs)
-        finally:
-            observer.leave(event)
+        return observer.call(self.event, args, self.compute, args, kwargs)
 
     def compute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, written to `out` if the call has one. Raises PyTorch's error for arguments that do not fit."""
@@ -112,7 +117,7 @@ class Public:
             out = named.pop("out")
             if out is None:
                 return self.body(*args, **named)
-            return _out.into(out, self, *args, **named)
+            return _out.into(out, self.entry.__name__, self.out, self.body, args, named)
         except Exception as error:
             refused = self.refused(args, kwargs)
             if refused is None or refused is error:
@@ -136,15 +141,18 @@ class Public:
 
 
 def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = False, for_modes: bool = False,
-           name: str = "") -> Callable[[F], F]:
-    """The decorator of a public function; see above. `name` is for functions that are made by a factory."""
+           operator: str = "", name: str = "", doc: str = "") -> Callable[[F], F]:
+    """The decorator of a public function; see above. `name` and `doc` are for functions that a factory makes."""
 
     def decorate(body: F) -> F:
-        facts = Public(body, schemas, out, event, strict, for_modes)
+        if name:
+            body.__name__ = body.__qualname__ = name
+        if doc:
+            body.__doc__ = doc
+        facts = Public(body, schemas, out, event, strict, for_modes, operator)
         entry: Any = _factory(schemas, strict or for_modes)(facts, body)
         facts.entry = entry
-        entry.__name__ = name or body.__name__
-        entry.__qualname__ = name or body.__qualname__
+        entry.__name__, entry.__qualname__ = body.__name__, body.__qualname__
         entry.__module__, entry.__doc__, entry.__wrapped__ = body.__module__, body.__doc__, body
         entry.__annotations__ = body.__annotations__
         entry.public = facts
@@ -185,7 +193,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
     call, failed = facts.call, facts.failed
 
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if Attention.inert and not (kwargs and "out" in kwargs):
+        if Attention.inert and not (kwargs and not _usual(kwargs)):
             try:
                 return body(*args, **kwargs)
             except Exception as error:
@@ -203,7 +211,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
     call, failed = facts.call, facts.failed
 
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if args and type(args[0]) in Attention.inert and not (kwargs and "out" in kwargs):
+        if args and type(args[0]) in Attention.inert and not (kwargs and not _usual(kwargs)):
             try:
                 return body(*args, **kwargs)
             except Exception as error:
@@ -229,7 +237,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
             for x in kwargs.values():
                 if type(x) not in inert:
                     return call(args, kwargs)
-            if "out" in kwargs:
+            if not _usual(kwargs):
                 return call(args, kwargs)
         elif not args:
             return call(args, kwargs)
@@ -249,7 +257,7 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
     call, failed = facts.call, facts.failed
 
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if not args or type(args[0]) not in (list, tuple) or (kwargs and "out" in kwargs):
+        if not args or type(args[0]) not in (list, tuple) or (kwargs and not _usual(kwargs)):
             return call(args, kwargs)
         inert = Attention.inert
         for x in args[0]:
@@ -268,6 +276,26 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
 
 def recorded_as(call: Any, schemas: tuple[str, ...], out: OutRule = None) -> None:
     """Note the schemas of a recorded call, which is its own entry: it looks at the types of its operands itself."""
-    call.public = facts = Public(call, schemas, out, "", strict=False, for_modes=False)
+    call.public = facts = Public(call, schemas, out)
     facts.entry = call
-    call.__signature__ = SignatureOfSchema(schemas, call)
+
+
+class public_property(property):
+    """A property of tensors. Modes and classes with `__torch_function__` handle a look at it, and an assignment."""
+
+    def __init__(self, fget: Any = None, fset: Any = None, fdel: Any = None, doc: str | None = None) -> None:
+        get, set_ = getattr(fget, "body", fget), getattr(fset, "body", fset)      # of a property with another setter
+
+        def asked(tensor: Any) -> Any:
+            if type(tensor) is Results.plain or type(tensor) in Attention.inert:
+                return get(tensor)
+            result = handled(self.__get__, (tensor,), {})
+            return get(tensor) if result is NOBODY else result
+
+        def assigned(tensor: Any, value: Any) -> None:
+            if type(tensor) is Results.plain or type(tensor) in Attention.inert or handled(
+                    self.__set__, (tensor, value), {}) is NOBODY:
+                set_(tensor, value)
+
+        asked.body, assigned.body = get, set_  # type: ignore[attr-defined]
+        super().__init__(asked, None if set_ is None else assigned, fdel, doc or get.__doc__)
