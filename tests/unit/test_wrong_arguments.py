@@ -1,4 +1,4 @@
-"""What is said of arguments that do not fit: PyTorch's words, from the table of signatures."""
+"""What is said of arguments that do not fit: PyTorch's words, from the schemas of public functions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from retrograd.tensors.arguments.signatures.checking import refusal
-from retrograd.tensors.arguments.signatures.reading import names, signatures
 
 import retrograd as torch
+from comparing.schemas import SPACES, schemas_in
+from retrograd.tensors.arguments.checking import refusal
+from retrograd.tensors.arguments.schemas import schemas
 
 X = torch.ones(3, 4)
 WRONG: dict[str, Callable[[], Any]] = {
@@ -46,13 +47,13 @@ def test_arguments_that_fit() -> None:
         ("rand", ((2, 3),), {}), ("flip", (X, 0, 1), {}), ("reshape", (X, [4, 3]), {}),
         ("add", (X, 1.5), {"alpha": 2}), ("where", (X > 0,), {}), ("cumsum", (X, torch.tensor(1)), {}),
         ("clamp", (X, None, 1), {}), ("mean", (X, None), {}), ("stack", ([X, X],), {"dim": 1})]
-    assert [name for name, args, kwargs in fitting if refusal("", name, args, kwargs)] == []
+    assert [name for name, args, kwargs in fitting if refusal(schemas_in("")[name], args, kwargs)] == []
 
 
 def test_every_signature_can_be_read() -> None:
-    for space in ("", "linalg", "fft", "special", "nn.functional"):
-        for name in names(space):
-            for way in signatures(space, name):
+    for space in SPACES:
+        for texts in schemas_in(space).values():
+            for way in schemas(texts):
                 assert way.text.startswith("(")
                 assert way.positional <= len(way.parameters)
 

@@ -20,7 +20,7 @@ _SHORT = {
     r", like\)": (f", *, Generator? generator, memory_format memory_format=None, {_MAKING})",
                   f", *, memory_format memory_format=None, {_MAKING})"),
 }
-_SCHEMA = re.compile(r"([\w.]+)(\(.*\))(?: -> (.+))?", re.DOTALL)
+_SCHEMA = re.compile(r"([\w.]+)(\(.*\))")
 _PARAMETER = re.compile(r"(\w+)(?:\[(\d*)\])?(\??) (\w+)(?:=(.*))?")
 # The names that are accepted besides PyTorch's own, as NumPy has them.
 OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
@@ -85,12 +85,13 @@ def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
     """The schemas in these texts, in the order in which PyTorch tries them. A text with a short word may be two."""
     found = []
     for text in texts:
-        match = _SCHEMA.fullmatch(re.sub(r"\s+", " ", text))
+        called, _, returns = re.sub(r"\s+", " ", text).partition(" -> ")
+        match = _SCHEMA.fullmatch(called)
         assert match is not None, text
-        name, ways, returns = match.group(1), [match.group(2)], match.group(3) or "Tensor"
+        name, ways = match.group(1), [match.group(2)]
         for short, longer in _SHORT.items():
             ways = [re.sub(short, long, way) for way in ways for long in (longer if re.search(short, way) else ("",))]
-        found += [_parsed(name.replace(".", "_"), way[1:-1], returns) for way in ways]
+        found += [_parsed(name, way[1:-1], returns or "Tensor") for way in ways]
     return tuple(found)
 
 
@@ -100,16 +101,16 @@ class SignatureOfSchema(inspect.Signature):
     It is worked out when somebody asks for it: at import nobody does.
     """
 
-    __slots__ = ("body", "texts")
+    __slots__ = ("body", "out", "texts")
 
-    def __init__(self, texts: tuple[str, ...], body: Any) -> None:
+    def __init__(self, texts: tuple[str, ...], body: Any, out: bool) -> None:
         super().__init__()
-        self.texts, self.body = texts, body
+        self.texts, self.body, self.out = texts, body, out
 
     @property
     def parameters(self) -> Any:
         """The parameters by name."""
-        return _parameters(self.texts, self.body)
+        return _parameters(self.texts, self.body, self.out)
 
     def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with other parameters or another return annotation."""
@@ -118,13 +119,12 @@ class SignatureOfSchema(inspect.Signature):
 
 
 @cache
-def _parameters(texts: tuple[str, ...], body: Any) -> Any:
+def _parameters(texts: tuple[str, ...], body: Any, out: bool) -> Any:
     """The parameters of `body`, then what only schemas have (`out`), then NumPy's names (`axis`, `keepdims`)."""
     found = dict(inspect.signature(body).parameters)
     rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
-    for schema in schemas(texts):
-        for p in schema.parameters:
-            for name in (p.name, *_SHOWN_TOO.get(p.name, ())):
-                if name not in found and name != "self":
-                    found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    names = [p.name for schema in schemas(texts) for p in schema.parameters if p.name != "self"]
+    for name in (*names, *(other for known in names for other in _SHOWN_TOO.get(known, ())), *(("out",) if out else ())):
+        if name not in found:
+            found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
     return inspect.Signature([*found.values(), *rest]).parameters

@@ -97,7 +97,7 @@ def _shorthand(target: torch_dtype, name: str) -> Callable[..., Any]:
     return convert
 
 
-@public()
+@public(name="type")
 def type_(self: TensorBase, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, such as 'torch.FloatTensor'; or with `dtype` (or such a name), as `to`."""
     if dtype is None:

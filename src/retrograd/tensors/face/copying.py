@@ -20,7 +20,7 @@ from ..state.base import TensorBase, meta_of
 Array = np.ndarray[Any, Any]
 
 
-@public()
+@public(name="__deepcopy__")
 def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
     """A copy of a leaf with its `.grad` and attributes; tensors on one memory stay on one. RuntimeError for others."""
     if id(self) in memo:
@@ -76,7 +76,7 @@ def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, req
     return tensor
 
 
-@public()
+@public(name="__reduce_ex__")
 def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
     """What a pickle keeps: the elements and their strides, whether they require grad, and the attributes.
 

@@ -39,7 +39,7 @@ def numpy(self: TensorBase, *, force: bool = False) -> Array:
     return (self._array if force else array_for_reading(self)).view()
 
 
-@public()
+@public(name="__array__")
 def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Array:
     """NumPy's question for an array, from `np.asarray(tensor)` and its like."""
     own = array_for_reading(self).view()
@@ -48,7 +48,7 @@ def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Arra
     return np.array(own, dtype=dtype, copy=copy)
 
 
-@public()
+@public(name="__dlpack__")
 def dlpack(self: TensorBase, **options: Any) -> Any:
     """The memory, for another library. Raises BufferError where the tensor requires grad."""
     if requires(self):
@@ -56,7 +56,7 @@ def dlpack(self: TensorBase, **options: Any) -> Any:
     return self._array.__dlpack__(**options)
 
 
-@public()
+@public(name="__dlpack_device__")
 def dlpack_device(self: TensorBase) -> tuple[int, int]:
     """Where the memory is, as DLPack numbers it."""
     return self._array.__dlpack_device__()
@@ -94,7 +94,7 @@ def _real(value: Any, kind: str) -> Any:
     return value
 
 
-@public()
+@public(name="__bool__")
 def to_bool(self: TensorBase) -> bool:
     """Whether the one element is not zero."""
     if self._array.size != 1:
@@ -104,25 +104,25 @@ def to_bool(self: TensorBase) -> bool:
     return bool(self._array.item())
 
 
-@public()
+@public(name="__int__")
 def to_int(self: TensorBase) -> int:
     """The one element, cut to an integer."""
     return int(_real(_only(self), "int64_t"))
 
 
-@public()
+@public(name="__float__")
 def to_float(self: TensorBase) -> float:
     """The one element as a float."""
     return float(_real(_only(self), "double"))
 
 
-@public()
+@public(name="__complex__")
 def to_complex(self: TensorBase) -> complex:
     """The one element as a complex number."""
     return complex(_only(self))
 
 
-@public()
+@public(name="__index__")
 def to_index(self: TensorBase) -> int:
     """The one element of an integer tensor, for use as an index."""
     if self._array.size != 1 or self._array.dtype.kind not in "iub":
@@ -131,7 +131,7 @@ def to_index(self: TensorBase) -> int:
     return int(self._array.item())
 
 
-@public()
+@public(name="__len__")
 def length(self: TensorBase) -> int:
     """The size of the first dimension. Raises TypeError where there is none."""
     if not self._array.ndim:
@@ -139,7 +139,7 @@ def length(self: TensorBase) -> int:
     return len(self._array)
 
 
-@public()
+@public(name="__contains__")
 def contains(self: TensorBase, element: Any) -> bool:
     """Whether some element equals the number, or some element equals that of a tensor at its place."""
     if not isinstance(element, (TensorBase, Number)):
@@ -149,7 +149,7 @@ def contains(self: TensorBase, element: Any) -> bool:
     return bool(hits._array.any())
 
 
-@public()
+@public(name="__reversed__")
 def backwards(self: TensorBase) -> Any:
     """The tensor with its first dimension reversed; where there is none, the tensor itself."""
     return flip(self, (0,)) if self._array.ndim else self
@@ -157,7 +157,7 @@ def backwards(self: TensorBase) -> Any:
 
 # To text
 
-@public()
+@public(name="__repr__")
 def text_of(self: TensorBase) -> str:
     """The text of a tensor. That of a subclass opens with its name."""
     name = None
@@ -174,7 +174,7 @@ def text_of(self: TensorBase) -> str:
     return f"Parameter({text})" if prefix != "tensor(" and getattr(self, "_is_param", False) else text
 
 
-@public()
+@public(name="__format__")
 def format_as(self: TensorBase, spec: str) -> str:
     """A plain tensor without dimensions is written as its number, any other as its text, which takes no format."""
     if self._array.ndim == 0 and type(self) is Results.tensor:

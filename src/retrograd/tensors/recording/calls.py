@@ -30,25 +30,29 @@ from .overriding import NOBODY, Attention, handled
 from .public import recorded_as
 
 _new = object.__new__
-_calls: dict[tuple[Op, bool], Callable[..., Any]] = {}
+_calls: dict[tuple[Op, str], Callable[..., Any]] = {}
 
 
-def recorded(op: Op, *, dunder: bool = False, out: Any = ELEMENTWISE) -> Callable[..., Any]:
+def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     """The function that calls `op` on tensors and records it.
 
-    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented. `out` is what an
-    elementwise function asks of its `out`; None if it has none.
+    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented. `dunder` names the
+    method that modes and subclasses are told of. `out` is what an elementwise function asks of its `out`; None if it
+    has none.
     """
     call = _calls.get((op, dunder))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
         make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
         call = make(op, NotImplemented if dunder else None)
-        call.__name__ = call.__qualname__ = op.name
+        call.__name__ = call.__qualname__ = dunder if dunder.startswith("__") else op.name
+        call.method = dunder  # type: ignore[attr-defined]
         call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
         if op.short and not dunder:
-            recorded_as(call, schemas_of(op), out)
+            recorded_as(call, schemas_of(op), ELEMENTWISE)
         _calls[op, dunder] = call
+    if out is not ...:
+        call.public.out = out  # type: ignore[attr-defined]
     return call
 
 
@@ -64,19 +68,14 @@ def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
     return tuple(i in needed for i in range(len(op.saves))) if needed else None
 
 
-def _handled(call: Any, op: Op, args: tuple[Any, ...], otherwise: Any) -> Any:
-    """What a mode or a class of an operand makes of a call; NOBODY if none of them handles calls.
-
-    Python's operators stand for the methods of their names, except those on bits.
-    """
-    dunder = otherwise is NotImplemented
-    function = getattr(Results.tensor, op.name) if dunder and "bit" not in call.__name__ else call
+def _handled(call: Any, args: tuple[Any, ...]) -> Any:
+    """What a mode or a class of an operand makes of a call; NOBODY if none of them handles calls."""
+    if not call.method:
+        return handled(call, args, {})
     try:
-        return handled(function, args, {})
+        return handled(getattr(Results.tensor, call.method), args, {})
     except TypeError:
-        if dunder:
-            return NotImplemented
-        raise
+        return NotImplemented
 
 
 def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
@@ -90,7 +89,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             return call.public.call((input,), {"out": out})
         if type(input) is not Results.plain:
             if type(input) not in Attention.inert:
-                result = _handled(call, op, (input,), otherwise)
+                result = _handled(call, (input,))
                 if result is not NOBODY:
                     return result
             input = operand(op, 0, input, None, otherwise)
@@ -146,13 +145,13 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         plain = Results.plain
         if type(input) is not plain:
             if type(input) not in Attention.inert:
-                result = _handled(call, op, (input, other), otherwise)
+                result = _handled(call, (input, other))
                 if result is not NOBODY:
                     return result
             input = operand(op, 0, input, other, otherwise)
         if type(other) is not plain:
             if type(other) not in Attention.inert:
-                result = _handled(call, op, (input, other), otherwise)
+                result = _handled(call, (input, other))
                 if result is not NOBODY:
                     return result
             if type(other) in NUMBERS and isinstance(input, TensorBase):

@@ -78,14 +78,15 @@ def _handled(function: Any, args: tuple[Any, ...]) -> Any:
 _OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
 
 
-def augmented(op: Op | Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or does as a method."""
+def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., Any]:
+    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or does as a method.
 
-    name = op.name if isinstance(op, Op) else op.__name__.rstrip("_")
+    `method` names the method that modes and subclasses are told of.
+    """
 
     def call(input: Any, other: Any) -> Any:
         if type(input) is not Results.plain or type(other) is not Results.plain:
-            result = _handled(getattr(Results.tensor, f"{name}_", call), (input, other))
+            result = _handled(getattr(Results.tensor, method), (input, other))
             if result is not NOBODY:
                 return result
             if not isinstance(other, _OPERANDS):
@@ -95,8 +96,8 @@ def augmented(op: Op | Callable[[Any, Any], Any]) -> Callable[..., Any]:
         write(op, input, (other,))
         return input
 
-    call.__name__ = call.__qualname__ = f"{name}_"
-    call.__doc__ = f"`{name}`, written over the tensor itself."
+    call.__name__ = call.__qualname__ = method
+    call.__doc__ = f"`{op.name if isinstance(op, Op) else op.__name__}`, written over the tensor itself."
     return call
 
 

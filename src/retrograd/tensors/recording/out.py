@@ -22,7 +22,7 @@ from ..arguments import return_types
 from ..arguments.options import element_type
 from ..state.base import TensorBase, edge_of, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
-from .out_rules import REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
+from .out_rules import CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
 from .resizing import reshape_memory
 
 
@@ -41,7 +41,8 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
     for target in outs:
         if target._meta is not None:
             refuse_inference(target._meta)
-    require = options.pop("requires_grad", None)
+    making = facts.typed and facts.gradient in (CONSTANT, RESIZED)      # a function that makes tensors of no others
+    require = options.pop("requires_grad", False if making else None)
     results = _computed(name, facts, function, args, options, outs)
     if len(results) != len(outs) or isinstance(out, TensorBase) == (type(results) is not _One):
         raise _misfit(name, out, results)

@@ -156,8 +156,8 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
         entry.__module__, entry.__doc__, entry.__wrapped__ = body.__module__, body.__doc__, body
         entry.__annotations__ = body.__annotations__
         entry.public = facts
-        if schemas:
-            entry.__signature__ = SignatureOfSchema(schemas, body)
+        if schemas or out is not None:
+            entry.__signature__ = SignatureOfSchema(schemas, body, out is not None)
         return entry  # type: ignore[no-any-return]
 
     return decorate

@@ -19,7 +19,7 @@ from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
 from ...recording.inplace import augmented, inplace, write
-from ...recording.out_rules import ELEMENTWISE, UNDERIVED, rule
+from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.overwriting import copy_, fill_ as fill_, zero_ as zero_
 from ...recording.public import public
 from ...state.base import TensorBase
@@ -28,8 +28,8 @@ NUMBER = (bool, int, float, complex, np.generic)
 
 mul = recorded(ops.mul)
 reciprocal = recorded(ops.reciprocal)
-neg = recorded(ops.neg)
-square = recorded(ops.square)
+neg = recorded(ops.neg, out=rule(exact=FOUND))
+square = recorded(ops.square, out=rule(blame="pow"))
 _remainder, _fmod = recorded(ops.remainder), recorded(ops.fmod)
 
 _add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
@@ -135,7 +135,7 @@ def floor_divide(input: Any, other: Any) -> TensorBase:
     return result  # type: ignore[no-any-return]
 
 
-@public(operator="__floordiv__")
+@public(operator="__floordiv__", name="__floordiv__")
 def _floor_divide_by(self: Any, other: Any) -> Any:
     """The operator `//`."""
     if isinstance(other, NUMBER):
@@ -156,7 +156,7 @@ def remainder(input: Any, other: Any) -> TensorBase:
     return result  # type: ignore[no-any-return]
 
 
-@public(operator="remainder")
+@public(operator="remainder", name="__mod__")
 def _remainder_by(self: Any, other: Any) -> Any:
     """The operator `%`."""
     if isinstance(other, NUMBER):
@@ -197,7 +197,7 @@ def pow(input: Any, exponent: Any) -> TensorBase:
     raise invalid("pow", input, exponent)
 
 
-@public(operator="pow")
+@public(operator="pow", name="__pow__")
 def _power_of(self: Any, exponent: Any) -> Any:
     """The operator `**`. The square, which is nine in ten of all powers, first."""
     kind = type(exponent)
@@ -379,13 +379,13 @@ class ArithmeticMethods:
 
     __slots__ = ()
 
-    __add__ = recorded(ops.add, dunder=True)
-    __radd__ = recorded(ops.add, dunder=True)
-    __mul__ = recorded(ops.mul, dunder=True)
-    __rmul__ = recorded(ops.mul, dunder=True)
-    __sub__ = recorded(ops.sub, dunder=True)
+    __add__ = recorded(ops.add, dunder="add")
+    __radd__ = recorded(ops.add, dunder="add")
+    __mul__ = recorded(ops.mul, dunder="mul")
+    __rmul__ = recorded(ops.mul, dunder="mul")
+    __sub__ = recorded(ops.sub, dunder="sub")
     __rsub__ = __rsub__
-    __truediv__ = __div__ = recorded(ops.div, dunder=True)
+    __truediv__ = __div__ = recorded(ops.div, dunder="div")
     __rtruediv__ = __rdiv__ = __rtruediv__
     __floordiv__, __rfloordiv__, __mod__, __rmod__ = _floor_divide_by, __rfloordiv__, _remainder_by, __rmod__
     __pow__, __rpow__ = _power_of, __rpow__
@@ -398,11 +398,12 @@ class ArithmeticMethods:
     neg = negative = neg
     positive, reciprocal = positive, reciprocal
 
-    __iadd__, __isub__, __imul__ = augmented(ops.add), augmented(ops.sub), augmented(ops.mul)
-    __itruediv__ = __idiv__ = augmented(ops.div)
+    __iadd__, __isub__, __imul__ = (
+        augmented(ops.add, "add_"), augmented(ops.sub, "sub_"), augmented(ops.mul, "mul_"))
+    __itruediv__ = __idiv__ = augmented(ops.div, "div_")
     mul_ = multiply_ = inplace(ops.mul)
-    __ifloordiv__ = augmented(floor_divide_)
-    __imod__, __ipow__ = augmented(remainder_), augmented(pow_)
+    __ifloordiv__ = augmented(floor_divide_, "__ifloordiv__")
+    __imod__, __ipow__ = augmented(remainder_, "__imod__"), augmented(pow_, "__ipow__")
     add_, sub_, subtract_ = add_, sub_, sub_
     div_ = divide_ = true_divide_ = div_
     floor_divide_, remainder_, fmod_ = floor_divide_, remainder_, fmod_

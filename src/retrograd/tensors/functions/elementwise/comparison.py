@@ -63,13 +63,14 @@ le, gt, ge = _comparing(ops.le), _comparing(ops.gt), _comparing(ops.ge)
 not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
 logical_and, logical_or, logical_xor = (between_tensors(op, out=rule(gradient=UNASKED)) for op in (
     ops.logical_and, ops.logical_or, ops.logical_xor))
-logical_not = recorded(ops.logical_not)
+logical_not = recorded(ops.logical_not, out=rule(gradient=UNASKED))
 bitwise_and, bitwise_or, bitwise_xor = _bitwise(ops.bitwise_and), _bitwise(ops.bitwise_or), _bitwise(ops.bitwise_xor)
 bitwise_left_shift, bitwise_right_shift = _bitwise(ops.left_shift), _bitwise(ops.right_shift)
-bitwise_not = recorded(ops.bitwise_not)
-isnan, isinf, isfinite = recorded(ops.isnan), recorded(ops.isinf), recorded(ops.isfinite)
-isposinf, isneginf, isreal = recorded(ops.isposinf), recorded(ops.isneginf), recorded(ops.isreal)
-signbit = recorded(ops.signbit)
+bitwise_not = recorded(ops.bitwise_not, out=rule(exact=FOUND, gradient=CONSTANT))
+isnan, isinf, isfinite, isreal = (recorded(op, out=None) for op in (ops.isnan, ops.isinf, ops.isfinite, ops.isreal))
+isposinf, isneginf, signbit = (
+    recorded(op, out=rule(exact="{name} does not support non-boolean outputs.", gradient=UNASKED))
+    for op in (ops.isposinf, ops.isneginf, ops.signbit))
 maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
 fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
 _heaviside, _copysign, _copysign_number = map(recorded, (ops.heaviside, ops.copysign, ops.copysign_number))
@@ -283,7 +284,7 @@ def _same_type(*values: Any) -> list[Any]:
             v if v._array.dtype is dtype else _cast(v, dtype) for v in values]
 
 
-@public()
+@public(name="where")
 def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
     """The tensor where the condition holds, `other` elsewhere."""
     return where(condition, self, other)
@@ -373,14 +374,15 @@ class ComparisonMethods:
 
     __slots__ = ()
 
-    __eq__, __ne__ = recorded(ops.eq, dunder=True), recorded(ops.ne, dunder=True)
-    __lt__, __le__ = recorded(ops.lt, dunder=True), recorded(ops.le, dunder=True)
-    __gt__, __ge__ = recorded(ops.gt, dunder=True), recorded(ops.ge, dunder=True)
+    __eq__, __ne__ = recorded(ops.eq, dunder="__eq__"), recorded(ops.ne, dunder="ne")
+    __lt__, __le__ = recorded(ops.lt, dunder="lt"), recorded(ops.le, dunder="le")
+    __gt__, __ge__ = recorded(ops.gt, dunder="gt"), recorded(ops.ge, dunder="ge")
     __hash__ = object.__hash__                  # a tensor is a key by identity, since == gives a tensor
-    __and__ = __rand__ = recorded(ops.bitwise_and, dunder=True)
-    __or__ = __ror__ = recorded(ops.bitwise_or, dunder=True)
-    __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder=True)
-    __lshift__, __rshift__ = recorded(ops.left_shift, dunder=True), recorded(ops.right_shift, dunder=True)
+    __and__ = __rand__ = recorded(ops.bitwise_and, dunder="__and__")
+    __or__ = __ror__ = recorded(ops.bitwise_or, dunder="__or__")
+    __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder="__xor__")
+    __lshift__ = recorded(ops.left_shift, dunder="__lshift__")
+    __rshift__ = recorded(ops.right_shift, dunder="__rshift__")
     __rlshift__, __rrshift__, __invert__ = __rlshift__, __rrshift__, __invert__
 
     eq, ne, lt, le, gt, ge = eq, ne, lt, le, gt, ge
@@ -401,11 +403,11 @@ class ComparisonMethods:
     copysign_, heaviside_ = copysign_, heaviside_
     logical_and_, logical_or_ = inplace_with_tensor(ops.logical_and), inplace_with_tensor(ops.logical_or)
     logical_xor_, logical_not_ = inplace_with_tensor(ops.logical_xor), inplace(ops.logical_not)
-    __iand__, bitwise_and_ = augmented(ops.bitwise_and), inplace(ops.bitwise_and)
-    __ior__, bitwise_or_ = augmented(ops.bitwise_or), inplace(ops.bitwise_or)
-    __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor), inplace(ops.bitwise_xor)
-    __ilshift__, bitwise_left_shift_ = augmented(ops.left_shift), inplace(ops.left_shift)
-    __irshift__, bitwise_right_shift_ = augmented(ops.right_shift), inplace(ops.right_shift)
+    __iand__, bitwise_and_ = augmented(ops.bitwise_and, "__iand__"), inplace(ops.bitwise_and)
+    __ior__, bitwise_or_ = augmented(ops.bitwise_or, "__ior__"), inplace(ops.bitwise_or)
+    __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor, "__ixor__"), inplace(ops.bitwise_xor)
+    __ilshift__, bitwise_left_shift_ = augmented(ops.left_shift, "__ilshift__"), inplace(ops.left_shift)
+    __irshift__, bitwise_right_shift_ = augmented(ops.right_shift, "__irshift__"), inplace(ops.right_shift)
     bitwise_not_ = inplace(ops.bitwise_not)
     clamp_ = clip_ = clamp_
     clamp_min_, clamp_max_ = clamp_min_, clamp_max_

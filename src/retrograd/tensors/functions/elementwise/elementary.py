@@ -25,12 +25,13 @@ asin, acos, atan = recorded(ops.asin), recorded(ops.acos), recorded(ops.atan)
 sinh, cosh, tanh = recorded(ops.sinh), recorded(ops.cosh), recorded(ops.tanh)
 asinh, acosh, atanh = recorded(ops.asinh), recorded(ops.acosh), recorded(ops.atanh)
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-sigmoid, relu = recorded(activation.sigmoid), recorded(activation.relu)
+sigmoid, relu = recorded(activation.sigmoid), recorded(activation.relu, out=None)
 erf, erfc, erfinv, sinc = recorded(ops.erf), recorded(ops.erfc), recorded(ops.erfinv), recorded(ops.sinc)
 deg2rad, rad2deg = recorded(ops.deg2rad), recorded(ops.rad2deg)
-abs = absolute = recorded(ops.abs)
-sgn, sign = recorded(ops.sgn), recorded(ops.sign)
-ceil, floor, trunc, frac = recorded(ops.ceil), recorded(ops.floor), recorded(ops.trunc), recorded(ops.frac)
+_SAME_TYPE = rule(exact=FOUND)
+abs = absolute = recorded(ops.abs, out=_SAME_TYPE)
+sgn, sign, ceil, floor, trunc, frac = (recorded(op, out=_SAME_TYPE) for op in (
+    ops.sgn, ops.sign, ops.ceil, ops.floor, ops.trunc, ops.frac))
 fix = trunc
 angle = recorded(ops.angle)
 

@@ -56,7 +56,7 @@ def polygamma(n: int, input: TensorBase) -> TensorBase:
     return _polygamma(input, _whole("polygamma", "n", 1, n))  # type: ignore[no-any-return]
 
 
-@public()
+@public(name="polygamma")
 def _polygamma_method(self: TensorBase, n: int) -> TensorBase:
     """The derivative of order `n` of `digamma`."""
     return polygamma(n, self)

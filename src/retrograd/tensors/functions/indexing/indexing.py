@@ -43,7 +43,7 @@ _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byt
 
 # Reading
 
-@public()
+@public(name="__getitem__")
 def getitem(input: Any, key: Any) -> Any:
     """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy where an array indexes.
 
@@ -225,7 +225,7 @@ def _as_index(array: np.ndarray[Any, Any]) -> Any:
 
 # Writing
 
-@public()
+@public(name="__setitem__")
 def setitem(input: Any, key: Any, value: Any) -> None:
     """Write a number or a tensor over the part that a key names, in this tensor's dtype.
 

@@ -287,7 +287,7 @@ def trace(input: Any) -> Any:
     return _trace(input)
 
 
-@public(event="aten::matmul", operator="matmul")
+@public(event="aten::matmul", operator="matmul", name="__matmul__")
 def operator_matmul(self: Any, other: Any) -> Any:
     """`self @ other`."""
     if type(other) is Results.tensor:
@@ -299,7 +299,7 @@ def operator_matmul(self: Any, other: Any) -> Any:
     return matmul(self, plain(other)) if isinstance(other, np.ndarray) else NotImplemented
 
 
-@public(operator="__rmatmul__")
+@public(operator="__rmatmul__", name="__rmatmul__")
 def operator_rmatmul(self: Any, other: Any) -> Any:
     """`other @ self`, where other is an array."""
     return matmul(plain(other), self) if isinstance(other, np.ndarray) else NotImplemented
