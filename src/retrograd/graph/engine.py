@@ -312,7 +312,7 @@ class Pass:
             run = _call
         if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
-        conjugate = not node.several and node.dtype.kind == "c" and node.holomorphic
+        conjugate = node.conjugates and node.dtype.kind == "c"
         if conjugate:
             cotangent = np.conj(cotangent)
         if node.op.variadic:

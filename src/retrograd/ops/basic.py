@@ -25,8 +25,7 @@ def _real(x: Any) -> Any:
     return x.real
 
 
-real = linear("real", _real, view=True, x=lambda g: g)
-real.holomorphic = False
+real = linear("real", _real, view=True, complex="adjoint", x=lambda g: g)
 
 
 def _clone(x: Any, order: Any) -> Any:

@@ -11,8 +11,7 @@ from ..kernels.elementwise import elementary as kernels
 from .basic import real
 from .framework import Op, backward_name, elementwise, linear
 
-complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g: np.imag(g))
-complex_.holomorphic = False
+complex_ = linear("complex", kernels.complex_of, complex="adjoint", x=lambda g: real(g), y=lambda g: np.imag(g))
 
 
 def drawn(x: Any, draw: Callable[..., Any]) -> Any:

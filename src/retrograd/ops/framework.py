@@ -22,6 +22,8 @@ Domain = Callable[[np.dtype[Any], list[np.dtype[Any]]], np.dtype[Any]]
 Step = tuple[int, Rule, tuple[int, ...]]
 # How the results of an op lie in memory, whose strides programs see; what each word means stands at `operator`.
 Layout = Literal["rows", "kept", "columns"]
+# What the rules of an op do about complex conjugates; what each word means stands at `elementwise`.
+Complex = Literal["holomorphic", "real", "adjoint"]
 
 
 class Save(NamedTuple):
@@ -40,13 +42,13 @@ class Op:
     """
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
-    __slots__ = ("arguments", "arity", "derived", "differentiable", "domain", "holomorphic", "indices_at", "kernel",
-                 "kind", "layout", "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several",
-                 "short", "steps", "unfilled", "uses", "variadic", "view")
+    __slots__ = ("arguments", "arity", "complex", "derived", "differentiable", "domain", "indices_at", "kernel", "kind",
+                 "layout", "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several", "short",
+                 "steps", "unfilled", "uses", "variadic", "view")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
-                 differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
+                 differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
                  view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False,
                  layout: Layout | None = None) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
@@ -57,7 +59,11 @@ class Op:
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
         # Whether gradients may come to more than one output, or to a number of them that the call decides.
         self.several = self.outputs == ("*",) or len(self.differentiable) > 1
-        self.rules, self.holomorphic, self.view, self.variadic = dict(rules), holomorphic, view, variadic
+        self.rules, self.view, self.variadic = dict(rules), view, variadic
+        # The gradients of several outputs reach the rules as they are, so these rules are adjoints.
+        self.complex: Complex = complex or ("adjoint" if self.several else "holomorphic")
+        if self.several and self.complex == "holomorphic":
+            raise TypeError(f"{name} has several outputs, so its rules are adjoints, or have real coefficients")
         self.unfilled = unfilled      # whether rules are given None, not zeros, where no gradient came
         # Whether the recorded call is the short one, for ufuncs, and what is called like them, of one or two tensors.
         self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
@@ -151,35 +157,40 @@ def not_differentiable(name: str) -> Rule:
 
 
 def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None,
-                domain: str | Domain = "promote", node: str | None = None, holomorphic: bool = True,
+                domain: str | Domain = "promote", node: str | None = None, complex: Complex = "holomorphic",
                 tensors: int | None = None, **rules: Rule) -> Op:
     """An elementwise operator. Its rules multiply by a derivative, so each is the JVP too.
 
     `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function
     that chooses the type and refuses those that the op is not defined for (see `domains`). A kernel that has a
-    keyword `out=...` is called as a ufunc is. Rules are complex-linear and free of conjugates; the engine makes the
-    complex VJP as conj(rule(conj(g))). Where the op is not holomorphic, the rule is the VJP as it stands. One whose
-    rules have real coefficients, of which the conjugates come to nothing, may spare them by saying the same.
+    keyword `out=...` is called as a ufunc is.
+
+    `complex` says what the rules do about conjugates. The rules of a "holomorphic" op (the default) are linear in the
+    cotangent and free of conjugates, as for real numbers; the engine makes the gradient, conj(rule(conj(g))). So are
+    the rules of a "real" op, but their coefficients are real, and both conjugates cancel. An "adjoint" rule is the
+    gradient as it stands, with its conjugates: for an op that is not holomorphic (abs), or written with adjoints.
     """
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(_parameters(kernel))
-    return Op(name, kernel, arguments, rules, kind="elementwise", domain=domain, node=node, holomorphic=holomorphic,
+    return Op(name, kernel, arguments, rules, kind="elementwise", domain=domain, node=node, complex=complex,
               tensors=tensors)
 
 
 def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, view: bool = False, outputs: str = "out",
            variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None,
-           layout: Layout | None = None, **rules: Rule) -> Op:
+           layout: Layout | None = None, complex: Complex | None = None, **rules: Rule) -> Op:
     """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents.
 
-    `layout` is as for `operator`, but that of a view is 'kept'. A view moves numbers, which needs no conjugates.
+    `layout` is as for `operator`, but that of a view is 'kept'. `complex` is as for `elementwise`, but that of a view
+    is 'real': a view only moves numbers.
     """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
-              variadic=variadic, domain=domain, tensors=tensors, layout=layout, holomorphic=not view)
+              variadic=variadic, domain=domain, tensors=tensors, layout=layout,
+              complex=complex or ("real" if view else None))
 
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
-             differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
+             differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
              **rules: Rule) -> Op:
     """Any other operator: neither elementwise nor linear in all its arguments at once.
@@ -187,10 +198,11 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
     `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
     as the kernel leaves them, mostly as the operand lies); or 'columns' (they stay so too, and the kernel makes
     matrices column by column, as LAPACK does).
+    `complex` is as for `elementwise`; for an op with several outputs the default is 'adjoint'.
     The rules of an op that is `unfilled` are given None for the outputs that no gradient came from, and may return it.
     """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
-              differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain,
+              differentiable=differentiable, tensors=tensors, complex=complex, domain=domain,
               unfilled=unfilled, layout=layout)
 
 

@@ -16,12 +16,11 @@ from ...kernels.elementwise.arithmetic import log_of
 from ..domains import counted, promoted, subtracted, without
 from ..framework import Op, backward_name, elementwise, flat, not_differentiable
 
-# With real coefficients, a rule is the same of conjugates: nothing is conjugated for it and back.
-add = elementwise("add", np.add, x=lambda g: g, y=lambda g: g, holomorphic=False)
-sub = elementwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, holomorphic=False)
+add = elementwise("add", np.add, x=lambda g: g, y=lambda g: g, complex="real")
+sub = elementwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, complex="real")
 mul = elementwise("mul", np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
 div = elementwise("div", np.divide, domain="float", x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y))
-neg = elementwise("neg", np.negative, x=lambda g: -g, holomorphic=False, domain=promoted(b=RuntimeError(
+neg = elementwise("neg", np.negative, x=lambda g: -g, complex="real", domain=promoted(b=RuntimeError(
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
     "`logical_not()` operator instead.")))
 positive = elementwise("positive", np.positive, x=lambda g: g)

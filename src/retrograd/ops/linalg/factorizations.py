@@ -41,9 +41,9 @@ def _cholesky(g: Any, factor: Any, upper: Any) -> Any:
 
 
 cholesky_ex: Op = operator("linalg_cholesky_ex", kernels.cholesky_ex, layout="columns", outputs="factor info",
-                           differentiable="factor", holomorphic=False, a=_cholesky)
+                           differentiable="factor", complex="adjoint", a=_cholesky)
 cholesky: Op = operator("cholesky", kernels.cholesky_ex, layout="columns", outputs="factor info",
-                        differentiable="factor", holomorphic=False, a=_cholesky)
+                        differentiable="factor", complex="adjoint", a=_cholesky)
 
 
 # QR

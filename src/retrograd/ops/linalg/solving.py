@@ -92,11 +92,11 @@ def _adjoint_matrix(g: Any, a: Any, out: Any, left: Any, vector: Any) -> Any:
 
 
 solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
-                        differentiable="x", holomorphic=False, a=_solved_matrix, b=_right_side)
+                        differentiable="x", complex="adjoint", a=_solved_matrix, b=_right_side)
 
 # The system with the adjoint matrix, of which the LU may be there. That is not followed: `a` is.
 solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layout="columns", tensors=4,
-                             node="LinalgSolveExBackward0", holomorphic=False, b=_adjoint_right_side, a=_adjoint_matrix)
+                             node="LinalgSolveExBackward0", complex="adjoint", b=_adjoint_right_side, a=_adjoint_matrix)
 
 
 def _pinv(g: Any, a: Any, out: Any) -> Any:
@@ -107,7 +107,7 @@ def _pinv(g: Any, a: Any, out: Any) -> Any:
             - np.matmul(np.matmul(dual, g), dual))
 
 
-pinv: Op = operator("linalg_pinv", kernels.pinv, holomorphic=False, a=_pinv)
+pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=_pinv)
 
 
 def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any]:
