@@ -24,6 +24,9 @@ Step = tuple[int, Rule, tuple[int, ...]]
 Layout = Literal["rows", "kept", "columns"]
 # What the rules of an op do about complex conjugates; what each word means stands at `elementwise`.
 Complex = Literal["holomorphic", "real", "adjoint"]
+# What differs in an op whose result is written over its first operand: a `node`, a `name`, a `kind`, a `kernel`, and
+# rules by the argument.
+Written = Mapping[str, Any]
 
 
 class Save(NamedTuple):
@@ -44,13 +47,13 @@ class Op:
     by_kernel: ClassVar[dict[Any, Op]] = {}
     __slots__ = ("arguments", "arity", "complex", "derived", "differentiable", "domain", "indices_at", "kernel", "kind",
                  "layout", "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several", "short",
-                 "steps", "unfilled", "uses", "variadic", "view")
+                 "steps", "unfilled", "uses", "variadic", "view", "written")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
                  differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
                  view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False,
-                 layout: Layout | None = None) -> None:
+                 layout: Layout | None = None, written: Written | None = None) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
@@ -83,6 +86,16 @@ class Op:
                                 if kind == "static" and self.arguments[place] == "indices"), None)
         self.layout: Layout = layout or ("rows" if kind in ("linear", "operator") and not view else "kept")
         Op.by_kernel.setdefault(kernel, self)
+        # The op that is recorded where the result is written over the first operand: mostly this one.
+        self.written: Op = self if written is None else self._changed(written)
+
+    def _changed(self, written: Written) -> Op:
+        """This op with what is different in its in-place form."""
+        rules = {**self.rules, **{name: written[name] for name in self.arguments if name in written}}
+        return Op(written.get("name", self.name), written.get("kernel", self.kernel), " ".join(self.arguments), rules,
+                  kind=written.get("kind", self.kind), domain=self.domain, node=written.get("node", self.node_name),
+                  outputs=" ".join(self.outputs), tensors=self.arity, complex=self.complex, view=self.view,
+                  unfilled=self.unfilled, layout=self.layout)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -158,12 +171,13 @@ def not_differentiable(name: str) -> Rule:
 
 def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None,
                 domain: str | Domain = "promote", node: str | None = None, complex: Complex = "holomorphic",
-                tensors: int | None = None, **rules: Rule) -> Op:
+                tensors: int | None = None, written: Written | None = None, **rules: Rule) -> Op:
     """An elementwise operator. Its rules multiply by a derivative, so each is the JVP too.
 
     `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function
     that chooses the type and refuses those that the op is not defined for (see `domains`). A kernel that has a
-    keyword `out=...` is called as a ufunc is.
+    keyword `out=...` is called as a ufunc is. `written` says what differs where the result is written over the first
+    operand: PyTorch gives some such writes a node of another name, or saves other values for them.
 
     `complex` says what the rules do about conjugates. The rules of a "holomorphic" op (the default) are linear in the
     cotangent and free of conjugates, as for real numbers; the engine makes the gradient, conj(rule(conj(g))). So are
@@ -173,12 +187,13 @@ def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None 
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(_parameters(kernel))
     return Op(name, kernel, arguments, rules, kind="elementwise", domain=domain, node=node, complex=complex,
-              tensors=tensors)
+              tensors=tensors, written=written)
 
 
 def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, view: bool = False, outputs: str = "out",
            variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None,
-           layout: Layout | None = None, complex: Complex | None = None, **rules: Rule) -> Op:
+           layout: Layout | None = None, complex: Complex | None = None, written: Written | None = None,
+           **rules: Rule) -> Op:
     """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents.
 
     `layout` is as for `operator`, but that of a view is 'kept'. `complex` is as for `elementwise`, but that of a view
@@ -186,13 +201,13 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
     """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
               variadic=variadic, domain=domain, tensors=tensors, layout=layout,
-              complex=complex or ("real" if view else None))
+              complex=complex or ("real" if view else None), written=written)
 
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
-             **rules: Rule) -> Op:
+             written: Written | None = None, **rules: Rule) -> Op:
     """Any other operator: neither elementwise nor linear in all its arguments at once.
 
     `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
@@ -203,10 +218,11 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
     """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, complex=complex, domain=domain,
-              unfilled=unfilled, layout=layout)
+              unfilled=unfilled, layout=layout, written=written)
 
 
-def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given") -> Op:
+def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given",
+             written: Written | None = None) -> Op:
     """An operator without a derivative: a comparison, a rounding to integers, a predicate."""
     names = arguments.split()
-    return Op(name, kernel, arguments, {}, kind="constant", domain=domain, tensors=len(names))
+    return Op(name, kernel, arguments, {}, kind="constant", domain=domain, tensors=len(names), written=written)

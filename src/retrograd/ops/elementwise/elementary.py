@@ -44,8 +44,10 @@ atan = elementwise("atan", np.arctan, domain="float", x=lambda g, x: g / (x * x 
 sinh = elementwise("sinh", np.sinh, domain="float", x=lambda g, x: g * np.cosh(x))
 cosh = elementwise("cosh", np.cosh, domain="float", x=lambda g, x: g * np.sinh(x))
 tanh = elementwise("tanh", np.tanh, domain="float", x=lambda g, out: g * (1 - out * out))
-asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1))
-atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x))
+asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1),
+                    written={"node": backward_name("asinh", 1)})
+atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x),
+                    written={"node": backward_name("atanh", 1)})
 
 
 def _acosh(g: Any, x: Any) -> Any:
@@ -53,11 +55,7 @@ def _acosh(g: Any, x: Any) -> Any:
     return g * rsqrt(x * x - 1) if x.dtype.kind != "c" else g * (rsqrt(x - 1) * rsqrt(x + 1))
 
 
-acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh)
-# Written over a tensor, these three have a node of another name.
-asinh_written, acosh_written, atanh_written = [
-    elementwise(op.name, op.kernel, domain="float", node=backward_name(op.name, 1), x=op.rules["x"])
-    for op in (asinh, acosh, atanh)]
+acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh, written={"node": backward_name("acosh", 1)})
 
 
 def _over_square(part: Any, x: Any, y: Any) -> Any:
@@ -157,9 +155,8 @@ def _angle(g: Any, x: Any) -> Any:
 
 angle = elementwise("angle", kernels.angle, domain="float", complex="adjoint", x=_angle)
 conj = elementwise("conj", np.conjugate, complex="adjoint", x=lambda g: np.conj(g))
-conj_physical = elementwise("conj_physical", np.conjugate, complex="adjoint", x=lambda g: np.conj(g))
-conj_physical_written = elementwise("conj_physical", kernels.conjugate, node=backward_name("conj_physical", 1),
-                                  complex="adjoint", x=lambda g: np.conj(g))
+conj_physical = elementwise("conj_physical", np.conjugate, complex="adjoint", x=lambda g: np.conj(g),
+                            written={"kernel": kernels.conjugate, "node": backward_name("conj_physical", 1)})
 
 
 def _view_as_real(x: Any) -> Any:

@@ -146,9 +146,6 @@ index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX
 
 _refused, _refused_written = not_differentiable("scatter"), not_differentiable("scatter_")
 scatter_with: Op = operator("scatter", kernels.scatter_reduce, node="NotImplemented", tensors=3, x=_refused,
-                            src=_refused)
-scatter_with_written: Op = operator("scatter", kernels.scatter_reduce, node="NotImplemented", tensors=3,
-                                    x=_refused_written, src=_refused_written)
-scatter_number: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2, x=_refused)
-scatter_number_written: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2,
-                                      x=_refused_written)
+                            src=_refused, written={"x": _refused_written, "src": _refused_written})
+scatter_number: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2, x=_refused,
+                              written={"x": _refused_written})

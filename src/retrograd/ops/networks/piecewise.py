@@ -49,9 +49,8 @@ def _above(g: Any, x: Any, threshold: Any) -> Any:
     return choose(x <= threshold, 0.0, g)
 
 
-threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above)
-threshold_inplace = elementwise("threshold", kernels.threshold, domain="as given", tensors=1,
-                              node=backward_name("threshold", 1), x=_above)
+threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above,
+                        written={"node": backward_name("threshold", 1)})
 
 
 def _glu(g: Any, x: Any, dim: Any) -> Any:
@@ -79,12 +78,9 @@ def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
     return g * noise if upper - lower > 1e-6 else _even(g, x, lower, upper)
 
 
-rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped)
-# The result has the sign of x, and serves in its place where it is written over that.
-rrelu_inplace = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2,
-                          node=backward_name("rrelu_with_noise", 1),
-                          x=lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper))
-rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even)
-rrelu_even_inplace = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1,
-                               node=backward_name("rrelu_with_noise", 1),
-                               x=lambda g, out, lower, upper: _even(g, out, lower, upper))
+# The result has the sign of x, and stands for x where it is written over x.
+rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped, written={
+    "node": backward_name("rrelu_with_noise", 1),
+    "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})
+rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even, written={
+    "node": backward_name("rrelu_with_noise", 1), "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})

@@ -35,10 +35,8 @@ def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
     return _leaky(g, out, negative_slope)
 
 
-leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky)
-leaky_relu_inplace = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1,
-                               node=backward_name("leaky_relu", 1),
-                               x=_leaky_of_result)
+leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky,
+                         written={"node": backward_name("leaky_relu", 1), "x": _leaky_of_result})
 
 
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -55,12 +53,10 @@ def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -
     return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
 
 
-elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu)
-elu_inplace = elementwise("elu", kernels.elu, domain="as given", tensors=1, node=backward_name("elu", 1),
-                        x=_elu_of_result)
-celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu)
-celu_inplace = elementwise("celu", kernels.elu, domain="as given", tensors=1, node=backward_name("celu", 1),
-                         x=_elu_of_result)
+elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu,
+                  written={"node": backward_name("elu", 1), "x": _elu_of_result})
+celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu,
+                   written={"node": backward_name("celu", 1), "x": _elu_of_result})
 
 
 def _silu(g: Any, x: Any) -> Any:

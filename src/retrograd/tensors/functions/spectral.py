@@ -16,8 +16,8 @@ from .elementwise.elementary import view_as_real
 from .images.padding import constant_pad_nd, pad
 
 _c2c, _r2c, _c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
-_unfolded, _turned = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose_)
-_without = recorded(shape_ops.squeeze_dim_)
+_unfolded, _turned = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose.written)
+_without = recorded(shape_ops.squeeze_dim.written)
 
 _NO_WORD = ("stft requires the return_complex parameter be given for real inputs, and will further require that "
             "return_complex=True in a future PyTorch release.")

@@ -108,8 +108,10 @@ def inplace(op: Op) -> Callable[..., Any]:
 def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
     """Compute `op(x, *args)`, write it over x's memory, and record it.
 
-    Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
+    What is recorded is `op.written`, the in-place form of the operator. Where most of x stays as it is, `into` is the
+    kernel that writes to its first argument. It raises before it writes.
     """
+    op = op.written
     if _write_unrecorded(op, x, args, into):
         return
     operands = [x, *[value if isinstance(value, TensorBase) else operand(op, i, value, x, None, "_")

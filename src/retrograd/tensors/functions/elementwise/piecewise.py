@@ -16,7 +16,7 @@ from ...state.base import plain
 
 _hardshrink, _threshold = recorded(ops.hardshrink), recorded(ops.threshold)
 _rrelu, _rrelu_even = recorded(ops.rrelu), recorded(ops.rrelu_even)
-_prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold_inplace)
+_prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold)
 
 
 def hardshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
@@ -102,7 +102,7 @@ def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training:
            generator: Generator | None = None) -> Any:
     """`rrelu`, written over the tensor."""
     slopes = _slopes(input, lower, upper, training, generator)
-    write(ops.rrelu_inplace if training else ops.rrelu_even_inplace, input, slopes)
+    write(ops.rrelu if training else ops.rrelu_even, input, slopes)
     return input
 
 

@@ -41,9 +41,8 @@ _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), record
 # Each op that writes as (the call that makes a new tensor, the call that writes in place).
 _SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
 _SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
-_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with_written, combined.scatter_reduce_into)
-_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number_written,
-                                                            combined.scatter_number_into)
+_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with, combined.scatter_reduce_into)
+_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number, combined.scatter_number_into)
 _SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
 _INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)
 _INDEX_COPY = recorded(ops.index_copy), writer(ops.index_copy, kernels.index_copy_into)

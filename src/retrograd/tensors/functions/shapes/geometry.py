@@ -129,7 +129,7 @@ def _new_strided(name: str, size: Any, stride: Any, dtype: np.dtype[Any], device
 
 def _turn(op: Op, x: Any, *options: Any) -> Any:
     """Give x the geometry of the view that `op` takes of it."""
-    edge = edge_of(x) if local.thread.grad else None
+    op, edge = op.written, edge_of(x) if local.thread.grad else None
     before = x._array
     x._array = local.thread.run(op.kernel, before, *options)
     written(x)
@@ -158,13 +158,13 @@ def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | 
     _ndim("as_strided_", self)
     array = self._array
     geometry = geometry_of("as_strided_", array, size, stride, storage_offset)
-    return _turn(ops.as_strided_, self, *geometry, steps(array))  # type: ignore[no-any-return]
+    return _turn(ops.as_strided, self, *geometry, steps(array))  # type: ignore[no-any-return]
 
 
 def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
     ndim = _ndim("transpose_", self)
-    return _turn(ops.transpose_, self, axis_of("transpose_", dim0, ndim),  # type: ignore[no-any-return]
+    return _turn(ops.transpose, self, axis_of("transpose_", dim0, ndim),  # type: ignore[no-any-return]
                  axis_of("transpose_", dim1, ndim))
 
 
@@ -181,23 +181,23 @@ def t_(self: TensorBase) -> TensorBase:
     ndim = _ndim("t_", self)
     if ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return _turn(ops.t_, self)  # type: ignore[no-any-return]
+    return _turn(ops.t, self)  # type: ignore[no-any-return]
 
 
 def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
     """Take the dimensions of size 1 from the tensor itself, or those of them that `dim` names."""
     ndim = _ndim("squeeze_", self)
     if dim is None:
-        return _turn(ops.squeeze_, self)  # type: ignore[no-any-return]
+        return _turn(ops.squeeze, self)  # type: ignore[no-any-return]
     if isinstance(dim, (tuple, list)):
         dims = axes_of("squeeze_", dim, ndim) if dim else ()
-        return _turn(ops.squeeze_dims_, self, dims)  # type: ignore[no-any-return]
-    return _turn(ops.squeeze_dim_, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
+        return _turn(ops.squeeze_dims, self, dims)  # type: ignore[no-any-return]
+    return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
 
 
 def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
     """Give the tensor itself a dimension of size 1 at `dim`."""
-    return _turn(ops.unsqueeze_, self,  # type: ignore[no-any-return]
+    return _turn(ops.unsqueeze, self,  # type: ignore[no-any-return]
                  axis_of("unsqueeze_", dim, _ndim("unsqueeze_", self) + 1))
 
 
