@@ -9,21 +9,21 @@ What is written twice on purpose, and only here, is the making of results: a cal
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE, F32, F64
-from ...graph.faults import maker
-from ...graph.node import OpNode, Output, node_class, plan_of
-from ...graph.packed import Converted, Packed, look_after_indices
+from ...graph.node import Output, plan_of
+from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
 from ...modes import local
 from ...ops.framework import Op, Save
 from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Results, edge_of, meta_of, plain
 from ..state.refusals import INFERENCE
+from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar
 from .out import into
 
@@ -45,12 +45,6 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
         call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
         _calls[op, dunder] = call
     return call
-
-
-@cache
-def class_of(op: Op) -> type[OpNode]:
-    """The node class of an op."""
-    return node_class(op)
 
 
 def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
@@ -349,52 +343,3 @@ class Chain:
 
     def __call__(self, base: Any) -> Any:
         return self.then(self.first(base))
-
-
-def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
-    """A node with its edges and what the rules of the needed gradients save."""
-    node = class_of(op)()
-    node.number = next_number()
-    node.edges = edges
-    node.hooks = None
-    node.plan = plan_of(op)
-    if not op.saves:
-        node.saved = None
-        return node
-    needed = _needed(op, () if op.variadic else tuple([edge is not None for edge in edges]))
-    saved: list[Any] = []
-    for i, (kind, index) in enumerate(op.saves):
-        if i not in needed:
-            saved.append(None)
-        elif kind == "static":
-            saved.append(args[index])
-        elif kind == "input":
-            saved.append(arrays[index])
-        elif kind == "out":
-            saved.append(results[index]._array)
-        elif op.variadic:
-            saved.append([getattr(a, kind) for a in arrays])
-        else:
-            saved.append(getattr(arrays[index], kind))
-    node.saved = tuple(saved)
-    look_after_indices(node)
-    return node
-
-
-@cache
-def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
-    """Which entries of `op.saves` the gradients use of the inputs that are marked."""
-    return frozenset().union(*(at for i, at in op.uses.items() if op.variadic or present[i]))
-
-
-def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
-    """Where a saved operand, from the `first` on, is a copy in another dtype, see that a write to it is noticed."""
-    if not node.op.saved_arrays:
-        return
-    saved = node.saved and [*node.saved]
-    for i in node.op.saved_arrays:
-        kind, index = node.saves[i]
-        if kind == "input" and index >= first and saved[i] is not None and (
-                arrays[index] is not operands[index]._array):
-            saved[i] = Converted(saved[i], operands[index]._array, maker(node.edges[index]))
-            node.saved, node.plan = Packed(saved), None

@@ -16,8 +16,7 @@ from ...dtypes import DIFFERENTIABLE, F32, F64, I64, category, dtype as torch_dt
 from ...errors import at, user_site
 from ...graph import versions
 from ...graph.faults import second_pass
-from ...graph.node import OtherNode, origin_of, plan_of
-from ...graph.packed import look_after_indices
+from ...graph.node import OtherNode, origin_of
 from ...graph.versions import before_write, next_number
 from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of, one_by_one
@@ -28,7 +27,7 @@ from ...ops.framework import Op
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
-from .calls import class_of, look_after_converted
+from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
 
 # The domains of operators that compute with integers as they are.
@@ -242,33 +241,21 @@ def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],
                 args: tuple[Any, ...]) -> tuple[Any, bool]:
     """The node of the write, with what it saves; and whether it saves the result, and so is to be numbered after it."""
-    node = class_of(op)()
-    node.number, node.edges, node.hooks, node.plan = next_number(), edges, None, plan_of(op)
-    node.shape, node.dtype = operands[0]._array.shape, operands[0]._array.dtype
-    needed: set[int] = set().union(*(op.uses[i] for i, e in enumerate(edges) if e is not None and i in op.uses))
-    target = operands[0]._array
+    needed, target = saved_for(op, edges), operands[0]._array
     after = any(op.saves[i].kind == "out" for i in needed)
-    saved: list[Any] = [None] * len(op.saves)
+    kept = [*arrays]
     for i in needed:
         kind, index = op.saves[i]
-        if kind == "static":
-            saved[i] = args[index - 1]
-        elif kind == "out":
-            saved[i] = target
-        elif arrays[index] is None:
-            continue
-        elif kind in ("shape", "dtype"):
-            saved[i] = getattr(arrays[index], kind)
-        else:
+        if kind == "input" and arrays[index] is not None:
             # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases; also
             # where hooks are to see what is saved, which are told after the write.
             # Where there is no element, NumPy sees no memory to share; but the write is counted all the same.
             lost = (index == 0 or after or local.thread.watchers) and (
                 not target.size or np.may_share_memory(arrays[index], target))
-            saved[i] = arrays[index].copy() if lost else arrays[index]
-    node.saved = tuple(saved) if op.saves else None
+            kept[index] = arrays[index].copy() if lost else arrays[index]
+    node = new_node(op, operands, kept, edges, (target, *args), operands[:1])
+    node.shape, node.dtype = target.shape, target.dtype
     look_after_converted(node, operands, arrays, 1)      # the first is written over, and was copied
-    look_after_indices(node)
     return node, after
 
 
