@@ -45,9 +45,9 @@ class Op:
     """
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
-    __slots__ = ("arguments", "arity", "complex", "derived", "differentiable", "domain", "indices_at", "kernel", "kind",
-                 "layout", "name", "node_name", "outputs", "rules", "saved_arrays", "saves", "several", "short",
-                 "steps", "unfilled", "uses", "variadic", "view", "written")
+    __slots__ = ("arguments", "arity", "complex", "composition", "derived", "differentiable", "domain",
+                 "indices_at", "kernel", "kind", "layout", "name", "node_name", "outputs", "rules", "saved_arrays",
+                 "saves", "several", "short", "steps", "unfilled", "uses", "variadic", "view", "written")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
@@ -74,7 +74,7 @@ class Op:
         steps, uses = [], {}
         for argument, rule in rules.items():
             index = self.arguments.index(argument)
-            positions = [self._position(argument, need) for need in _parameters(rule)[1:]]
+            positions = [self._position(argument, need) for need in parameters(rule)[1:]]
             steps.append((index, rule, tuple(positions)))
             uses[index] = frozenset(positions)
         self.steps: tuple[Step, ...] = tuple(steps)
@@ -85,6 +85,8 @@ class Op:
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
         self.layout: Layout = layout or ("rows" if kind in ("linear", "operator") and not view else "kept")
+        # What the op is recorded as; for ops of `composed`.
+        self.composition: Callable[..., Any] | None = None
         Op.by_kernel.setdefault(kernel, self)
         # The op that is recorded where the result is written over the first operand: mostly this one.
         self.written: Op = self if written is None else self._changed(written)
@@ -138,7 +140,7 @@ def _called_as_ufunc(kernel: Callable[..., Any]) -> bool:
     return isinstance(kernel, np.ufunc) or "out" in (getattr(kernel, "__kwdefaults__", None) or ())
 
 
-def _parameters(function: Callable[..., Any]) -> list[str]:
+def parameters(function: Callable[..., Any]) -> list[str]:
     """Names of the positional parameters; from the code object where there is one, since that is quick."""
     code = getattr(function, "__code__", None)
     if code is None:
@@ -185,7 +187,7 @@ def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None 
     gradient as it stands, with its conjugates: for an op that is not holomorphic (abs), or written with adjoints.
     """
     if arguments is None:
-        arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(_parameters(kernel))
+        arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(parameters(kernel))
     return Op(name, kernel, arguments, rules, kind="elementwise", domain=domain, node=node, complex=complex,
               tensors=tensors, written=written)
 
@@ -199,7 +201,7 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
     `layout` is as for `operator`, but that of a view is 'kept'. `complex` is as for `elementwise`, but that of a view
     is 'real': a view only moves numbers.
     """
-    return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
+    return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
               variadic=variadic, domain=domain, tensors=tensors, layout=layout,
               complex=complex or ("real" if view else None), written=written)
 
@@ -216,7 +218,7 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
     `complex` is as for `elementwise`; for an op with several outputs the default is 'adjoint'.
     The rules of an op that is `unfilled` are given None for the outputs that no gradient came from, and may return it.
     """
-    return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
+    return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, complex=complex, domain=domain,
               unfilled=unfilled, layout=layout, written=written)
 
@@ -226,3 +228,16 @@ def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: s
     """An operator without a derivative: a comparison, a rounding to integers, a predicate."""
     names = arguments.split()
     return Op(name, kernel, arguments, {}, kind="constant", domain=domain, tensors=len(names), written=written)
+
+
+def composed(name: str, kernel: Callable[..., Any], composition: Callable[..., Any], *, tensors: int,
+             arguments: list[str] | None = None) -> Op:
+    """A quick kernel for what `composition` computes with other operators; only rules call such an op.
+
+    A kernel may look at the numbers, where a rule must not: it takes a short way that only some numbers allow, or one
+    that only arrays have. Recorded, the op is its composition, so it has no rules and leaves no node of its own.
+    """
+    arguments = parameters(kernel) if arguments is None else arguments
+    op = Op(name, kernel, " ".join(arguments), {}, kind="operator", tensors=tensors, layout="kept")
+    op.composition = composition
+    return op

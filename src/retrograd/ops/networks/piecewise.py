@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.networks import piecewise as kernels
-from ...kernels.networks.piecewise import hardswish_slope
 from ..choosing import choose
-from ..framework import backward_name, elementwise, operator
+from ..framework import backward_name, composed, elementwise, operator
 from ..joining import cat, split
 from .activation import sigmoid
 
@@ -33,12 +32,17 @@ def _hardsigmoid(g: Any, x: Any) -> Any:
     return choose(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, 0.0)
 
 
-def _hardswish(g: Any, x: Any) -> Any:
+def _slope(x: Any) -> Any:
     """What is not finite has a slope that is."""
-    if type(x) is np.ndarray:
-        return g * hardswish_slope(x)
     between = choose(np.logical_and(x > -3.0, x < 3.0), x, 0.0)
-    return choose(x <= -3.0, 0.0, choose(x < 3.0, g * (between / 3.0 + 0.5), g))
+    return choose(x <= -3.0, 0.0, choose(x < 3.0, between / 3.0 + 0.5, 1.0))
+
+
+hardswish_slope = composed("hardswish_slope", kernels.hardswish_slope, _slope, tensors=1)
+
+
+def _hardswish(g: Any, x: Any) -> Any:
+    return g * hardswish_slope(x)
 
 
 hardsigmoid = elementwise("hardsigmoid", kernels.hardsigmoid, domain="as given", x=_hardsigmoid)

@@ -36,6 +36,8 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
 
     With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented.
     """
+    if op.composition is not None:
+        return op.composition
     call = _calls.get((op, dunder))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
