@@ -42,7 +42,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
             return _mm(input, _t(weight))
         b = None if bias is None else bias._array
         if b is not None and b.dtype is x.dtype and b.shape == w.shape[:1]:
-            if local.thread.observer is not None or x.dtype.kind in "cb":
+            if local.thread.transform is not None or x.dtype.kind in "cb":
                 return accumulating.addmm(bias, input, _t(weight))
             return _layer(input, weight, bias)
     return _unusual(input, weight, bias)

@@ -131,7 +131,7 @@ def _turn(op: Op, x: Any, *options: Any) -> Any:
     """Give x the geometry of the view that `op` takes of it."""
     edge = edge_of(x) if local.thread.grad else None
     before = x._array
-    x._array = local.thread.run(op.kernel, before, *options)
+    x._array = op.run(before, *options)
     written(x)
     meta = meta_of(x)
     if meta.replay is None:
