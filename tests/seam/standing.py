@@ -1,7 +1,7 @@
 """What the scratch arrays share: how a transform is put on the seam, and what every array behind a tensor must answer.
 
-An array behind a tensor answers for its shape, its dtype and how it lies (`strides`, `flags`), and says which NumPy
-array stands for its memory (`base`), by which writes are counted. It is no NumPy array, and refuses to be made one.
+An array behind a tensor answers for its shape, its dtype and how it lies (`strides`, `flags`, `offset`), and says
+which NumPy array stands for its memory (`base`), by which writes are counted. It is no NumPy array, and refuses to be made one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from retrograd.kernels.layout import offset_of
 from retrograd.modes import Transform, local
 
 
@@ -46,6 +47,7 @@ class Foreign:
     strides = property(lambda self: self.like.strides)
     flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.like)
+    offset = property(lambda self: offset_of(self.like))
 
 
 def replaced(value: Any, replace: Callable[[Any], Any]) -> Any:

@@ -16,9 +16,10 @@ import numpy as np
 
 from ..kernels.shape import StrideError
 from ..modes import Transform, local
-from ..ops.basic import copy
-from ..ops.creation import new_full
+from ..ops.basic import call, copy, look
+from ..ops.creation import new_full, random_like
 from ..ops.framework import Op
+from ..ops.networks.normalization import blend
 from ..tensors.state.base import TensorBase
 from .profiler_functions import unwatch, watch
 from .profiler_report import EventList, FunctionEvent
@@ -27,6 +28,8 @@ _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
 # Where PyTorch's profiler shows an operator under another name than its own.
 _SHOWN = {"to": "_to_copy"}
+# What no op of PyTorch's stands for, or the functions that make constants show themselves.
+_UNSHOWN = {blend, call, look, new_full, random_like}
 
 
 class Event:
@@ -96,8 +99,7 @@ class Recording:
 
     def run(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Stand on the seam: let the call of an op be made, by what stood there before, and note how long it took."""
-        if op is new_full or (op is copy and not self.thread.grad):
-            # A function that makes a constant shows itself; and PyTorch takes a first gradient as it is.
+        if op in _UNSHOWN or (op is copy and not self.thread.grad):   # PyTorch takes a first gradient as it is
             return call(*args) if self.under is None else self.under(op, call, args, write)
         name = _SHOWN.get(op.name, op.name)
         if write and not name.endswith("_"):

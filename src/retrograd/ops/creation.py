@@ -56,6 +56,8 @@ def random_beside(name: str, overload: int) -> Op:
                      y=_nothing)
 
 
+# Random numbers beside a tensor, not in its place.
+random_like = operator("random_like", drawn, tensors=1, layout="kept")
 uniform, normal, exponential, geometric, log_normal, cauchy = map(
     random_fill, ("uniform", "normal", "exponential", "geometric", "log_normal", "cauchy"))
 random_between, random_below, random = (random_fill("random", overload) for overload in range(3))

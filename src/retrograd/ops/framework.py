@@ -138,11 +138,15 @@ class Op:
 
     def write(self, into: Callable[..., Any], *args: Any) -> None:
         """Call `into(*args)`, which writes the op's result over the array `args[0]`; or have the transform do it."""
-        thread = local.thread
-        if thread.transform is None:
-            thread.run(into, *args)
+        transform = local.thread.transform
+        if transform is None:
+            local.thread.run(into, *args)
         else:
-            thread.transform(self, partial(thread.run, into), args, True)
+            transform(self, partial(_quietly, into), args, True)
+
+
+def _quietly(kernel: Callable[..., Any], *args: Any) -> Any:
+    return local.thread.run(kernel, *args)
 
 
 def _called_as_ufunc(kernel: Callable[..., Any]) -> bool:
@@ -211,7 +215,7 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, holomorphic: bool = True,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
-             **rules: Rule) -> Op:
+             variadic: bool = False, **rules: Rule) -> Op:
     """Any other operator: neither elementwise nor linear in all its arguments at once.
 
     `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
@@ -221,7 +225,7 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
     """
     return Op(name, kernel, " ".join(_parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, holomorphic=holomorphic, domain=domain,
-              unfilled=unfilled, layout=layout)
+              unfilled=unfilled, layout=layout, variadic=variadic)
 
 
 def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given") -> Op:

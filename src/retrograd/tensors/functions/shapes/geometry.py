@@ -13,7 +13,7 @@ import numpy as np
 
 from ....dtypes import DIFFERENTIABLE
 from ....graph.versions import next_number
-from ....kernels.layout import address, empty_strided as _empty_strided, owner_of, steps
+from ....kernels.layout import empty_strided as _empty_strided, offset_of, owner_of, steps
 from ....modes import local
 from ....ops import shape as ops
 from ....ops.framework import Op
@@ -54,7 +54,7 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
             raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
                             f"{type(value).__name__}")
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
-    own = (address(array) - address(owner := owner_of(array))) // array.itemsize
+    own, owner = offset_of(array), owner_of(array)
     start = own if offset is None else int(offset)
     if len(sizes) != len(strides):
         raise RuntimeError("mismatch in length of strides and shape. There are "
