@@ -21,8 +21,9 @@ def either(name: str, condition: Callable[..., Any], first: Callable[..., Any], 
            floats: int, tensors: int | None = None) -> Op:
     """`first` if the condition, a bool of no dimensions, holds, and `second` if not, all of the same arguments.
 
-    Arrays go one way. What is recorded goes both, and one result is chosen; the way that does not count is given ones
-    for its first arguments, so many as are `floats`, and has finite derivatives there.
+    If the condition stands for something else than a bool, such as one for each sample of a batch, both are computed
+    and one result is chosen. The way not taken gets ones instead of the first arguments, so many as are `floats`, so
+    that its derivatives are finite.
     """
 
     def kernel(*args: Any) -> Any:
@@ -30,6 +31,9 @@ def either(name: str, condition: Callable[..., Any], first: Callable[..., Any], 
 
     def composition(*args: Any) -> Any:
         holds, rest = condition(*args), args[floats:]
+        array = getattr(holds, "_array", holds)              # what is behind a tensor
+        if type(array) is np.ndarray:
+            return (first if array else second)(*args)
         results = [way(*[np.where(holds, *pair) for pair in pairs], *rest) for way, pairs in (
             (first, [(x, 1.0) for x in args[:floats]]), (second, [(1.0, x) for x in args[:floats]]))]
         return np.where(holds, *results)

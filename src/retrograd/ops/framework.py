@@ -6,15 +6,22 @@ gradient names is not kept alive. Names become positions here, once, at import; 
 
 An `Op` is called as a ufunc is: an argument whose type defines `__op__` takes the call over (a Tensor records),
 otherwise the kernel runs. So this module must not know Tensor, nodes or the engine.
+
+**The seam.** Whoever has arrays and wants the op's results calls `Op.run`; whoever wants them written over an array
+calls `Op.write`. Both hand the call to the thread's transform if one is on. The recorded calls on the hot path have
+the same test written out. So a kernel meets NumPy arrays only, and a transform sees every call with its op.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+
+from ..modes import local
 
 Rule = Callable[..., Any]
 # What an op computes in: given the common type of its operands and the type of each, the type, or an exception.
@@ -133,7 +140,34 @@ class Op:
                 hook = getattr(kind, "__op__", None)
                 if hook is not None:
                     return hook(self, args)
+                if operand is not None and local.thread.transform is not None:
+                    return self.run(*args)
         return self.kernel(*args)
+
+    def run(self, *args: Any) -> Any:
+        """The op's results for arrays and options, of which the transform that is on decides."""
+        transform = local.thread.transform
+        return self.compute(*args) if transform is None else transform(self, self.compute, args, False)
+
+    def compute(self, *args: Any) -> Any:
+        """The results for NumPy arrays: what the kernel returns, as arrays (no NumPy scalars) in the op's layout."""
+        results = local.thread.run(self.kernel, *args)
+        order = "C" if self.layout == "rows" else None
+        if self.outputs == ("out",):
+            return np.asarray(results, order=order)
+        return tuple([np.asarray(result, order=order) for result in results])
+
+    def write(self, into: Callable[..., Any], *args: Any) -> None:
+        """Call `into(*args)`, which writes the op's result over the array `args[0]`; or have the transform do it."""
+        transform = local.thread.transform
+        if transform is None:
+            local.thread.run(into, *args)
+        else:
+            transform(self, partial(_quietly, into), args, True)
+
+
+def _quietly(kernel: Callable[..., Any], *args: Any) -> Any:
+    return local.thread.run(kernel, *args)
 
 
 def _called_as_ufunc(kernel: Callable[..., Any]) -> bool:
@@ -209,7 +243,7 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
 def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
-             written: Written | None = None, **rules: Rule) -> Op:
+             variadic: bool = False, written: Written | None = None, **rules: Rule) -> Op:
     """Any other operator: neither elementwise nor linear in all its arguments at once.
 
     `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
@@ -220,7 +254,7 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
     """
     return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, complex=complex, domain=domain,
-              unfilled=unfilled, layout=layout, written=written)
+              unfilled=unfilled, layout=layout, variadic=variadic, written=written)
 
 
 def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given",

@@ -73,7 +73,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             array = common(op, (input,))[0]
         thread = local.thread
         try:
-            out = thread.run(kernel, array, out=...)
+            out = thread.run(kernel, array, out=...) if thread.transform is None else op.run(array)
         except TypeError as error:
             raise explained(op, (input,), error) from None
         result = _new(tensor)
@@ -132,7 +132,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             return promoting(input, other)
         thread = local.thread
         try:
-            out = thread.run(kernel, a, b, out=...)
+            out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
         except (TypeError, ValueError) as error:
             raise explained(op, (input, other), error) from None
         result = _new(tensor)
@@ -197,11 +197,14 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         if differentiable and thread.grad:
             edge = x._edge if x._meta is None else edge_of(x)
         try:
-            out = thread.run(kernel, array, *options)
+            if thread.transform is not None:
+                out = op.run(array, *options)
+            else:
+                out = thread.run(kernel, array, *options)
+                if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
+                    out = np.asarray(out, order="C" if row_major else None)
         except (TypeError, ValueError) as error:
             raise explained(op, (x,), error) from None
-        if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
-            out = np.asarray(out, order="C" if row_major else None)
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
@@ -241,6 +244,7 @@ def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
+    order = "C" if op.layout == "rows" else None
     promote, recordable = op.domain != "as given", bool(op.steps)
 
     def call(*args: Any) -> Any:
@@ -257,10 +261,11 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
             edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
-            if variadic:
-                out = thread.run(kernel, arrays, *args[1:])
+            given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
+            if single and thread.transform is None:
+                out = np.asarray(thread.run(kernel, *given), order=order)
             else:
-                out = thread.run(kernel, *arrays, *args[arity:])
+                out = op.run(*given)
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
         if single:
@@ -273,7 +278,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensor over the one output of a general op."""
     result = _new(Results.tensor)
-    result._array = out = np.asarray(out, order="C" if op.layout == "rows" else None)
+    result._array = out
     result._meta, result._edge, dtype = None, None, out.dtype
     if any(edges) and (dtype is F32 or dtype is F64 or dtype in DIFFERENTIABLE):
         result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
@@ -291,7 +296,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
 
 def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensors over the several outputs of a general op; those past `op.differentiable` are constants."""
-    results = tuple([plain(np.asarray(out, order="C" if op.layout == "rows" else None)) for out in outs])
+    results = tuple([plain(out) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges):
         node = new_node(op, operands, arrays, edges, args, results)

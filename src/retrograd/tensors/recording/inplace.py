@@ -120,23 +120,22 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
     check_writable(x, recording)
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
     recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
-    _check_overlaps(op, operands)
+    _check_overlaps(op, x._array, [None if o is None else o._array for o in operands])
     arrays = _promoted(op, operands)
     target, options = x._array, args[op.arity - 1:]
     out, node, after = None, None, False
+    transform = thread.transform
     try:
-        if into is None:
+        if into is None and transform is None:
             out = thread.run(op.kernel, *arrays, *options)
             _check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
         versions.writing(target)
-        if not target.flags.writeable:
-            _write_unlocked(op, target, arrays[1:], options, out, into)
-        elif into is None:
-            np.copyto(target, out, casting="unsafe")  # type: ignore[arg-type]
+        if transform is None:
+            _put(op, target, arrays, options, out, into)
         else:
-            thread.run(into, *arrays, *options)
+            transform(op, partial(_over, op, into), (target, *arrays, *options), True)
     except (TypeError, ValueError) as error:
         raise explained(op, operands, error) from None
     written(x)
@@ -150,9 +149,10 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
     """The usual write, of equal dtypes, that autograd need not follow. False, and nothing done, for others."""
-    if type(x) is not Results.tensor:
+    thread = local.thread
+    if type(x) is not Results.tensor or thread.transform is not None:
         return False
-    target, meta, thread = x._array, x._meta, local.thread
+    target, meta = x._array, x._meta
     dtype, run = target.dtype, thread.run
     unusual = dtype is not F32 and dtype is not F64 and not (dtype is I64 and op.domain in _TYPE_KEPT)
     if unusual or not target.flags.writeable or (thread.grad and requires(x)) or (meta is not None and meta.inference):
@@ -191,6 +191,27 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     return True
 
 
+def _over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
+    """What a write does beyond the seam, with NumPy arrays only: compute the op, and write the result over `target`."""
+    arrays, options, out = [*args[: op.arity]], args[op.arity:], None
+    _check_overlaps(op, target, arrays)
+    if into is None:
+        out = local.thread.run(op.kernel, *args)
+        _check_result(out, target)
+    _put(op, target, arrays, options, out, into)
+
+
+def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, out: Any,
+         into: Callable[..., Any] | None) -> None:
+    """Write a result over memory, or have the kernel `into` write it."""
+    if not target.flags.writeable:
+        _write_unlocked(op, target, arrays[1:], options, out, into)
+    elif into is None:
+        np.copyto(target, out, casting="unsafe")
+    else:
+        local.thread.run(into, *arrays, *options)
+
+
 def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
                     into: Callable[..., Any] | None) -> None:
     """As `write` does, over a view that is read-only because elements of it, or of what it is a view of, coincide."""
@@ -206,12 +227,12 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
         np.copyto(target, out, casting="unsafe")
 
 
-def _check_overlaps(op: Op, operands: list[Any]) -> None:
+def _check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
     """Refuse an operator that would read, element by element, what it writes."""
     if op.kind in ("elementwise", "linear") and op.name != "fill" and op.indices_at is None:
-        for other in operands[1:]:
+        for other in arrays[1:]:
             if other is not None:
-                refuse_overlap(operands[0]._array, other._array)
+                refuse_overlap(target, other)
 
 
 def _promoted(op: Op, operands: list[Any]) -> list[Any]:
@@ -251,12 +272,17 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
             # where hooks are to see what is saved, which are told after the write.
             # Where there is no element, NumPy sees no memory to share; but the write is counted all the same.
             lost = (index == 0 or after or local.thread.watchers) and (
-                not target.size or np.may_share_memory(arrays[index], target))
-            kept[index] = arrays[index].copy() if lost else arrays[index]
+                not target.size or _may_share_memory(arrays[index], target))
+            kept[index] = clone.run(arrays[index], "C") if lost else arrays[index]
     node = new_node(op, operands, kept, edges, (target, *args), operands[:1])
     node.shape, node.dtype = target.shape, target.dtype
     look_after_converted(node, operands, arrays, 1)      # the first is written over, and was copied
     return node, after
+
+
+def _may_share_memory(a: Any, b: Any) -> bool:
+    """Whether a write to one may change the other: of arrays that are not NumPy's nobody knows."""
+    return type(a) is not np.ndarray or type(b) is not np.ndarray or np.may_share_memory(a, b)
 
 
 def rebase(x: Any, node: Any) -> None:

@@ -27,7 +27,7 @@ def after_view(op: Op, view: Op, *options: Any) -> Callable[[Any, Any, Any], Any
 
     def call(x: Any, y: Any, z: Any) -> Any:
         thread = local.thread
-        if thread.observer is not None:
+        if thread.transform is not None:
             return then(x, y, first(z), *options)
         a, b, c = x._array, y._array, shown(z._array)
         out = thread.run(kernel, a, b, c, *options)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ....dtypes import legacy
 from ....kernels.networks import piecewise as kernels
+from ....ops.creation import random_like
 from ....ops.networks import piecewise as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor, filling, number
@@ -114,7 +115,9 @@ def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) 
     limits = float(lower), float(upper)
     if not training:
         return limits
-    return plain(kernels.rrelu_noise(twister_of("rrelu", generator), input._array, *limits)), *limits
+    stream = twister_of("rrelu", generator)
+    noise = random_like.run(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
+    return plain(noise), *limits
 
 
 class PiecewiseMethods:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....dtypes import DIFFERENTIABLE
 from ....graph.versions import next_number
-from ....kernels.layout import address, empty_strided as _empty_strided, owner_of, steps
+from ....kernels.layout import empty_strided as _empty_strided, offset_of, owner_of, steps
 from ....modes import local
 from ....ops import shape as ops
 from ....ops.framework import Op
@@ -55,7 +55,7 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
             raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
                             f"{type(value).__name__}")
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
-    own = (address(array) - address(owner := owner_of(array))) // array.itemsize
+    own, owner = offset_of(array), owner_of(array)
     start = own if offset is None else int(offset)
     if len(sizes) != len(strides):
         raise RuntimeError("mismatch in length of strides and shape. There are "
@@ -132,7 +132,7 @@ def _turn(op: Op, x: Any, *options: Any) -> Any:
     """Give x the geometry of the view that `op` takes of it."""
     op, edge = op.written, edge_of(x) if local.thread.grad else None
     before = x._array
-    x._array = local.thread.run(op.kernel, before, *options)
+    x._array = op.run(before, *options)
     written(x)
     meta = meta_of(x)
     if meta.replay is None:
