@@ -35,6 +35,9 @@ Complex = Literal["holomorphic", "real", "adjoint"]
 # rules by the argument.
 Written = Mapping[str, Any]
 
+# What a kernel takes as it is.
+_COMPUTED_WITH = frozenset((np.ndarray, float, int, bool, type(None)))
+
 
 class Save(NamedTuple):
     """One thing that a node may keep: `kind` is 'input', 'out', 'shape', 'dtype' or 'static'; `place` says which."""
@@ -136,11 +139,11 @@ class Op:
         operands = args[0] if self.variadic else args[: self.arity]
         for operand in operands:
             kind = type(operand)
-            if kind is not np.ndarray:                      # which has none, and is the usual one
+            if kind not in _COMPUTED_WITH:
                 hook = getattr(kind, "__op__", None)
                 if hook is not None:
                     return hook(self, args)
-                if operand is not None and local.thread.transform is not None:
+                if local.thread.transform is not None:
                     return self.run(*args)
         return self.kernel(*args)
 
