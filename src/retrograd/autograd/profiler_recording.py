@@ -1,34 +1,35 @@
 """How a profile learns what runs in its thread. Must not know what is shown of it.
 
-While a profile is open it stands where kernels are called (`ThreadState.run`), it is the observer that the engine tells
-of nodes, and the functions of `profiler_functions` tell it of themselves. While none is open, nothing of this is in
-place: nothing is asked, and nothing is paid.
+While a profile is open it stands on the seam (`ThreadState.transform`), where it is told of every call of an op; it is
+the observer that the engine tells of nodes; and the functions of `profiler_functions` tell it of themselves. While no
+profile is open, nothing of this is in place, and nothing is paid.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from time import perf_counter_ns
-from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from ..kernels.shape import StrideError
-from ..modes import local
+from ..modes import Transform, local
+from ..ops.basic import call, copy, look
+from ..ops.creation import new_full, random_like
 from ..ops.framework import Op
-from ..tensors.recording import inplace
+from ..ops.networks.normalization import blend
 from ..tensors.state.base import TensorBase
 from .profiler_functions import unwatch, watch
 from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
-_WRITES: tuple[CodeType, ...] = (inplace.write.__code__, inplace._write_unrecorded.__code__)
 # Where PyTorch's profiler shows an operator under another name than its own.
 _SHOWN = {"to": "_to_copy"}
+# What no op of PyTorch's stands for, or the functions that make constants show themselves.
+_UNSHOWN = {blend, call, look, new_full, random_like}
 
 
 class Event:
@@ -53,7 +54,8 @@ class Recording:
         thread = self.thread
         self.outer: Recording | None = thread.observer
         watch()
-        thread.observer, thread.run = self, self.run
+        self.under: Transform | None = thread.transform if self.outer is None else self.outer.under
+        thread.observer, thread.transform = self, self.run
 
     def stop(self) -> None:
         """Leave the thread as it was, and end the calls that have not returned."""
@@ -65,7 +67,7 @@ class Recording:
             while inner.outer is not self:
                 inner = inner.outer
             inner.outer = self.outer
-        thread.run = thread.plain if thread.observer is None else thread.observer.run
+        thread.transform = self.under if thread.observer is None else thread.observer.run
         unwatch()
         while self.open:
             self.leave(self.open[-1])
@@ -95,18 +97,16 @@ class Recording:
 
     # What it is told
 
-    def run(self, kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a kernel. Whoever asks for it knows the operator as `op`; the kernel may belong to several."""
-        caller = sys._getframe(1)
-        op = caller.f_locals.get("op") or Op.by_kernel.get(kernel)
-        if type(op) is not Op:
-            return self.thread.plain(kernel, *args, **kwargs)
+    def run(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        """Stand on the seam: let the call of an op be made, by what stood there before, and note how long it took."""
+        if op in _UNSHOWN or (op is copy and not self.thread.grad):   # PyTorch takes a first gradient as it is
+            return call(*args) if self.under is None else self.under(op, call, args, write)
         name = _SHOWN.get(op.name, op.name)
-        if caller.f_code in _WRITES and not name.endswith("_"):
+        if write and not name.endswith("_"):
             name += "_"
-        event = self.enter(f"aten::{name}", self.shapes_of(args))
+        event = self.enter(f"aten::{name}", self.shapes_of(args[1:] if write else args))
         try:
-            return self.thread.plain(kernel, *args, **kwargs)
+            return call(*args) if self.under is None else self.under(op, call, args, write)
         except StrideError:
             self.events.pop()                           # `reshape` tries whether a view is possible
             raise

@@ -41,8 +41,8 @@ class Recorder(Protocol):
     def array(self, value: Any) -> np.ndarray[Any, Any]:
         """The numbers of a value."""
 
-    def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A gradient of zeros."""
+    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A gradient of zeros, of the sort of another value of the pass."""
 
 
 class Pass:
@@ -136,9 +136,9 @@ class Pass:
         elif self.recorder is not None:
             buffers[edge] = held + cotangent
         elif edge in self.owned and held.dtype == cotangent.dtype:
-            local.thread.quiet.run(np.add, held, cotangent, held)
+            local.thread.run(np.add, held, cotangent, held)
         else:
-            buffers[edge] = total = local.thread.quiet.run(np.add, held, cotangent)
+            buffers[edge] = total = local.thread.run(np.add, held, cotangent)
             if type(total) is np.ndarray:
                 self.owned.add(edge)
 
@@ -312,7 +312,7 @@ class Pass:
             run = _call
         if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
-        conjugate = not node.several and node.dtype.kind == "c" and node.holomorphic
+        conjugate = node.conjugates and node.dtype.kind == "c"
         if conjugate:
             cotangent = np.conj(cotangent)
         if node.op.variadic:
@@ -355,9 +355,13 @@ class Pass:
 
     def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
         """Zeros for the outputs that no gradient came from."""
-        zeros = np.zeros if self.recorder is None else self.recorder.zeros
-        return [zeros(shape, dtype) if g is None else g
+        given = next(g for g in cotangents if g is not None)
+        return [self.zeros(given, shape, dtype) if g is None else g
                 for g, shape, dtype in zip(cotangents, node.shape, node.dtype, strict=True)]
+
+    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A gradient of zeros, of the sort of another value of this pass."""
+        return np.zeros(shape, dtype) if self.recorder is None else self.recorder.zeros(beside, shape, dtype)
 
     def _delivered(self, edges: Iterable[Any]) -> None:
         """Note that these edges have given all they will; a leaf with nothing more due accumulates now."""

@@ -78,7 +78,7 @@ class Node:
     # A node of the op table is run by its steps; a node that has none defines `apply`.
     steps: ClassVar[tuple[Step, ...] | None] = None
     saves: ClassVar[list[Save]] = []
-    holomorphic: ClassVar[bool] = True
+    conjugates: ClassVar[bool] = False     # whether complex gradients are conjugated before and after its rules
     runs_always: ClassVar[bool] = False    # also where no gradient reached it: what a user wrote does
     outputs: Any = 1                       # their number; nodes of several have a slot for it
     namespace: ClassVar[str] = ""          # what stands before the name of a node that PyTorch's engine defines
@@ -337,7 +337,7 @@ def node_class(op: Op) -> type[OpNode]:
     return type(op.node_name, (OpNode,), {
         "__slots__": ("outputs",) if op.several else (), "__module__": "torch.autograd",
         "__doc__": f"The backward of `{op.name}`.", "op": op, "steps": op.steps, "saves": op.saves,
-        "holomorphic": op.holomorphic})
+        "conjugates": op.complex == "holomorphic"})
 
 
 @cache

@@ -35,6 +35,14 @@ def address(array: Array) -> int:
     return start
 
 
+def offset_of(array: Any) -> int:
+    """How many elements lie between the start of the memory and the first element. An array of another kind says it."""
+    if not isinstance(array, np.ndarray):
+        offset: int = array.offset
+        return offset
+    return (address(array) - address(owner_of(array))) // array.itemsize
+
+
 def steps(array: Array) -> Shape:
     """The strides of an array, in elements."""
     return tuple([stride // array.itemsize for stride in array.strides])

@@ -108,3 +108,9 @@ def centred_sum(g: Any, x: Any, mean: Any) -> Any:
     if not length:
         return sums(g, axes, x - mean).reshape(-1).astype(final, copy=False)
     return runs_sum(g, x, mean, np.ones_like(mean), axes, length).reshape(-1).astype(final)
+
+
+def blend(running: Any, found: Any, momentum: float, scale: float) -> None:
+    """Move a running statistic towards `scale` times what a batch has, in place."""
+    found = found * found.dtype.type(scale)
+    running[...] = (momentum * found + (1.0 - momentum) * running.astype(found.dtype, copy=False)).astype(running.dtype)

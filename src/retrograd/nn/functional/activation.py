@@ -47,15 +47,15 @@ __all__ = [
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
-def _pair(op: Op, inplace_op: Op | None = None) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _pair(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """An operator as a function, and as one that writes over its argument."""
-    return recorded(op), written_over(inplace_op or op)
+    return recorded(op), written_over(op)
 
 
 _relu, relu_ = _pair(elementary.relu)
-_leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu, ops.leaky_relu_inplace)
-_elu, _elu_ = _pair(ops.elu, ops.elu_inplace)
-_celu, _celu_ = _pair(ops.celu, ops.celu_inplace)
+_leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu)
+_elu, _elu_ = _pair(ops.elu)
+_celu, _celu_ = _pair(ops.celu)
 _silu, _silu_ = _pair(ops.silu)
 _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)

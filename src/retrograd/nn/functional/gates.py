@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...errors import warn
 from ...kernels.random.distributions import exponential
+from ...ops.creation import full_beside
 from ...ops.networks import piecewise as ops
 from ...tensors.arguments.dims import array_of, axis_of
 from ...tensors.arguments.generator import twister_of
@@ -95,5 +94,5 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     if not hard:
         return soft
     index = soft.max(dim, keepdim=True)[1]
-    one_hot = plain(np.zeros(array.shape, array.dtype)).scatter_(dim, index, 1.0)
+    one_hot = plain(full_beside(soft._array, array.shape, array.dtype, 0)).scatter_(dim, index, 1.0)
     return one_hot - soft.detach() + soft

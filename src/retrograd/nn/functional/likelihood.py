@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
+from ...ops.basic import check_values
 from ...tensors.arguments.options import check_tensor
 from .activation import logsigmoid
 from .loss import reduced
@@ -65,8 +66,7 @@ def _variances(input: Any, var: Any) -> Any:
         if var < 0:
             raise ValueError("var has negative entry/entries")
         return var * input.new_ones(input.shape)
-    if bool((var < 0).any()):
-        raise ValueError("var has negative entry/entries")
+    check_values(var._array, _check_not_negative)
     if var.size() == input.size():
         return var
     shape, given = tuple(input.shape), tuple(var.shape)
@@ -75,6 +75,11 @@ def _variances(input: Any, var: Any) -> Any:
     if len(shape) != len(given) or sum(have for want, have in zip(shape, given) if want != have) != 1:
         raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input {list(shape)}")
     return var
+
+
+def _check_not_negative(var: Any) -> None:
+    if (var < 0).any():
+        raise ValueError("var has negative entry/entries")
 
 
 def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,

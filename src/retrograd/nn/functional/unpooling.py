@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.random.distributions import uniform
+from ...ops.basic import check_values
 from ...ops.images import pooling as ops
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor
@@ -61,9 +62,13 @@ def _check_places(input: Any, indices: Any, to: Any, dims: int) -> None:
                            f"indices tensor with shape: {[*at.shape]}")
     if x.size:
         check_type(f"max_unpool{dims}d", x, "f")
-    wrong = at[(at < 0) | (at >= math.prod(to))]
-    if wrong.size:
-        raise RuntimeError(f"Found an invalid max index: {wrong[0]} (output volumes are of size {shown(to)})")
+
+    def test(at: Any) -> None:
+        wrong = at[(at < 0) | (at >= math.prod(to))]
+        if wrong.size:
+            raise RuntimeError(f"Found an invalid max index: {wrong[0]} (output volumes are of size {shown(to)})")
+
+    check_values(at, test)
 
 
 def _max_unpool(dims: int) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import losses as kernels
 from ..choosing import choose
-from ..framework import linear, operator
+from ..framework import composed, linear, operator
 from .activation import sigmoid
 
 
@@ -31,11 +31,16 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", x=_squared,
                     y=lambda g, x, y, reduction: -_squared(g, x, y, reduction))
 
 
-def _bounded(off: Any, limit: Any) -> Any:
+def _limited(off: Any, limit: Any) -> Any:
+    return limited(off, -limit, limit)
+
+
+def _flat_beyond(off: Any, limit: Any) -> Any:
     """The difference, but of at most this size, from which on it is flat."""
-    if type(off) is np.ndarray:
-        return limited(off, -limit, limit)
     return choose(np.abs(off) < limit, off, np.sign(off) * limit)
+
+
+_bounded = composed("clamp", _limited, _flat_beyond, tensors=1)
 
 
 def _smooth(g: Any, x: Any, y: Any, reduction: Any, beta: Any) -> Any:

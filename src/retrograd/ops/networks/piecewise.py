@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.networks import piecewise as kernels
-from ...kernels.networks.piecewise import hardswish_slope
 from ..choosing import choose
-from ..framework import backward_name, elementwise, operator
+from ..framework import backward_name, composed, elementwise, operator
 from ..joining import cat, split
 from .activation import sigmoid
 
@@ -33,12 +32,17 @@ def _hardsigmoid(g: Any, x: Any) -> Any:
     return choose(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, 0.0)
 
 
-def _hardswish(g: Any, x: Any) -> Any:
+def _slope(x: Any) -> Any:
     """What is not finite has a slope that is."""
-    if type(x) is np.ndarray:
-        return g * hardswish_slope(x)
     between = choose(np.logical_and(x > -3.0, x < 3.0), x, 0.0)
-    return choose(x <= -3.0, 0.0, choose(x < 3.0, g * (between / 3.0 + 0.5), g))
+    return choose(x <= -3.0, 0.0, choose(x < 3.0, between / 3.0 + 0.5, 1.0))
+
+
+hardswish_slope = composed("hardswish_slope", kernels.hardswish_slope, _slope, tensors=1)
+
+
+def _hardswish(g: Any, x: Any) -> Any:
+    return g * hardswish_slope(x)
 
 
 hardsigmoid = elementwise("hardsigmoid", kernels.hardsigmoid, domain="as given", x=_hardsigmoid)
@@ -49,9 +53,8 @@ def _above(g: Any, x: Any, threshold: Any) -> Any:
     return choose(x <= threshold, 0.0, g)
 
 
-threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above)
-threshold_inplace = elementwise("threshold", kernels.threshold, domain="as given", tensors=1,
-                              node=backward_name("threshold", 1), x=_above)
+threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above,
+                        written={"node": backward_name("threshold", 1)})
 
 
 def _glu(g: Any, x: Any, dim: Any) -> Any:
@@ -79,12 +82,9 @@ def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
     return g * noise if upper - lower > 1e-6 else _even(g, x, lower, upper)
 
 
-rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped)
-# The result has the sign of x, and serves in its place where it is written over that.
-rrelu_inplace = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2,
-                          node=backward_name("rrelu_with_noise", 1),
-                          x=lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper))
-rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even)
-rrelu_even_inplace = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1,
-                               node=backward_name("rrelu_with_noise", 1),
-                               x=lambda g, out, lower, upper: _even(g, out, lower, upper))
+# The result has the sign of x, and stands for x where it is written over x.
+rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped, written={
+    "node": backward_name("rrelu_with_noise", 1),
+    "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})
+rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even, written={
+    "node": backward_name("rrelu_with_noise", 1), "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})

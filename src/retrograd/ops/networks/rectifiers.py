@@ -12,10 +12,10 @@ import numpy as np
 
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import rectifiers as kernels
-from ...kernels.special.normal import twice_ndtr
+from ...kernels.special import normal
 from ..choosing import choose
 from ..elementwise.elementary import erf
-from ..framework import backward_name, elementwise
+from ..framework import backward_name, composed, elementwise
 from .activation import sigmoid
 
 
@@ -35,10 +35,8 @@ def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
     return _leaky(g, out, negative_slope)
 
 
-leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky)
-leaky_relu_inplace = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1,
-                               node=backward_name("leaky_relu", 1),
-                               x=_leaky_of_result)
+leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky,
+                         written={"node": backward_name("leaky_relu", 1), "x": _leaky_of_result})
 
 
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -55,12 +53,10 @@ def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -
     return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
 
 
-elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu)
-elu_inplace = elementwise("elu", kernels.elu, domain="as given", tensors=1, node=backward_name("elu", 1),
-                        x=_elu_of_result)
-celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu)
-celu_inplace = elementwise("celu", kernels.elu, domain="as given", tensors=1, node=backward_name("celu", 1),
-                         x=_elu_of_result)
+elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu,
+                  written={"node": backward_name("elu", 1), "x": _elu_of_result})
+celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu,
+                   written={"node": backward_name("celu", 1), "x": _elu_of_result})
 
 
 def _silu(g: Any, x: Any) -> Any:
@@ -77,11 +73,17 @@ silu = elementwise("silu", kernels.silu, domain="as given", x=_silu)
 mish = elementwise("mish", kernels.mish, domain="as given", x=_mish)
 
 
+def _at_most(x: Any, limit: Any) -> Any:
+    return limited(x, -math.inf, limit)
+
+
+at_most = composed("minimum", _at_most, lambda x, limit: choose(x >= limit, limit, x), tensors=1)
+
+
 def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
     """Straight beyond the threshold; the slope's own slope is 0 at the threshold, too."""
     t = x if beta == 1.0 else x * beta
-    below = limited(t, -math.inf, threshold) if type(t) is np.ndarray else choose(t >= threshold, threshold, t)
-    return choose(t > threshold, g, g * sigmoid(below))
+    return choose(t > threshold, g, g * sigmoid(at_most(t, threshold)))
 
 
 softplus = elementwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
@@ -105,9 +107,11 @@ def _gelu_tanh(g: Any, x: Any) -> Any:
 gelu_tanh = elementwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh)
 
 
+twice_ndtr = composed("twice_ndtr", normal.twice_ndtr, lambda x: 1.0 + erf(x * math.sqrt(0.5)), tensors=1)
+
+
 def _gelu(g: Any, x: Any) -> Any:
-    twice = twice_ndtr(x) if type(x) is np.ndarray else 1.0 + erf(x * math.sqrt(0.5))
-    return g * (0.5 * twice + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
+    return g * (0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
 
 
 gelu = elementwise("gelu", kernels.gelu, domain="as given", x=_gelu)

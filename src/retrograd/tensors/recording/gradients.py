@@ -17,12 +17,13 @@ from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...graph.anomaly import CheckedPass
 from ...graph.engine import Pass
 from ...graph.hooks import Users
-from ...graph.node import AccumulateGrad, GradientEdge, edge_at
+from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
 from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import writing, written
 from ...kernels.layout import dense, steps
 from ...modes import local
 from ...ops.basic import cast, copy
+from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
 from ..state.base import TensorBase, edge_of, plain, requires, with_edge
@@ -59,9 +60,9 @@ class TensorRecorder:
         array: np.ndarray[Any, Any] = value._array
         return array
 
-    def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A constant tensor of zeros."""
-        return plain(np.zeros(shape, dtype))
+    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A constant tensor of zeros, over an array of the sort that `beside` has."""
+        return plain(full_beside(beside._array, shape, dtype, 0))
 
 
 RECORDER = TensorRecorder()
@@ -91,8 +92,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
-    # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
-    recorder = RECORDER if create_graph or thread.observer is not None else None
+    # If something stands on the seam, the rules compute with tensors, so that each op of theirs passes the seam.
+    recorder = RECORDER if create_graph or thread.transform is not None else None
     faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
     if recorder is None:
         starts = [(edge, tensor._array) for edge, tensor in starts]
@@ -164,6 +165,8 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
         if dtype.kind == "c":
             raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
                                f"{torch_dtype.of[dtype]}")
+        if local.thread.transform is not None and not isinstance(value, (Node, Output)):
+            return plain(full_beside(value, shape, dtype, 1))
         return plain(np.ones(shape, dtype) if shape else np.array(1, dtype))    # the same; np.ones takes 0.6 us
     if not isinstance(cotangent, TensorBase):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
@@ -189,7 +192,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
     if g is not None and leaf._edge is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after what "
                            f"is now differentiated was computed from it; its grad_fn is {leaf._edge.node.name()}.")
-    if recorder is not None and not local.thread.grad:    # a profiled pass: tensors, but nothing is recorded
+    if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but nothing is recorded
         g, recorder = None if g is None else g._array, None
     if g is not None and (meta.leaf or requires(leaf)):
         with _accumulation:
@@ -197,7 +200,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
             if recorder is not None:
                 meta.grad = _copy(g, _order(leaf._array)) if held is None else held + g
             elif held is None:
-                meta.grad = plain(g if own and leaf._array.flags.c_contiguous else copy.kernel(g, _order(leaf._array)))
+                meta.grad = plain(g if own and leaf._array.flags.c_contiguous else copy.run(g, _order(leaf._array)))
             else:
                 _add(held, g)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
@@ -211,7 +214,7 @@ def _order(like: np.ndarray[Any, Any]) -> Any:
 
 def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
     """Add to a gradient in place. Raises RuntimeError where it cannot be written to."""
-    if held._meta is None:
+    if held._meta is None and local.thread.transform is None:
         try:
             writing(held._array)
             np.add(held._array, g, out=held._array, casting="unsafe")

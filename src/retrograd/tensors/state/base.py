@@ -211,13 +211,13 @@ class StridedView(OtherNode):
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         shape = self.base_shape
         if not math.prod(self.shape):
-            return [(np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype)]
+            return [walk.zeros(cotangents[0], shape, self.base_dtype)]
         if type(self.replay) is ByStrides:
             return [self.replay.undone(cotangents[0], shape)]
         if overlaps(self.replay(self._laid_out(np.empty(shape, self.base_dtype)))):
             places = self.replay(self._laid_out(np.arange(math.prod(shape)).reshape(shape)))
             return [take_backward(cotangents[0], places, shape)]
-        gradient = self._laid_out((np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype))
+        gradient = self._laid_out(walk.zeros(cotangents[0], shape, self.base_dtype))
         part = self.replay(gradient)
         if isinstance(part, np.ndarray):
             part = unlocked(part)                        # read-only if on the way elements coincide, here they do not

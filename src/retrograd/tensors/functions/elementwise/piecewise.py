@@ -6,6 +6,7 @@ from typing import Any
 
 from ....dtypes import legacy
 from ....kernels.networks import piecewise as kernels
+from ....ops.creation import random_like
 from ....ops.networks import piecewise as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor, filling, number
@@ -16,7 +17,7 @@ from ...state.base import plain
 
 _hardshrink, _threshold = recorded(ops.hardshrink), recorded(ops.threshold)
 _rrelu, _rrelu_even = recorded(ops.rrelu), recorded(ops.rrelu_even)
-_prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold_inplace)
+_prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold)
 
 
 def hardshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
@@ -102,7 +103,7 @@ def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training:
            generator: Generator | None = None) -> Any:
     """`rrelu`, written over the tensor."""
     slopes = _slopes(input, lower, upper, training, generator)
-    write(ops.rrelu_inplace if training else ops.rrelu_even_inplace, input, slopes)
+    write(ops.rrelu if training else ops.rrelu_even, input, slopes)
     return input
 
 
@@ -114,7 +115,9 @@ def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) 
     limits = float(lower), float(upper)
     if not training:
         return limits
-    return plain(kernels.rrelu_noise(twister_of("rrelu", generator), input._array, *limits)), *limits
+    stream = twister_of("rrelu", generator)
+    noise = random_like.run(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
+    return plain(noise), *limits
 
 
 class PiecewiseMethods:

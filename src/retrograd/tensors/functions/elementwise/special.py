@@ -87,7 +87,7 @@ igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.iga
 
 def polygamma_(self: TensorBase, n: int) -> TensorBase:
     """`polygamma`, written over the tensor itself."""
-    write(ops.polygamma_written, self, (_whole("polygamma_", "n", 1, n),))
+    write(ops.polygamma, self, (_whole("polygamma_", "n", 1, n),))
     return self
 
 
