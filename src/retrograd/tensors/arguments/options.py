@@ -26,6 +26,7 @@ from ...dtypes import (
     int64,
     of_scalar,
 )
+from ...errors import called
 from ...kernels.layout import row_by_row, steps
 from ...modes import local
 from ..state.base import TensorBase, meta_of, plain, requires
@@ -162,9 +163,29 @@ def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tenso
     if device is not None:
         checked(device)
     tensor: TensorBase = plain(array)
-    if requires_grad:
+    if requires_grad is not False and asked(requires_grad):
         require_grad(tensor)
     return tensor
+
+
+def asked(requires_grad: Any) -> bool:
+    """The option `requires_grad` of the function that was called; None stands for False in most functions.
+
+    Raises TypeError for what is no bool.
+    """
+    if requires_grad is True or requires_grad is False:
+        return bool(requires_grad)
+    name = called()
+    if requires_grad is None and name not in _NO_NONE:
+        return False
+    kind = type(requires_grad).__name__
+    if isinstance(requires_grad, (np.ndarray, np.generic)):
+        kind = f"numpy.{kind}"
+    raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {kind}")
+
+
+# The functions that refuse None for `requires_grad`.
+_NO_NONE = ("tensor", "new_tensor", "range")
 
 
 def require_grad(tensor: Any) -> None:
