@@ -80,16 +80,22 @@ def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str)
 
     Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
     """
-    if given is None:
-        return otherwise
+    return otherwise if given is None else order_of_shape(name, given, array.shape)
+
+
+def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
+    """How a tensor of this shape is to lie by a memory format: row by row ("C"), as it does ("K"), or by strides.
+
+    Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
+    """
     if not isinstance(given, memory_format):
         raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {type(given).__name__}")
     if given is contiguous_format or given is preserve_format:
         return "C" if given is contiguous_format else "K"
     rank = _CHANNELS_LAST[given.name]
-    if array.ndim != rank:
+    if len(shape) != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {given.name} format")
-    by = row_by_row((array.shape[0], *array.shape[2:], array.shape[1]))
+    by = row_by_row((shape[0], *shape[2:], shape[1]))
     return (by[0], by[-1], *by[1:-1])
 
 

@@ -347,10 +347,16 @@ def set_data(self: TensorBase, value: Any) -> None:
     put_behind(self, new)
 
 
+def refuse_deletion(self: TensorBase) -> None:
+    """`del tensor.data` raises RuntimeError: a tensor without memory would be no tensor."""
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! To free the memory and keep the "
+                       "tensor, assign an empty one: tensor.data = torch.empty(0).")
+
+
 class StorageMethods:
     """Memory, as methods."""
 
     __slots__ = ()
 
-    data = property(data, set_data)
+    data = property(data, set_data, refuse_deletion)
     untyped_storage, storage, is_set_to, set_ = untyped_storage, storage, is_set_to, set_
