@@ -186,7 +186,7 @@ class Tensor(
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
-        raise RuntimeError("requires_grad must be a bool. Set it to False instead of deleting it.")
+        self.requires_grad = None  # type: ignore[assignment]        # which is refused, as no bool
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError where it cannot be changed."""

@@ -72,7 +72,7 @@ def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any 
     """
     shape = shape_of("resize_", sizes, size)
     if memory_format is preserve_format:
-        raise RuntimeError("Unsupported memory formatPreserve. There is no order to keep: the shape is a new one.")
+        raise RuntimeError("Unsupported memory formatPreserve")
     _resize("resize_", self, shape, memory_format)
     return self
 
@@ -96,7 +96,7 @@ def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) 
         raise RuntimeError("cannot resize variables that require grad. Resize a detach() of it, or a clone.")
     if tensor._meta is not None:
         refuse_inference(tensor._meta)
-    order = "C" if memory_format is None else order_of_shape(name, memory_format, shape)
+    order: Any = "C" if memory_format is None else order_of_shape(name, memory_format, shape)
     other = shape != tensor._array.shape
     if other or memory_format is not None:
         reshape_memory(tensor, shape)
