@@ -2,8 +2,7 @@
 
 Gradients are raw arrays, and a first-order pass makes nothing else; where the pass itself is to be recorded, a
 *recorder* stands between the engine and whatever the rules are to see. There is no recursion over the graph, and
-the only state is in the pass, so passes may run inside each other's hooks and in several threads.
-This module must not know Tensor.
+the only state is in the pass, so passes may run inside each other's hooks and in several threads. Must not know Tensor.
 """
 
 from __future__ import annotations
