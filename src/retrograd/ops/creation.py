@@ -11,7 +11,7 @@ from ..kernels.elementwise import elementary as kernels
 from .basic import real
 from .framework import Op, backward_name, elementwise, linear
 
-complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g: np.imag(g))
+complex_ = linear("complex", kernels.complex_of, layout="elementwise", x=lambda g: real(g), y=lambda g: np.imag(g))
 complex_.holomorphic = False
 
 

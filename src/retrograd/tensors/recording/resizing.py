@@ -24,7 +24,7 @@ from ..arguments.options import (
     preserve_format,
     shape_of,
 )
-from ..state.base import TensorBase, requires
+from ..state.base import TensorBase, note_layout, requires
 from ..state.writable import refuse_inference
 
 
@@ -102,6 +102,7 @@ def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) 
         reshape_memory(tensor, shape)
         if order != "C" and tensor._array.size:
             tensor._array = strided(tensor._array, shape, order)
+            note_layout(tensor)
     if other:
         written(tensor._array, user_site(2))
 
