@@ -54,6 +54,17 @@ def user_site(depth: int = 1) -> Site | None:
     return None if frame is None else _new_tuple(Site, (frame.f_code, frame.f_lasti))
 
 
+def called() -> str:
+    """The name of the package's function that the program called: of the outermost frame inside this package."""
+    frame, name = sys._getframe(1), ""
+    while frame.f_code.co_filename.startswith(PACKAGE):
+        name = frame.f_code.co_name
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return name
+
+
 class Said:
     """What was said that is said once a process, and whether it is to be said every time all the same."""
 

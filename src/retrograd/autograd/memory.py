@@ -61,12 +61,12 @@ class MemoryHeld:
         return "\n".join(text)
 
 
-def memory_held(tensor: Any) -> MemoryHeld:
-    """What a tensor keeps alive: its own memory, and all that its graph holds.
+def memory_held(tensors: Any) -> MemoryHeld:
+    """What a tensor, or several together, keep alive: their own memory, and all that their graphs hold.
 
     That is what nodes saved, what contexts of Functions keep as attributes, and the leaves with their gradients.
     Memory that is shared counts once, and a view as the whole memory that it keeps alive.
-    What hooks keep is not known. Raises TypeError for what is no tensor.
+    What hooks keep is not known. Raises TypeError for anything but a tensor, or a sequence of tensors.
 
     >>> import retrograd as torch
     >>> x = torch.ones(1000, requires_grad=True)
@@ -79,11 +79,17 @@ def memory_held(tensor: Any) -> MemoryHeld:
     8,000  in all
     The lines are known of what is recorded after torch.autograd.set_detect_anomaly(True, check_nan=False).
     """
-    if not isinstance(tensor, TensorBase):
-        raise TypeError(f"memory_held(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")
+    alone = isinstance(tensors, TensorBase)
+    listed = [tensors] if alone else [*tensors] if isinstance(tensors, Iterable) else None
     search = _Search()
-    search.rows.append(search.held("the tensor", [tensor._array], None))
-    search.meet(tensor)
+    for i, tensor in enumerate([tensors] if listed is None else listed):
+        if not isinstance(tensor, TensorBase):
+            kind = type(tensor).__name__
+            raise TypeError("memory_held(): argument 'tensors' must be Tensor or a sequence of Tensors, not "
+                            f"{kind if listed is None else f'{type(tensors).__name__} of {kind}'}")
+        if id(tensor) not in search.seen:
+            search.rows.append(search.held("the tensor" if alone else f"tensor {i}", [tensor._array], None))
+        search.meet(tensor)
     while search.tensors or search.nodes:
         if search.tensors:
             search.enter(search.tensors.pop())

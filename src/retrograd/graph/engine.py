@@ -2,8 +2,7 @@
 
 Gradients are raw arrays, and a first-order pass makes nothing else; where the pass itself is to be recorded, a
 *recorder* stands between the engine and whatever the rules are to see. There is no recursion over the graph, and
-the only state is in the pass, so passes may run inside each other's hooks and in several threads.
-This module must not know Tensor.
+the only state is in the pass, so passes may run inside each other's hooks and in several threads. Must not know Tensor.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from . import faults
 from .fit import fit
 from .hooks import Users
 from .node import RELEASED, AccumulateGrad, Output
-from .ownership import held_alone
+from .ownership import LENT, SHARED, hold
 from .packed import Packed
 from .versions import written_since
 
@@ -192,6 +191,7 @@ class Pass:
             if (cotangent is None or plan is None or node.hooks is not None or node in capture
                     or (dtype is not F32 and dtype is not F64 and dtype.kind == "c")):
                 self._full_step(node, cotangent)
+                cotangent = None
                 self._delivered(node.edges)
                 continue
             saved, edges, to_leaf = node.saved, node.edges, False
@@ -221,7 +221,7 @@ class Pass:
                     buffers[edge] = result
                 to_leaf = to_leaf or type(edge) is AccumulateGrad
             if to_leaf:                             # not before: a leaf's hooks may write to what a rule still reads
-                result = None                       # so that the leaf may be the only one to hold it
+                cotangent = result = None           # so that the leaf may be the only one to hold its gradient
                 self._delivered(edges)
 
     def _use(self, node: Any, saved: Any, arrays: tuple[int, ...]) -> None:
@@ -388,10 +388,10 @@ class Pass:
             if hooks is not None and hooks.pre:
                 (cotangent,) = self._called(hooks.before, cotangent)
             if observer is None:
-                own = self.recorder is None and held_alone(cotangent)
+                own = hold(cotangent) if self.recorder is None else SHARED
                 variable._accumulate(cotangent, self.recorder, own)
             else:
-                observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, False))
+                observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, LENT))
             if hooks is not None and hooks.post:
                 hooks.after([], None, Users.shown([cotangent]), self.recorder)
 

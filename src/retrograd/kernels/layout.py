@@ -149,19 +149,67 @@ def row_major(array: Array) -> Array:
 
 def slowest_first(array: Array) -> list[int]:
     """The axes by falling strides. One that is repeated, with stride 0, keeps its place among the others."""
-    order = [*range(array.ndim)][::-1]
-    for start in range(1, array.ndim):
+    return _slowest_first(array.shape, [array.strides])
+
+
+def _slowest_first(shape: Shape, operands: Sequence[Shape]) -> list[int]:
+    """The axes by falling strides: the first operand that repeats neither of two axes decides which is the slower."""
+    order = [*range(len(shape))][::-1]
+    for start in range(1, len(shape)):
         place = start
         for before in range(start - 1, -1, -1):
-            a, b = order[before], order[place]
-            if not (array.strides[a] and array.strides[b]):
-                continue
-            key_a, key_b = ((array.strides[axis], array.shape[axis]) for axis in (a, b))
-            if key_a < key_b:
+            sign = _compared(shape, operands, order[before], order[place])
+            if sign < 0:
                 break
-            if key_a > key_b:
-                order[before], order[place], place = b, a, before
+            if sign > 0:
+                order[before], order[place], place = order[place], order[before], before
     return order[::-1]
+
+
+def _compared(shape: Shape, operands: Sequence[Shape], a: int, b: int) -> int:
+    """Whether axis a is faster in memory than axis b (-1), or slower (1); 0 if no operand tells."""
+    for strides in operands:
+        if strides[a] and strides[b]:
+            if strides[a] != strides[b]:
+                return -1 if strides[a] < strides[b] else 1
+            if shape[a] > shape[b]:
+                return 1
+    return 0
+
+
+def in_common_order(out: Array, arrays: Sequence[Array | None]) -> Array:
+    """The result of an elementwise operation, laid out as PyTorch lays it out for operands that lie differently.
+
+    NumPy goes row by row over the axes that operands disagree on; PyTorch has the first operand decide that can. The
+    strides of dimensions of size 1 stay as NumPy made them.
+    """
+    shape, lie = out.shape, out.strides
+    for a in arrays:
+        if a is not None and a.ndim and (a.strides != lie or a.shape != shape):
+            break
+    else:
+        return out
+    given = [a for a in arrays if a is not None and a.ndim]
+    if len(shape) < 2 or not out.size or (len(given) == 1 and 0 not in given[0].strides) or (
+            out.flags.c_contiguous and all([a.flags.c_contiguous for a in given])):
+        return out
+    order = _slowest_first(shape, [_broadcast_strides(a, shape) for a in given])
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= shape[axis]
+    if all([n == 1 or a == b for n, a, b in zip(shape, strides, steps(out))]):
+        return out
+    laid_out = empty_strided(shape, tuple(strides), out.dtype)
+    laid_out[...] = out
+    return laid_out
+
+
+def _broadcast_strides(array: Array, shape: Shape) -> Shape:
+    """The strides of an operand in the shape that it is broadcast to."""
+    missing = len(shape) - array.ndim
+    return (0,) * missing + tuple([0 if n == 1 and m != 1 else stride
+                                   for n, m, stride in zip(array.shape, shape[missing:], array.strides)])
 
 
 def dense(array: Array) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensors.face import printing
 from ..tensors.recording.overriding import disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.base import TensorBase, note_layout, plain
 from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter"]
@@ -24,6 +24,7 @@ def _over(cls: type[Any], data: Any) -> Any:
                              "tensor. Make one with torch.tensor(...).")
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
+    note_layout(leaf)
     return leaf
 
 

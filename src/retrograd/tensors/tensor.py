@@ -184,6 +184,10 @@ class Tensor(
         if value or self._meta is not None:
             set_leaf(meta_of(self), value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        self.requires_grad = None  # type: ignore[assignment]        # which is refused, as no bool
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError where it cannot be changed."""
         if not isinstance(requires_grad, bool):
@@ -313,6 +317,10 @@ class Tensor(
     @_backward_hooks.setter
     def _backward_hooks(self, hooks: HookDict | None) -> None:
         meta_of(self).hooks = hooks
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed! Set it to None instead.")
 
     @property
     def _post_accumulate_grad_hooks(self) -> HookDict | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..autograd import graph
 from ..graph.node import AccumulateGrad, Node, behind
+from ..nn import Module
 from ..tensors.state.base import TensorBase, edge_of
 
 Address = tuple[Node, int]      # a node, and which of its outputs
@@ -34,10 +35,25 @@ def beginnings(outputs: Any) -> list[Address]:
     return found
 
 
-def names_of(params: Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> dict[int, str]:
-    """The names of leaves, given as {name: tensor} or as `Module.named_parameters()` gives them, by identity."""
-    pairs = params.items() if isinstance(params, Mapping) else params or ()
-    return {id(tensor): name for name, tensor in pairs}
+def names_of(params: Module | Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> dict[int, str]:
+    """The names of leaves, by identity.
+
+    They are given as a Module, as {name: tensor}, or as `Module.named_parameters()` gives them. Raises TypeError for
+    anything else.
+    """
+    if isinstance(params, Module):
+        params = params.named_parameters()
+    elif isinstance(params, Mapping):
+        params = params.items()
+    given: Any = () if params is None else params if isinstance(params, Iterable) else [params]
+    names: dict[int, str] = {}
+    for pair in [given] if isinstance(given, TensorBase) else given:
+        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+                and isinstance(pair[1], TensorBase)):
+            raise TypeError("the leaves are named by a Module, by a dictionary {name: tensor}, or by pairs of name and "
+                            f"tensor, as Module.named_parameters() gives them; not by {type(pair).__name__}")
+        names.setdefault(id(pair[1]), pair[0])
+    return names
 
 
 def label(node: Node, names: Mapping[int, str]) -> str:

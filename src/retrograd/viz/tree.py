@@ -14,11 +14,11 @@ from .reading import beginnings, label, names_of, shape_text
 def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
     """The graph behind a tensor (or a `grad_fn`, or a sequence of them) as text, the newest operation first.
 
-    A line has the name of an operation and the shape of its result. A leaf has the name that `params` gives it, a
-    dictionary of name to tensor or what `Module.named_parameters()` gives; constants are left out. What is below a node
-    that was met before is not repeated. At most `max_nodes` lines are printed.
+    A line has the name of an operation and the shape of its result. A leaf has the name that `params` gives it: a
+    Module, a dictionary of name to tensor, or what `Module.named_parameters()` gives. Constants are left out. What is
+    below a node that was met before is not repeated. At most `max_nodes` lines are printed.
 
-    Raises ValueError for a tensor that requires no grad.
+    Raises ValueError for a tensor that requires no grad, TypeError for `params` that name no leaves.
 
     >>> import retrograd as torch
     >>> w, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)

@@ -93,6 +93,15 @@ def meta_of(tensor: Any) -> AutogradMeta:
     return meta
 
 
+def note_layout(tensor: Any) -> None:
+    """Give a tensor whose elements do not lie row by row an AutogradMeta, if it has none.
+
+    So elementwise calls ask how operands lie only of those that have an AutogradMeta, and usual operands cost nothing.
+    """
+    if tensor._meta is None and not tensor._array.flags.c_contiguous:
+        tensor._meta = AutogradMeta()
+
+
 def edge_of(tensor: Any) -> Any:
     """The edge that a gradient for `tensor` goes along; None where it requires none."""
     meta = tensor._meta
@@ -180,6 +189,18 @@ def set_edge(tensor: Any, edge: Any) -> None:
     tensor._edge = edge
 
 
+class Chain:
+    """A view of a view, as one function of the base."""
+
+    __slots__ = ("first", "then")
+
+    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
+        self.first, self.then = first, then
+
+    def __call__(self, base: Any) -> Any:
+        return self.then(self.first(base))
+
+
 class ByStrides:
     """How a view is taken again of a base that has been given another geometry since: by where it lies."""
 
@@ -236,6 +257,7 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, None, None
+    note_layout(tensor)
     if local.thread.inference:
         meta_of(tensor).inference = True
     return tensor
@@ -245,4 +267,5 @@ def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
     """A tensor over `array` that `edge` made; a constant where edge is None."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, edge, None
+    note_layout(tensor)
     return tensor

@@ -115,7 +115,7 @@ def _missing(way: Signature, said: str, first: int) -> TypeError:
 def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, number: int) -> Exception | None:
     """The error for one argument; None where it fits."""
     kind = parameter.kind
-    if value is None and parameter.none:
+    if value is None and (parameter.none or parameter.name == "requires_grad"):
         return None
     if kind == "Tensors" and isinstance(value, (tuple, list)):
         for i, each in enumerate(value):
@@ -167,7 +167,7 @@ def _is_int(value: Any) -> bool:
 
 
 def _is_bool(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_)) or _is_constant(value)
+    return isinstance(value, bool)
 
 
 def _is_float(value: Any) -> bool:
