@@ -1,4 +1,4 @@
-"""What retrograd says about a name that it lacks: that PyTorch has the name and what to use instead, or the nearest names.
+"""What retrograd says about a name that it lacks: what to use instead of a name of PyTorch, or the nearest names.
 
 PyTorch's names and the advice stand in two text files beside this module, which are read when the first name is
 missing. This module knows names as text only. It must not know any other module of the package, nor how the imports
@@ -66,6 +66,7 @@ def instead(space: str, name: str, modules: bool = False) -> str:
     return f"; PyTorch has it, retrograd does not{_advice(space, name)}" if name in in_pytorch(space, modules) else ""
 
 
+@cache
 def _advice(space: str, name: str) -> str:
     return next((f": {said}" for pattern, said in remedies() if fnmatchcase(f"{space}.{name}", pattern)), "")
 
@@ -84,6 +85,7 @@ def _nearest(space: str, name: str, names: set[str], modules: bool) -> str:
     return f"; the nearest: {', '.join(found)}" if found else ""
 
 
+@cache
 def in_pytorch(space: str, modules: bool = False) -> set[str]:
     """The public names of one of PyTorch's namespaces, such as ``torch.nn``, or of its modules alone."""
     found = _table().get(space, [])

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-TABLE = Path(__file__).parents[1] / "src" / "retrograd" / "pytorch_names.txt"
+TABLE = Path(__file__).parents[2] / "src" / "retrograd" / "pytorch_names.txt"
 
 # Each namespace that retrograd has too. The name of a missing namespace stands in the list of its parent.
 MODULES = (
@@ -58,7 +58,8 @@ def table() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")                         # deprecated names warn when they are read
         found = {path: names_of_module(path) for path in MODULES} | {path: names_of_class(path) for path in CLASSES}
-    lines = [f"# The public names of PyTorch {torch.__version__.partition('+')[0]}, made by tests/{Path(__file__).name}"]
+    release = torch.__version__.partition("+")[0]
+    lines = [f"# The public names of PyTorch {release}, made by tests/comparing/pytorch_names.py"]
     for path, names in found.items():
         lines += [f"{path}:", *textwrap.wrap(" ".join(sorted(names)), 118, break_on_hyphens=False)]
     return "\n".join(lines) + "\n"
