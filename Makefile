@@ -13,7 +13,7 @@ PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BI
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick check parity bench pages docs clean
+.PHONY: help demo test quick check parity mutants bench pages docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,9 @@ check: $(VENV)/.test ## lint and types
 
 parity: $(VENV)/.parity ## compare with real PyTorch, number for number (installs it)
 	$(PYTEST) tests/parity
+
+mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (hours)
+	cd tests && nice -n 15 ../$(BIN)/python -m mutants
 
 bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (installs it)
 	$(BIN)/python -m benchmarks
