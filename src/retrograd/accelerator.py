@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .devices import device
+from .names import missing
 
 __all__ = ["current_accelerator", "current_device_index", "device_count", "empty_cache", "is_available",
            "memory_allocated", "synchronize"]
@@ -49,3 +52,7 @@ def memory_allocated(device_index: object = None, /) -> int:
 
 def empty_cache() -> None:
     """Give unused memory of a device back: there is none."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

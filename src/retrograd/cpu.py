@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from .names import missing
+
 __all__ = ["current_device", "device_count", "is_available", "is_initialized", "synchronize"]
 
 
@@ -27,3 +31,7 @@ def current_device() -> str:
 
 def synchronize(device: object = None) -> None:
     """Wait for what was begun: it is done already."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

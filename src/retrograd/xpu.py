@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from .names import missing
+
 __all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
 
 
@@ -21,3 +25,7 @@ def manual_seed(seed: int) -> None:
 
 def manual_seed_all(seed: int) -> None:
     """Seed the generators of all of them: does nothing without any."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -8,9 +8,10 @@ This module must not know how a pass goes, nor how blocks are found.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..modes import local
+from ..names import missing
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import columns, detached, dummies, gradients, leaf, recorded_rows, rows, stacked, stacked_together
@@ -292,3 +293,7 @@ def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str)
         raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
                            "Tensor with a single element.")
     return None
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

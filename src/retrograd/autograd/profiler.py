@@ -6,10 +6,11 @@ import functools
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import warn
 from ..modes import local
+from ..names import missing
 from .profiler_recording import Recording
 from .profiler_report import EventList, FunctionEvent, FunctionEventAvg
 
@@ -146,3 +147,7 @@ class record_function:
                 return function(*args, **kwargs)
 
         return named
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -79,7 +79,7 @@ class _Finder:
         if sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":
             return None
         parent, _, name = fullname.rpartition(".")
-        near = hint(name, _modules_in(_own(parent)), prefix=f"{parent}.")
+        near = hint(parent, name, _modules_in(_own(parent)), modules=True)
         raise ModuleNotFoundError(f"No module named {fullname!r} in {PACKAGE}{near}", name=fullname)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from ..names import public
+from ..names import instead, public
 from ..tensors.tensor import Tensor
 from .parameter import Buffer, Parameter
 
@@ -64,10 +64,12 @@ class Members:
                 members = own[kind]
                 if name in members:
                     return members[name]
-            remedy = ""
+            remedy = instead("torch.nn.Module", name)
         else:
             remedy = f": call super().__init__() first in {type(self).__name__}.__init__()"
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{remedy}", name=name, obj=self)
+        # Python appends a suggestion of its own if the error has the name.
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{remedy}",
+                             name=None if remedy else name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__

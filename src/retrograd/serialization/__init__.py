@@ -6,7 +6,13 @@ far as they hold data (`pytorch`). This package must not know modules or
 optimisers: of these, what their `state_dict()` gives is saved.
 """
 
+from typing import TYPE_CHECKING
+
+from ..names import missing
 from .loading import load
 from .saving import save
 
 __all__ = ["load", "save"]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

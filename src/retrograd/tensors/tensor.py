@@ -16,6 +16,7 @@ from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
 from .arguments.size import Size
+from .face.absent import AbsentAttributes
 from .face.calling import CallingMethods
 from .face.conversion import ConversionMethods
 from .face.copying import CopyingMethods
@@ -120,6 +121,7 @@ class Tensor(
     KindMethods,
     LegacyMethods,
     SubclassMethods,
+    AbsentAttributes,
     TensorBase,
 ):
     """An array that remembers how it was made.
