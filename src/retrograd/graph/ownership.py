@@ -1,7 +1,7 @@
-"""Whether an array is held by one variable alone, so that it may be kept instead of copied.
+"""Whether one variable alone holds an array, so that the array may be kept instead of copied.
 
-Reference counts tell. What they are for an array held once differs between versions of Python, so it is measured
-on one at import, by the same call.
+Reference counts tell. The count of an array that is held once differs between versions of Python, so the import
+measures the count on such an array, by the same call.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HELD_ONCE, _BASE_HELD_ONCE = _held_once(), _base_held_once()
 
 
 def held_alone(array: Any) -> bool:
-    """Whether the caller's one local variable is all that holds a writable row-major array and its memory."""
+    """Whether the caller's one local variable is the only holder of a writable row-major array and its memory."""
     if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1 or not array.flags.carray:
         return False
     base = array.base
