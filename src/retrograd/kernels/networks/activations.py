@@ -18,7 +18,7 @@ _ALL_BUT_FLOATS = "biuc"
 
 
 def leaky_relu(x: Any, negative_slope: float) -> Any:
-    """x, and negative_slope * x where x is negative."""
+    """x, and negative_slope * x if x is negative."""
     refuse(x.dtype, "leaky_relu_cpu", _ALL_BUT_FLOATS)
     scaled = np.multiply(x, negative_slope, out=...)
     if 0 <= negative_slope <= 1:
@@ -27,7 +27,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
 
 
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    """scale * x, and scale * alpha * (exp(input_scale * x) - 1) where x is not positive."""
+    """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
     return _elu(x, alpha, scale, input_scale)
 
@@ -64,14 +64,14 @@ def mish(x: Any) -> Any:
 
 @in_single
 def _mish(x: Any, *, out: Any = ...) -> Any:
-    t = np.exp(limited(x, -math.inf, 40), out=...)          # beyond, the factor is 1
+    t = np.exp(limited(x, -math.inf, 40), out=...)          # beyond 40 the factor is 1
     np.multiply(t, t + 2, out=t)                            # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
     np.divide(t, t + 2, out=t)
     return np.multiply(x, t, out=t)
 
 
 def softplus(x: Any, beta: float, threshold: float) -> Any:
-    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+    """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
     return _softplus(x, beta, threshold)
 
@@ -89,7 +89,7 @@ def _softplus(x: Any, beta: float, threshold: float, *, out: Any = ...) -> Any:
 def log_sigmoid(x: Any) -> Any:
     """-log(1 + exp(-x))."""
     refuse(x.dtype, "log_sigmoid_cpu", _ALL_BUT_FLOATS)
-    return _log_sigmoid(np.asarray(x, order="C"))            # PyTorch lays out the result row by row
+    return _log_sigmoid(np.asarray(x, order="C"))            # PyTorch's result is row-major
 
 
 @in_single
@@ -102,7 +102,7 @@ def _log_sigmoid(x: Any, *, out: Any = ...) -> Any:
 
 
 def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
-    """x, moved into [min_val, max_val]."""
+    """x, clamped to [min_val, max_val]."""
     if x.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     if x.dtype.kind == "b":
@@ -146,24 +146,24 @@ def _gelu(x: Any, *, out: Any = ...) -> Any:
 
 
 def hardshrink(x: Any, lambd: float) -> Any:
-    """x, and 0 where it is in [-lambd, lambd]."""
+    """x, and 0 if x is in [-lambd, lambd]."""
     refuse(x.dtype, "hardshrink_cpu", _ALL_BUT_FLOATS)
     return where(np.less_equal(np.abs(x), lambd, out=...), 0.0, x)
 
 
 def softshrink(x: Any, lambd: float) -> Any:
-    """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]."""
+    """x, moved towards 0 by lambd; 0 if x is in [-lambd, lambd]."""
     refuse(x.dtype, "softshrink_check", _ALL_BUT_FLOATS)
     largest = float(np.finfo(x.dtype).max)
     if not 0 <= lambd <= largest:
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
                            f"{torch_dtype.of[x.dtype].legacy}, but found {lambd:g}.")
     t = limited(x, -lambd, lambd)
-    return signed(np.subtract(x, t, out=t), x)                      # zeros keep it
+    return signed(np.subtract(x, t, out=t), x)                      # zeros keep their sign
 
 
 def hardsigmoid(x: Any) -> Any:
-    """x / 6 + 1 / 2, moved into [0, 1]."""
+    """x / 6 + 1 / 2, clamped to [0, 1]."""
     refuse(x.dtype, "hardsigmoid_cpu", _ALL_BUT_FLOATS)
     wide = widened(x)
     t = np.add(wide, 3, out=...)
@@ -180,7 +180,7 @@ def hardswish(x: Any) -> Any:
 
 
 def hardswish_slope(x: Any) -> Any:
-    """x / 3 + 1 / 2 between -3 and 3, where it goes from -1 / 2 to 3 / 2; 0 below, 1 above and, as PyTorch, at nan."""
+    """The derivative of hardswish: x / 3 + 1 / 2 between -3 and 3, 0 below, 1 above, and 1 for nan, as in PyTorch."""
     t = limited(x, -3, 3)
     np.multiply(t, 1 / 3, out=t)
     np.add(t, 0.5, out=t)
@@ -191,13 +191,13 @@ def hardswish_slope(x: Any) -> Any:
 
 
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
-    """x, and `value` where it is not above the threshold."""
+    """x, and `value` if x is not above the threshold."""
     refuse(x.dtype, "threshold_cpu", "bc")
     return where(x <= threshold, float(value) if x.dtype.kind == "f" else np.asarray(x.dtype.type(value)), x)
 
 
 def glu(x: Any, dim: int) -> Any:
-    """The first half along `dim`, times the sigmoid of the second."""
+    """The first half along `dim`, times the sigmoid of the second half."""
     if not x.ndim:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     if x.shape[dim] % 2:
@@ -209,13 +209,13 @@ def glu(x: Any, dim: int) -> Any:
 
 
 def prelu(x: Any, weight: Any) -> Any:
-    """x, and weight * x where it is not positive."""
+    """x, and weight * x if x is not positive."""
     refuse(x.dtype, "prelu_cpu", _ALL_BUT_FLOATS)
     return where(x > 0, x, weight * x)
 
 
 def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
-    """Random slopes where x is not positive, which alone draw a number each; 1 elsewhere."""
+    """Random slopes where x is not positive, and 1 elsewhere. Only the random slopes draw a number each."""
     require(x.dtype in (F32, F64), "rrelu_with_noise_out_cpu", x.dtype)
     noise = np.ones(x.shape, x.dtype)
     below = x <= 0
@@ -225,10 +225,10 @@ def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
 
 
 def rrelu(x: Any, noise: Any, lower: float, upper: float) -> Any:
-    """x times its random slope, drawn between two limits."""
+    """x times its random slope between two limits."""
     return np.multiply(x, noise, out=...)
 
 
 def rrelu_even(x: Any, lower: float, upper: float) -> Any:
-    """x, and x times the middle slope where it is negative."""
+    """x, and x times the mean slope if x is negative."""
     return leaky_relu(x, (lower + upper) / 2)
