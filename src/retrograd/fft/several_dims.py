@@ -12,9 +12,9 @@ from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted
 
 
 def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tuple[Callable[..., Any], Any]:
-    """The function over any dims, and that over the last two."""
+    """The function over any dims, and the function over the last two."""
 
-    said = "fftn" if name == "ifftn" else name              # PyTorch says so of an output that does not do
+    said = "fftn" if name == "ifftn" else name              # PyTorch uses this name for an unfit output
 
     def checked(called: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
         array_of(called, input)
@@ -64,7 +64,7 @@ def _irfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
 
 
 def _hfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
-    """The forward transform of what is symmetric in the last dim, whose conjugate is what `c2r` inverts."""
+    """The forward transform of an array that is symmetric in the last dim: the inverse transform of its conjugate."""
     points, size = half_points("hfftn", input, points_of(input, s, dim), s)
     x, scale = resized(promoted(input, True), points), scale_of(norm, True)
     *others, last = points.dims
