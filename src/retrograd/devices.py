@@ -87,7 +87,8 @@ def checked(spec: str | device | int | None) -> device:
     if spec is None:
         return CPU
     if isinstance(spec, int):
-        raise RuntimeError(f"Cannot access accelerator device when none is available. {spec} is the number of one.")
+        raise RuntimeError(f"Cannot access accelerator device when none is available. "
+                           f"The number {spec} names an accelerator.")
     place = device(spec)
     if place.type not in ("cpu", "cuda", "meta"):
         if place.type == "xpu":

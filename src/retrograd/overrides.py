@@ -142,7 +142,7 @@ def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     asked = [] if mode is None else [f"  - mode object {mode}\n"]
     asked += [f"  - tensor subclass {type(value)}\n" for value in found]
     return TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
-                     f"\n\n{''.join(asked)}\nA handler returns a value where it knows the function and all the types.")
+                     f"\n\n{''.join(asked)}\nA handler must return a value if it knows the function and all types.")
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:

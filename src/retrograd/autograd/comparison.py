@@ -130,8 +130,8 @@ def _worst(check: Check, a: Array, n: Array, out_shape: tuple[int, ...], x_shape
                     for at, shape in ((x_place, x_shape), (out_place, out_shape)))
     there = x_place, out_place
     return (f"They differ most in the derivative of the output's element {of_out} by the input's element {of_x}: "
-            f"{n[there]:.6g} numerically and {a[there]:.6g} analytically, {difference[there]:.3g} apart where "
-            f"{allowed[there]:.3g} is allowed.")
+            f"{n[there]:.6g} numerically and {a[there]:.6g} analytically. The difference is {difference[there]:.3g}, "
+            f"and {allowed[there]:.3g} is allowed.")
 
 
 # Projections on random vectors, instead of all elements

@@ -107,7 +107,7 @@ class FunctionNode(Node):
             raise faults.second_pass(self)
         if saved is READ:
             raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set "
-                               f"on the autograd.Function. {self.name()} has it set: read them into a variable.")
+                               f"on the autograd.Function. {self.name()} sets it: read them once, into a variable.")
         tensors: list[Any] = []
         for value in saved:
             if value is None:
@@ -180,8 +180,8 @@ class FunctionNode(Node):
         if len(results) != expected:
             if len(results) < expected or any(r is not None for r in results[expected:]):
                 raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected "
-                                   f"{expected}, got {len(results)}). One is due for each argument of forward, None "
-                                   "for those without.")
+                                   f"{expected}, got {len(results)}). Return one for each argument of forward, or "
+                                   "None for an argument that needs none.")
             results = results[:expected]
         gradients: list[Any] = []
         for i, result in enumerate(results):
@@ -211,7 +211,7 @@ class FunctionNode(Node):
             if sentence is None and np.broadcast_shapes(target, shape) != target:
                 sentence = f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
             if sentence is not None:
-                raise RuntimeError(f"{sentence}. {whose} it as the gradient of what it wrote to.")
+                raise RuntimeError(f"{sentence}. {whose} it as the gradient of the values that it overwrote.")
         elif len(target) > len(shape) or not all(n in (1, m) for m, n in zip(reversed(shape), reversed(target))):
             raise RuntimeError(f"{whose} an invalid gradient at index {index} - got {list(shape)} but expected shape "
                                f"compatible with {list(target)}")

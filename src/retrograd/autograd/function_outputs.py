@@ -170,8 +170,8 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
     if before is None and requires(out):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
-        warn("ctx.mark_dirty() received a tensor that was not an input. Only inputs that forward writes to "
-             "are to be marked.", UserWarning)
+        warn("ctx.mark_dirty() received a tensor that was not an input. Mark only inputs that forward "
+             "writes to.", UserWarning)
     if base is not None and count > 1:
         raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
                            "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "

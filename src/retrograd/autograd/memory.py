@@ -56,7 +56,7 @@ class MemoryHeld:
             text.append(f"and {len(self.rows) - _SHOWN} more")
         text.append(f"{self.total:>{widths[0]},}  in all")
         if not any([row.site for row in self.rows]):
-            text.append("The lines are known of what is recorded after "
+            text.append("Lines are known for operations recorded after "
                         "torch.autograd.set_detect_anomaly(True, check_nan=False).")
         return "\n".join(text)
 
@@ -77,7 +77,7 @@ def memory_held(tensor: Any) -> MemoryHeld:
     4,000  a leaf        float32[1000]
         0  ExpBackward0  float32[1000]
     8,000  in all
-    The lines are known of what is recorded after torch.autograd.set_detect_anomaly(True, check_nan=False).
+    Lines are known for operations recorded after torch.autograd.set_detect_anomaly(True, check_nan=False).
     """
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"memory_held(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")

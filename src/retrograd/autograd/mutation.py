@@ -17,7 +17,7 @@ from ..tensors.state.base import plain
 from .saved_tensors import saved_tensors_hooks
 
 _OUTSIDE = ("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-            "originally recorded. Run the backward pass, too, before the context is left, or cleared.")
+            "originally recorded. Run the backward pass inside the context too, before it is cleared.")
 
 
 class _Held:

@@ -37,7 +37,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'} of `n` points "
-                        "that are `d` apart, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
+                        "at distance `d`, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
     return function
 
 
@@ -71,7 +71,7 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ("The frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
-                        else "What `fftshift` moved to the middle moved back to the front.")
+                        else "The inverse of `fftshift`: the frequency 0 moved back to the front.")
     return function
 
 

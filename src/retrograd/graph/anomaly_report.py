@@ -54,7 +54,7 @@ def recorded_at(node: Any) -> str:
     """'X was recorded at File ..., line ...', with the source line; then the same for the node whose pass made X."""
     origin = origin_of(node)
     if origin is None or origin.site is None:
-        return f"Where {node.name()} was recorded is not known: anomaly mode was off then, or it is no operation."
+        return f"Where {node.name()} was recorded is not known: anomaly mode was off then, or it is not an operation."
     text = f"{node.name()} was recorded at\n{origin.site.frame_text().rstrip()}"
     if origin.parent is not None:
         text += f"\nin the backward of {origin.parent.name()}. {recorded_at(origin.parent)}"
@@ -75,7 +75,7 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
         lines.append(found.culprit)
     else:
         lines += _earlier(found, [*order], first, outside) or [
-            "All that led to it in the graph is finite; what else it was computed from is not known."]
+            "All values that led to it in the graph are finite. Its other inputs are not known."]
     return RuntimeError("\n".join(lines))
 
 
@@ -93,7 +93,7 @@ def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None
     """Where the NaN was before this node: in the backward pass, in the forward pass, or in the data."""
     lines: list[str] = []
     if any([name.startswith("grad") and has_nan(value) for name, value in found.operands]):
-        lines.append("The gradients that came to it have no nan, but their sum: inf and -inf were added.")
+        lines.append("The gradients that came to it have no nan, but their sum has one: inf and -inf were added.")
     oldest_first = order[::-1]
     for node in oldest_first:
         origin = origin_of(node)
@@ -107,7 +107,7 @@ def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None
         node, bad = first
         lines.append(f"The first bad value of the backward pass: {bad}{_where(node, found)}")
     if not lines and found.node.steps is not None and found.made() is not None:
-        return ["It is the first bad value of the graph: all that it was computed from is finite."]
+        return ["It is the first bad value of the graph: all its inputs are finite."]
     if not lines:
         lines = _infinite(found, order)
     if not lines:
@@ -122,9 +122,9 @@ def _infinite(found: Found, order: list[Any]) -> list[str]:
         return []
     giver = next((node for node in order if any([e is not None and e.node is found.node for e in node.edges])), None)
     if giver is None:
-        return ["The gradient that the pass was started with is not finite."]
-    return ["The gradient came to it infinite, and no node was seen to make it so of finite values; so it was "
-            f"multiplied by an infinite constant, in {giver.name()} or before.{_where(giver, found)}"]
+        return ["The gradient that started the pass is not finite."]
+    return ["The gradient came to it infinite, and no node made it infinite from finite values. So it was multiplied "
+            f"by an infinite constant, in {giver.name()} or before.{_where(giver, found)}"]
 
 
 def _in_data(found: Found, nodes: list[Any]) -> list[str]:
@@ -148,9 +148,9 @@ def _in_data(found: Found, nodes: list[Any]) -> list[str]:
             edge = _edge_of(node, name)
             if edge is None:
                 return [f"It was in the data: {bad} It is a constant to {node.name()}.{_where(node, found)}"]
-            return [f"It was there in the forward pass: {bad} It came from {edge.node.name()}, and none of the leaves "
-                    "that this one was computed from has it, nor was it seen to be made of finite values; so it came "
-                    f"in by a constant, such as data or a target.{_where(edge.node, found)}"]
+            return [f"It was there in the forward pass: {bad} It came from {edge.node.name()}. No leaf behind this "
+                    "node has it, and no node made it from finite values. So a constant brought it in, such as data or "
+                    f"a target.{_where(edge.node, found)}"]
     return []
 
 

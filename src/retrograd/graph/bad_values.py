@@ -101,7 +101,7 @@ def _value_at(operand: Any, shape: tuple[int, ...], index: tuple[int, ...], elem
     if operand.dtype.kind not in "fc" or not operand.size:
         return f"a tensor of shape {list(operand.shape)}"
     if not np.isfinite(operand).all():
-        return f"a tensor of shape {list(operand.shape)} that is not all finite"
+        return f"a tensor of shape {list(operand.shape)} with elements that are not finite"
     if operand.dtype.kind == "c":
         return f"a finite tensor of shape {list(operand.shape)}"
     return f"a tensor of shape {list(operand.shape)} from {operand.min()} to {operand.max()}"

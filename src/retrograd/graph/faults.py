@@ -88,8 +88,8 @@ def unfit(error: ValueError, cotangent: Any, values: list[Any]) -> RuntimeError:
     """The error for an unpacked value whose shape NumPy refused."""
     shapes = [value.shape for value in values if isinstance(value, np.ndarray)]
     sentences = [clash(cotangent.shape, shape) for shape in shapes]
-    return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook is to return a tensor of the shape "
-                        f"that was packed; the gradient has shape {list(cotangent.shape)}, and unpacked were "
+    return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook must return a tensor of the shape "
+                        f"that was packed. The gradient has shape {list(cotangent.shape)}, and the hooks unpacked "
                         f"{', '.join([str(list(shape)) for shape in shapes])}.")
 
 

@@ -169,7 +169,7 @@ class Node:
         return 0
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
-        raise TypeError(f"cannot pickle '{self.name()}' object: a graph is neither copied nor saved. Save the tensor's "
+        raise TypeError(f"cannot pickle '{self.name()}' object: a graph cannot be copied or saved. Save the tensor's "
                         "detach(), or run the computation again.")
 
     def __repr__(self) -> str:

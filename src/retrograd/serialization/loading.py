@@ -59,8 +59,8 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
         head = file.read(8)
         size = file.seek(0, os.SEEK_END)
         if not head:
-            raise EOFError("Ran out of input: there is nothing to read in the file from where it stands. To read what "
-                           "was just written to it, call f.seek(0) first.")
+            raise EOFError("Ran out of input: the file has no bytes after its position. To read what was just "
+                           "written to it, call f.seek(0) first.")
         try:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, RuntimeError, ValueError, struct.error) as error:
@@ -77,11 +77,11 @@ def _no_zip(head: bytes) -> str:
         return ("PytorchStreamReader failed reading zip archive: failed finding central directory. The file is cut off "
                 "or damaged.")
     if head.startswith(b"\x80"):
-        return ("Weights only load failed. The file is a pickle, such as PyTorch wrote before 1.6. To read one is to "
-                "run it as a program, so it is not read. Save it again with a later PyTorch: that file is read.")
+        return ("Weights only load failed. The file is a pickle, such as PyTorch wrote before 1.6. Reading a "
+                "pickle runs it as a program, so load does not read it. Save the object again with a later PyTorch.")
     if head.startswith(npy.MAGIC_PREFIX):
         return "The file is one of NumPy's: read it with torch.from_numpy(numpy.load(f))."
-    return "The file was not written by torch.save: it is no zip, or its beginning is damaged."
+    return "The file was not written by torch.save: it is not a zip, or its start is damaged."
 
 
 def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) -> Any:
@@ -94,8 +94,8 @@ def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) ->
                 return pytorch.read(archive, pickled[0], lambda info: _checked(info, size))
         raise RuntimeError(f"The file was not written by torch.save: it is a zip without {STRUCTURE}.")
     if min(info.header_offset for info in members.values()) != start:
-        raise RuntimeError(f"The file holds more than one saved object: what begins at byte {start}, where it stands, "
-                           "is not what it ends with. Save one object to a file, and call f.seek(0) before reading.")
+        raise RuntimeError(f"The file holds more than one saved object: the object at byte {start}, its position, "
+                           "is not the one at its end. Save one object to a file, and call f.seek(0) before reading.")
     with _damage():
         with archive.open(_checked(members[STRUCTURE], size)) as member:
             structure = json.loads(member.read())
@@ -103,7 +103,7 @@ def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) ->
         count = int(structure["memories"])
     if made_by != (FORMAT, VERSION, sys.byteorder):
         theirs, ours = ("{} {}, {}-endian".format(*facts) for facts in (made_by, (FORMAT, VERSION, sys.byteorder)))
-        raise RuntimeError(f"The file is of another version or machine: its format is {theirs}, and {ours} is read.")
+        raise RuntimeError(f"The file is of another version or machine: its format is {theirs}, and load reads {ours}.")
     if count:
         _check_place(map_location)
     with _damage():
@@ -118,7 +118,7 @@ def _damage() -> Iterator[None]:
         yield
     except (ArithmeticError, AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, struct.error,
             zipfile.BadZipFile, zlib.error) as error:
-        raise RuntimeError(f"The file is damaged, or was changed since it was saved. Reading it ended in "
+        raise RuntimeError(f"The file is damaged, or was changed since it was saved. Reading it failed with "
                            f"{type(error).__name__}: {error}") from error
 
 
@@ -129,7 +129,7 @@ def _check_place(map_location: Any) -> None:
     if map_location is None or callable(map_location):
         return
     if not isinstance(map_location, (str, device)):
-        raise TypeError(f"map_location is a device, a dict of devices or a function, not a "
+        raise TypeError(f"map_location must be a device, a dict of devices or a function, not a "
                         f"{type(map_location).__name__}: pass map_location='cpu'.")
     kind = str(map_location).partition(":")[0]
     if kind == "cuda":

@@ -104,9 +104,9 @@ _CALLS: dict[Name, Callable[..., Any]] = {
 def _refused(name: Any) -> pickle.UnpicklingError:
     shown = f"{name.module}.{name.name}" if isinstance(name, Name) else repr(name)
     return pickle.UnpicklingError(
-        f"Weights only load failed. Unsupported global: GLOBAL {shown} was not an allowed global by default. Only "
-        "tensors, parameters and plain containers are read, whatever weights_only says, since all else would run code "
-        "of the file's. With PyTorch, save the state_dict() alone.")
+        f"Weights only load failed. Unsupported global: GLOBAL {shown} was not an allowed global by default. load "
+        "reads only tensors, parameters and plain containers, for any weights_only: other objects would run code of "
+        "the file. In PyTorch, save only the state_dict().")
 
 
 def _called(function: Any, args: tuple[Any, ...]) -> Any:
@@ -148,7 +148,7 @@ class _Machine:
             elif code.name in _LITERALS:
                 self.stack.append(argument)
             elif code.name not in ("PROTO", "FRAME"):
-                raise pickle.UnpicklingError(f"Weights only load failed. The instruction {code.name} is not read.")
+                raise pickle.UnpicklingError(f"Weights only load failed. The instruction {code.name} is unknown.")
         raise EOFError("the pickle does not end")
 
     def items(self) -> list[Any]:
@@ -240,9 +240,9 @@ class _Machine:
         """Push a memory: ("storage", its old class, its member, its location, the number of elements)."""
         _, kind, key, _, count = self.stack.pop()
         if kind.name not in _OLD:
-            raise pickle.UnpicklingError(f"Weights only load failed. Elements of {kind.name} are of a type that there "
-                                         "is not here. With PyTorch, convert the tensors, by .float() say, and save "
-                                         "them again.")
+            raise pickle.UnpicklingError(f"Weights only load failed. There is no dtype here for elements of "
+                                         f"{kind.name}. In PyTorch, convert the tensors, for example by .float(), "
+                                         "and save them again.")
         memory = self.memory_of(key, _OLD[kind.name])
         if memory.size < count:
             raise ValueError(f"memory {key} has fewer elements than the file says")

@@ -18,7 +18,7 @@ from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTUR
 
 # The remedies for objects that cannot be saved, by type. The first type that fits counts.
 _REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
-    (TensorBase, "Save x.as_subclass(torch.Tensor), an ordinary tensor."),
+    (TensorBase, "Save x.as_subclass(torch.Tensor), a plain tensor."),
     (np.ndarray, "Save torch.from_numpy(x)."),
     (np.generic, "Save x.item(), a Python number."),
     (type, "A class is code, and a file holds no code."),
@@ -92,9 +92,9 @@ def _refusal(obj: Any, place: str) -> str:
     cls = type(obj)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     if hasattr(obj, "state_dict") and not isinstance(obj, type):
-        remedy = "Save its state_dict(), and give the loaded one to load_state_dict()."
+        remedy = "Save its state_dict(), and pass the loaded dict to load_state_dict()."
     elif hasattr(obj, "get_state") and not isinstance(obj, type):
-        remedy = "Save its get_state(), and give the loaded one to set_state()."
+        remedy = "Save its get_state(), and pass the loaded state to set_state()."
     else:
         remedy = next((remedy for base, remedy in _REMEDIES if isinstance(obj, base)), "Save what it is made of.")
     return (f"cannot save {place}: it is a {name}. {remedy} A file holds tensors, numbers, strings, None, dtypes, "

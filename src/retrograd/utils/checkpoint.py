@@ -27,8 +27,8 @@ __all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "
 
 Contexts = tuple[contextlib.AbstractContextManager[Any], contextlib.AbstractContextManager[Any]]
 
-_PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; where it "
-            "is not passed, use_reentrant=True is meant.")
+_PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended. The "
+            "default is use_reentrant=True.")
 _SUPPRESSED = ("torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
                "during the checkpointed forward. This is not supported because checkpoint cannot return a value for a "
                "failed forward.")

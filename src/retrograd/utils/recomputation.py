@@ -33,8 +33,8 @@ _UNLIKE = ("torch.utils.checkpoint: Recomputed values for the following tensors 
            "the forward pass.\n")
 _TWICE = ("torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
           "calling ctx.saved_tensors in backward, make sure to do so only once.")
-_REMEDY = ("The function has to do the same whenever it is run: hand it what it depends on as arguments, and change "
-           "nothing outside of it that it reads.")
+_REMEDY = ("The function must do the same in every run: pass all that it depends on as arguments, and change nothing "
+           "outside that it reads.")
 _DUMP = (" An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
          "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\nOperations recorded in the forward run:\n  {}\n\n"
          "Operations recorded in the recomputation:\n  {}")
@@ -265,7 +265,7 @@ class Recomputation(Run):
                 return f"They differ from position {i} on:\n{_both(old, new)}"
         i = min(len(before), len(now))
         name, more = ("forward run", before) if len(before) > len(now) else ("recomputation", now)
-        return f"They differ from position {i} on: only in the {name} was one saved, by {Saved(*more[i]).by()}"
+        return f"They differ from position {i} on: only the {name} saved one, by {Saved(*more[i]).by()}"
 
     def error(self, sentence: str, details: str = "") -> CheckpointError:
         """The error for a mismatch. In debug mode it lists all recorded operations."""

@@ -25,7 +25,7 @@ def beginnings(outputs: Any) -> list[Address]:
     found: list[Address] = []
     for output in outputs:
         if not isinstance(output, TensorBase | graph.Node):
-            raise TypeError(f"a graph is drawn from tensors or their grad_fn, not from {type(output).__name__}")
+            raise TypeError(f"a graph can be drawn from tensors or their grad_fn, not from {type(output).__name__}")
         edge = edge_of(output) if isinstance(output, TensorBase) else behind(output)
         if edge is None:
             raise ValueError("there is no graph to draw: this tensor requires no grad. It was computed from constants, "
