@@ -1,4 +1,4 @@
-"""torch.special: functions with names in mathematics. A namespace only: what computes is in `tensors.functions`."""
+"""torch.special: functions with names in mathematics. Only a namespace; `tensors.functions` has the functions."""
 
 from __future__ import annotations
 

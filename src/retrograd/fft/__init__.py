@@ -1,4 +1,4 @@
-"""torch.fft: Fourier transforms. The functions are in the modules of this package, over `ops.fourier`."""
+"""torch.fft: Fourier transforms. The modules of this package have the functions, built on `ops.fourier`."""
 
 from __future__ import annotations
 

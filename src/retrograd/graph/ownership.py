@@ -1,7 +1,7 @@
-"""Whether an array is held by one variable alone, so that it may be kept instead of copied.
+"""Whether one variable alone holds an array, so that the array may be kept instead of copied.
 
-Reference counts tell. What they are for an array held once differs between versions of Python, so it is measured
-on one at import, by the same call.
+Reference counts tell. The count of an array that is held once differs between versions of Python, so the import
+measures the count on such an array, by the same call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""torch.linalg: matrices and vectors. A namespace only: what computes is in `tensors.functions`."""
+"""torch.linalg: matrices and vectors. Only a namespace; `tensors.functions` has the functions."""
 
 from __future__ import annotations
 

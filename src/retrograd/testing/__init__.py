@@ -1,4 +1,4 @@
-"""torch.testing: comparing tensors up to rounding, and tensors to compare with."""
+"""torch.testing: comparing tensors up to rounding, and making tensors to compare with."""
 
 from __future__ import annotations
 

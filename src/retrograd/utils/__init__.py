@@ -1,4 +1,4 @@
-"""torch.utils: what programs use around a computation."""
+"""torch.utils: tools around a computation."""
 
 from typing import TYPE_CHECKING
 

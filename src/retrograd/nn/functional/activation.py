@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import warn
 from ...ops.framework import Op
-from ...ops.networks import activation as elementary, rectifiers as ops
+from ...ops.networks import activations as ops
 from ...tensors.arguments.options import number, refuse_complex_gradient
 from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
@@ -52,7 +52,7 @@ def _pair(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return recorded(op), written_over(op)
 
 
-_relu, relu_ = _pair(elementary.relu)
+_relu, relu_ = _pair(ops.relu)
 _leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu)
 _elu, _elu_ = _pair(ops.elu)
 _celu, _celu_ = _pair(ops.celu)

@@ -7,7 +7,7 @@ from typing import Any
 from ...errors import warn
 from ...kernels.random.distributions import exponential
 from ...ops.creation import full_beside
-from ...ops.networks import piecewise as ops
+from ...ops.networks import activations as ops
 from ...tensors.arguments.dims import array_of, axis_of
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor, number

@@ -15,7 +15,7 @@ from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import losses as kernels
 from ..choosing import choose
 from ..framework import composed, linear, operator
-from .activation import sigmoid
+from .activations import sigmoid
 
 
 def _share(g: Any, x: Any, reduction: Any) -> Any:

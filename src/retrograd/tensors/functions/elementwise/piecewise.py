@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtypes import legacy
-from ....kernels.networks import piecewise as kernels
+from ....kernels.networks import activations as kernels
 from ....ops.creation import random_like
-from ....ops.networks import piecewise as ops
+from ....ops.networks import activations as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
