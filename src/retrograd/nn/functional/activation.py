@@ -5,42 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...errors import warn
+from ...kernels.random.distributions import exponential
 from ...ops.framework import Op
-from ...ops.networks import activation as elementary, rectifiers as ops
-from ...tensors.arguments.options import number, refuse_complex_gradient
+from ...ops.networks import activation as elementary, piecewise as straight, rectifiers as ops
+from ...tensors.arguments.dims import array_of, axis_of
+from ...tensors.arguments.generator import twister_of
+from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.functions.elementwise import piecewise
+from ...tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu_, threshold_
 from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace import inplace as written_over
 from ...tensors.recording.out import into
-from ...tensors.state.base import TensorBase
+from ...tensors.state.base import TensorBase, plain
 
 __all__ = [
-    "celu",
-    "celu_",
-    "elu",
-    "elu_",
-    "gelu",
-    "hardtanh",
-    "hardtanh_",
-    "leaky_relu",
-    "leaky_relu_",
-    "log_softmax",
-    "logsigmoid",
-    "mish",
-    "relu",
-    "relu6",
-    "relu_",
-    "selu",
-    "selu_",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softsign",
-    "tanh",
-    "tanhshrink",
+    "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu", "relu",
+    "relu6", "relu_", "rrelu", "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus",
+    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]
 
 # The constants with which activations keep their mean and variance from layer to layer (Klambauer and others, 2017).
@@ -61,6 +47,9 @@ _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)
 _softplus, _gelu, _gelu_tanh = recorded(ops.softplus), recorded(ops.gelu), recorded(ops.gelu_tanh)
 _log_sigmoid = recorded(ops.log_sigmoid)
+_glu, _softshrink = recorded(straight.glu), recorded(straight.softshrink)
+_hardsigmoid, _hardsigmoid_ = recorded(straight.hardsigmoid), written_over(straight.hardsigmoid)
+_hardswish, _hardswish_ = recorded(straight.hardswish), written_over(straight.hardswish)
 
 
 def sigmoid(input: Any) -> Any:
@@ -199,6 +188,67 @@ def softsign(input: Any) -> Any:
 def tanhshrink(input: Any) -> Any:
     """x - tanh(x)."""
     return input - input.tanh()
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half of the tensor along `dim`, times the sigmoid of the second. Raises RuntimeError for an odd size.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.glu(torch.tensor([3., 5., 0., 100.]))
+    tensor([1.5000, 5.0000])
+    """
+    rank = input.dim()
+    return _glu(input, axis_of("glu", dim, rank) if rank else 0)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """x / 6 + 1 / 2, moved into [0, 1]."""
+    return (_hardsigmoid_ if inplace else _hardsigmoid)(input)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """x * hardsigmoid(x)."""
+    return (_hardswish_ if inplace else _hardswish)(input)
+
+
+def softshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
+    """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]. Raises RuntimeError for a negative lambd."""
+    if out is not None:
+        return into(out, softshrink, input, lambd)
+    check_tensor("softshrink", input)
+    return _softshrink(input, number("softshrink", "lambd", 2, lambd))
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """x, and `value` where it is not above the threshold."""
+    return (piecewise.threshold_ if inplace else piecewise.threshold)(input, threshold, value)
+
+
+def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+          inplace: bool = False) -> Any:
+    """x, and x times a slope where it is negative: in training one drawn from [lower, upper], else the middle.
+
+    Raises RuntimeError where the bounds are the wrong way round.
+    """
+    return (piecewise.rrelu_ if inplace else piecewise.rrelu)(input, lower, upper, training)
+
+
+def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
+    """A sample from the Gumbel-softmax distribution with these logits: probabilities along `dim`, near to one-hot.
+
+    The lower the temperature `tau`, the nearer. With `hard` it is one-hot, and has the gradient of the soft sample.
+    `eps` is without effect, and warned of.
+    """
+    if eps != 1e-10:
+        warn("`eps` parameter is deprecated and has no effect.", UserWarning)
+    array = array_of("gumbel_softmax", logits)
+    drawn = exponential(twister_of("gumbel_softmax", None), array.shape, array.dtype)
+    soft = ((logits + -plain(drawn).log()) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    one_hot = plain(np.zeros(array.shape, array.dtype)).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
 
 
 def _dimension(name: str, input: Any, dim: int | None) -> int:

@@ -12,8 +12,7 @@ from ...tensors.functions.elementwise.comparison import where
 from ...tensors.functions.shapes.shape import unsqueeze
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, plain
-from .loss import reduced
-from .reduction import checked_reduction
+from .reduction import checked_reduction, reduced
 
 __all__ = ["ctc_loss"]
 

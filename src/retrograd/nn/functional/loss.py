@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from ...autograd.grad_mode import no_grad
 from ...dtypes import unimplemented
 from ...errors import warn
 from ...kernels.shape import common_shape
@@ -12,25 +14,22 @@ from ...tensors.arguments.options import check_tensor, number, refuse_complex_gr
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, requires
-from .reduction import checked_reduction
+from .reduction import REDUCTIONS, checked_reduction, reduced
 
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "gaussian_nll_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
     "mse_loss",
+    "poisson_nll_loss",
     "smooth_l1_loss",
 ]
 
 _mse_loss, _smooth_l1, _huber = recorded(ops.mse_loss), recorded(ops.smooth_l1_loss), recorded(ops.huber_loss)
 _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary_cross_entropy_with_logits)
-
-
-def reduced(loss: Any, reduction: str) -> Any:
-    """The mean or the sum of a loss for each element, or that itself."""
-    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
 def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
@@ -221,3 +220,64 @@ def divergence(input: Any, target: Any, log_target: bool) -> Any:
     if log_target:
         return target.exp() * (target - input)
     return target.xlogy(target) - target * input
+
+
+def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool = False,
+                     size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
+                     reduction: str = "mean") -> Any:
+    """The negative log-likelihood of counts `target`, of Poisson distributions with rates exp(`input`); reduced.
+
+    Without `log_input` the rates are `input` itself, and `eps` keeps their logarithm from 0. With `full` the term of
+    the target alone is added, by Stirling's formula.
+    """
+    return poisson(input, target, log_input, full, eps, checked_reduction(reduction, size_average, reduce))
+
+
+def poisson(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Any:
+    """`poisson_nll_loss`, given the reduction."""
+    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
+        check_tensor("poisson_nll_loss", value, argument, position)
+    expected = target * (input if log_input else (input + eps).log())
+    loss = (input.exp() if log_input else input) - expected
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
+                      reduction: str = "mean") -> Any:
+    """The negative log-likelihood of samples `target`, of normal distributions with means `input`; reduced.
+
+    `var` is the variance: a number, or a tensor of the shape of `input`, or of that with the last or another dimension
+    1, or without the last. It counts at least as `eps`, without an influence on the gradient. With `full` the constant
+    term is added. Raises ValueError for negative variances, and for another shape.
+    """
+    var = _variances(input, var)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+    var = var.clone()
+    with no_grad():
+        var.clamp_(min=eps)
+    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return reduced(loss, reduction)
+
+
+def _variances(input: Any, var: Any) -> Any:
+    """The variances as a tensor that broadcasts with the input."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        return var * input.new_ones(input.shape)
+    if bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    if var.size() == input.size():
+        return var
+    shape, given = tuple(input.shape), tuple(var.shape)
+    if shape[:-1] == given:
+        return var.unsqueeze(-1)
+    if len(shape) != len(given) or sum(have for want, have in zip(shape, given) if want != have) != 1:
+        raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input {list(shape)}")
+    return var

@@ -15,9 +15,10 @@ from ...tensors.arguments.options import check_tensor, number, refuse_complex_gr
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import plain
+from .activation import logsigmoid
 from .distance import pairwise_distance
-from .loss import reduced, refuse_gradient
-from .reduction import checked_reduction
+from .loss import refuse_gradient
+from .reduction import REDUCTIONS, checked_reduction, reduced
 
 __all__ = [
     "cosine_embedding_loss",
@@ -25,6 +26,7 @@ __all__ = [
     "margin_ranking_loss",
     "multi_margin_loss",
     "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
@@ -231,3 +233,18 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: bool | None = 
         raise RuntimeError(f"inconsistent target size: {list(y.shape)} for input of size: {list(x.shape)}")
     _check_classes(target, classes, "argument #2 'target' is out of range", -1)
     return _multilabel(input, *map(plain, listed(y)), reduction)
+
+
+def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+                                reduce: bool | None = None, reduction: str = "mean") -> Any:
+    """The mean over the last dimension of the cross-entropies of sigmoid(`input`) with labels `target`; reduced."""
+    if size_average is not None or reduce is not None:
+        reduction = checked_reduction(reduction, size_average, reduce)
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    dim = input.dim() - 1
+    loss = loss.sum(dim=dim) / input.size(dim)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+    return reduced(loss, reduction)

@@ -10,7 +10,8 @@ from typing import Any
 
 from ...kernels.shape import common_shape
 from ...tensors.arguments.options import check_tensor
-from . import ctc, likelihood, loss, margins
+from . import ctc, loss, margins
+from .reduction import reduced
 
 __all__ = [
     "binary_cross_entropy_with_logits",
@@ -58,12 +59,12 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float
 
 def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
     """The negative log-likelihood of counts, of Poisson distributions; reduced."""
-    return likelihood.poisson(input, target, log_input, full, eps, _word(reduction))
+    return loss.poisson(input, target, log_input, full, eps, _word(reduction))
 
 
 def kl_div(input: Any, target: Any, reduction: int = 0, *, log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced."""
-    return loss.reduced(loss.divergence(input, target, log_target), _word(reduction))
+    return reduced(loss.divergence(input, target, log_target), _word(reduction))
 
 
 def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, pos_weight: Any = None,

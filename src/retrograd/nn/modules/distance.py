@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..functional import distance as functional
-from ..module import Module
+from .module import Module
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
 

@@ -8,9 +8,9 @@ from typing import Any
 from ...tensors.functions.creation.creation import empty
 from .. import init
 from ..functional import affine as functional
-from ..members import Member
-from ..module import Module
 from ..parameter import Parameter
+from .module import Module
+from .module.members import Member
 
 __all__ = ["Bilinear", "Identity", "Linear", "uninitialized"]
 
@@ -70,6 +70,10 @@ class Linear(Module):
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """`Linear`, under the name that it has in PyTorch's MultiheadAttention."""
 
 
 class Bilinear(Module):

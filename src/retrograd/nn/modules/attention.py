@@ -6,15 +6,11 @@ from typing import Any
 
 from .. import init
 from ..functional import multihead as functional
-from ..members import Member
-from ..module import Module
-from .linear import Linear, uninitialized
+from .linear import NonDynamicallyQuantizableLinear, uninitialized
+from .module import Module
+from .module.members import Member
 
 __all__ = ["MultiheadAttention"]
-
-
-class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear, under the name that it has in PyTorch's MultiheadAttention."""
 
 
 class MultiheadAttention(Module):
@@ -24,6 +20,8 @@ class MultiheadAttention(Module):
 
     Raises ValueError or AssertionError where the heads do not divide the size.
     """
+
+    __module__ = "retrograd.nn.modules.activation"
 
     in_proj_weight = Member("_parameters")
     in_proj_bias = Member("_parameters")

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from ...autograd.grad_mode import no_grad
 from .. import init
 from ..functional.embedding import embedding, embedding_bag
-from ..members import Member
-from ..module import Module
 from ..parameter import Parameter
 from .linear import uninitialized
+from .module import Module
+from .module.members import Member
 
 __all__ = ["Embedding", "EmbeddingBag"]
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import init
 from ..functional import convolution as functional
 from ..functional.padding import pad
-from ..members import Member
-from ..module import Module
 from .linear import uninitialized
+from .module import Module
+from .module.members import Member
+from .utils import repeated
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "repeated"]
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 _PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circular")
 
 
-def repeated(value: Any, dims: int) -> tuple[Any, ...]:
-    """Several sizes as they are, one for each dimension."""
-    return tuple(value) if isinstance(value, Iterable) else (value,) * dims
-
-
-class _Conv(Module):
+class _ConvNd(Module):
     """What convolutions of all dimensions share: their parameters, and how these start."""
 
     weight = Member("_parameters")
@@ -84,7 +80,7 @@ _TRANSPOSED: dict[int, Callable[..., Any]] = {
     1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d}
 
 
-class _Forward(_Conv):
+class _Forward(_ConvNd):
     """A convolution of any number of dimensions."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -149,7 +145,7 @@ class Conv3d(_Forward):
     dims = 3
 
 
-class _Transposed(_Conv):
+class _ConvTransposeNd(_ConvNd):
     """A transposed convolution of any number of dimensions."""
 
     transposed = True
@@ -186,13 +182,13 @@ class _Transposed(_Conv):
         return [n - a for n, a in zip(sizes, least)]
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_ConvTransposeNd):
     """The transpose of Conv1d, of lines (N, C, L) or (C, L)."""
 
     dims = 1
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTransposeNd):
     """The transpose of Conv2d, of images (N, C, H, W) or (C, H, W).
 
     >>> import retrograd as torch
@@ -203,7 +199,7 @@ class ConvTranspose2d(_Transposed):
     dims = 2
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_ConvTransposeNd):
     """The transpose of Conv3d, of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3
