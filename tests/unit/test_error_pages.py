@@ -18,7 +18,7 @@ PACKAGE = pages.ROOT / "src" / "retrograd"
 _OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "state/refusals", "recording/resizing", "recording/saved_values", "recording/saving", "state/base", "tensor")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
                                     *PACKAGE.glob("utils/*.py"),
-                                    *PACKAGE.glob("nn/*hooks.py"),
+                                    *PACKAGE.glob("nn/modules/module/*hooks.py"),
                                     *(PACKAGE / "tensors" / f"{name}.py" for name in _OF_TENSORS)])
            if not path.stem.startswith("profiler")]
 

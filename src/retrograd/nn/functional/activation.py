@@ -11,7 +11,7 @@ from ...errors import warn
 from ...kernels.random.distributions import exponential
 from ...ops.framework import Op
 from ...ops.networks import activation as elementary, piecewise as straight, rectifiers as ops
-from ...tensors.arguments.dims import array_of, axis_of
+from ...tensors.arguments.dims import array_of, axis_of, not_a_tensor
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
 from ...tensors.functions.elementwise import piecewise
@@ -76,6 +76,8 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 def relu6(input: Any, inplace: bool = False) -> Any:
     """x, moved into [0, 6]."""
+    if not isinstance(input, TensorBase):
+        raise not_a_tensor("relu6_" if inplace else "relu6", input, "input", 1)
     return (_hardtanh_ if inplace else _hardtanh)(input, 0.0, 6.0)
 
 
@@ -127,6 +129,8 @@ def elu_(input: Any, alpha: float = 1.0) -> Any:
 
 def selu(input: Any, inplace: bool = False) -> Any:
     """`elu`, scaled so that activations keep their mean and variance from layer to layer."""
+    if not isinstance(input, TensorBase):
+        raise not_a_tensor("selu_" if inplace else "selu", input, "input", 1)
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
@@ -241,7 +245,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.", UserWarning)
-    array = array_of("gumbel_softmax", logits)
+    array = array_of("empty_like", logits)
     drawn = exponential(twister_of("gumbel_softmax", None), array.shape, array.dtype)
     soft = ((logits + -plain(drawn).log()) / tau).softmax(dim)
     if not hard:

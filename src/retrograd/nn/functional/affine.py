@@ -10,6 +10,7 @@ from ...graph.versions import next_number
 from ...modes import local
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
+from ...tensors.arguments.options import check_tensors
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.linalg.bilinear import bilinear
 from ...tensors.recording.calls import class_of, recorded
@@ -36,11 +37,14 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
     """
     if out is not None:
         return into(out, linear, input, weight, bias)
-    x, w = input._array, weight._array
+    try:
+        x, w, b = input._array, weight._array, None if bias is None else bias._array
+    except AttributeError:
+        check_tensors("linear", input=input, weight=weight, bias=bias)
+        raise
     if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
         if bias is None and x.dtype.kind != "b":
             return _mm(input, _t(weight))
-        b = None if bias is None else bias._array
         if b is not None and b.dtype is x.dtype and b.shape == w.shape[:1]:
             if local.thread.observer is not None or x.dtype.kind in "cb":
                 return accumulating.addmm(bias, input, _t(weight))

@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
 from ...tensors.arguments.dims import array_of
-from ...tensors.arguments.options import check_tensor, number
+from ...tensors.arguments.options import check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, plain
 from .affine import linear
@@ -40,10 +40,10 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: boo
     Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    for i, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        if not isinstance(value, TensorBase):
-            raise TypeError(f"cross_entropy_loss(): argument '{argument}' (position {i}) must be Tensor, not "
-                            f"{type(value).__name__}")
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("cross_entropy_loss", input=input, target=target)
+    if weight is not None:
+        check_tensor("cross_entropy_loss", weight, "weight", 3)
     x, y = input._array, target._array
     label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
@@ -116,8 +116,9 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | N
     Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensor("nll_loss_nd", input)
-    check_tensor("nll_loss_nd", target, "target", 2)
+    check_tensors("nll_loss_nd", input=input, target=target)
+    if weight is not None:
+        check_tensor("nll_loss_nd", weight, "weight", 3)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 
@@ -185,9 +186,7 @@ def linear_cross_entropy(input: Any, linear_weight: Any, target: Any, *, linear_
     >>> torch.nn.functional.linear_cross_entropy(x, w, torch.tensor([0, 3]))
     tensor(1.3863)
     """
-    check_tensor("linear_cross_entropy", input)
-    check_tensor("linear_cross_entropy", linear_weight, "linear_weight", 2)
-    check_tensor("linear_cross_entropy", target, "target", 3)
+    check_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight)
     classes, *several = _class_shape(input, linear_weight, linear_bias)
     if ignore_index is not None and target.is_floating_point():
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities. Leave it out.")

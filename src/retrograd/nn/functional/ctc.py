@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
+from ...tensors.arguments.dims import kind_of
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.functions.shapes.shape import unsqueeze
 from ...tensors.recording.calls import recorded
@@ -45,7 +46,7 @@ def of_word(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: An
     """`ctc_loss`, with a reduction that is known to be one."""
     kinds = {isinstance(lengths, TensorBase) for lengths in (input_lengths, target_lengths)}
     if not (isinstance(log_probs, TensorBase) and isinstance(targets, TensorBase) and len(kinds) == 1):
-        given = ", ".join(type(x).__name__ for x in (log_probs, targets, input_lengths, target_lengths))
+        given = ", ".join(kind_of(x) for x in (log_probs, targets, input_lengths, target_lengths))
         raise TypeError(f"ctc_loss() received an invalid combination of arguments - got ({given}, int, int, bool), but "
                         "expected one of:\n * (Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of "
                         "ints target_lengths)\n * (Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "

@@ -10,7 +10,8 @@ from ...dtypes import unimplemented
 from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops.networks import losses as ops
-from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.arguments.options import check_optional, check_tensor, check_tensors, number, refuse_complex_gradient
+from ...tensors.arguments.signatures.checking import refusal
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, requires
@@ -34,10 +35,8 @@ _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary
 
 def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target in one shape. Warns where one of them had to be broadcast."""
-    for argument, value in (("input", input), ("target", target)):
-        if not isinstance(value, TensorBase):
-            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'size': {name}() takes a tensor "
-                                 f"for '{argument}'")
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors(name, input=input, target=target)
     shape = input._array.shape
     if target._array.shape == shape:
         return input, target
@@ -63,15 +62,16 @@ def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -
     return checked_reduction(reduction, size_average, reduce)
 
 
-def _check_weight(weight: Any, loss: Any) -> None:
+def _check_weight(name: str, weight: Any, loss: Any) -> None:
     """Refuse weights that are not one for each element."""
+    check_tensor(name, weight, "weight", 3)
     if weight.shape != loss.shape:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
+def _weighted(name: str, loss: Any, weight: Any, reduction: str) -> Any:
     """A loss for each element, reduced with weights."""
-    _check_weight(weight, loss)
+    _check_weight(name, weight, loss)
     if reduction == "mean":
         return (loss * weight).sum() / weight.sum()
     return reduced(loss * weight, reduction)
@@ -88,7 +88,7 @@ def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: 
     reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("mse_loss", input, target)
     if weight is not None:
-        return _weighted((input - target) ** 2, weight, reduction)
+        return _weighted("mse_loss", (input - target) ** 2, weight, reduction)
     return _mse_loss(input, target, reduction)
 
 
@@ -98,7 +98,7 @@ def l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: b
     reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("l1_loss", input, target)
     loss = (input - target).abs()
-    return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction)
+    return reduced(loss, reduction) if weight is None else _weighted("l1_loss", loss, weight, reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
@@ -129,7 +129,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     target = target.to(input.dtype)
     if weight is not None:                      # of these a mean is not divided by the sum of the weights
-        _check_weight(weight, input)
+        _check_weight("huber_loss", weight, input)
         return reduced(_huber(input, target, "none", delta) * weight, reduction)
     return _huber(input, target, reduction, delta)
 
@@ -141,6 +141,8 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
     Raises ValueError where the shapes differ, RuntimeError for what is not between 0 and 1 and for other dtypes.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
+    check_tensors("binary_cross_entropy", input=input, target=target)
+    check_optional("binary_cross_entropy", 3, weight=weight)
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
@@ -164,6 +166,8 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
     `pos_weight` multiplies what the positive class adds. Raises ValueError where the shapes differ.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
+    check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
+    check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
@@ -212,8 +216,7 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
 
 def divergence(input: Any, target: Any, log_target: bool) -> Any:
     """What each element adds to the Kullback-Leibler divergence."""
-    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        check_tensor("kl_div", value, argument, position)
+    check_tensors("kl_div", input=input, target=target)
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")
@@ -235,8 +238,7 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool
 
 def poisson(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Any:
     """`poisson_nll_loss`, given the reduction."""
-    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        check_tensor("poisson_nll_loss", value, argument, position)
+    check_tensors("poisson_nll_loss", input=input, target=target)
     expected = target * (input if log_input else (input + eps).log())
     loss = (input.exp() if log_input else input) - expected
     if full:
@@ -271,7 +273,10 @@ def _variances(input: Any, var: Any) -> Any:
         if var < 0:
             raise ValueError("var has negative entry/entries")
         return var * input.new_ones(input.shape)
-    if bool((var < 0).any()):
+    negative = var < 0
+    if not isinstance(negative, TensorBase):
+        raise refusal("", "any", (negative,), {}) or TypeError("gaussian_nll_loss(): var must be Tensor or float")
+    if bool(negative.any()):
         raise ValueError("var has negative entry/entries")
     if var.size() == input.size():
         return var

@@ -11,7 +11,7 @@ from ...kernels.networks.margins import listed
 from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
 from ...ops.networks import margins as ops
-from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import plain
@@ -38,11 +38,6 @@ _add_number = recorded(arithmetic.add_number)
 _SMALL = 1e-12                              # which keeps the length of a vector from 0
 
 
-def _check_tensors(name: str, **operands: Any) -> None:
-    for position, (argument, value) in enumerate(operands.items(), 1):
-        check_tensor(name, value, argument, position)
-
-
 # Of distances
 
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None,
@@ -53,7 +48,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_aver
 
 def hinge(input: Any, target: Any, margin: float, reduction: str) -> Any:
     """`hinge_embedding_loss`, given the reduction."""
-    _check_tensors("hinge_embedding_loss", input=input, target=target)
+    check_tensors("hinge_embedding_loss", input=input, target=target)
     zero = input._array.dtype.type(0).item()
     short = (input.new_full((), margin) - input).clamp_min(0)
     return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)
@@ -70,7 +65,7 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
 
 def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
     """`cosine_embedding_loss`, given the reduction."""
-    _check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target._array.ndim
     if dim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -97,7 +92,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
 
 def margin_ranking(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
     """`margin_ranking_loss`, given the reduction."""
-    _check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     ahead = input1 - input2
     return reduced(_add_number(-target * ahead, float(margin)).clamp_min(0), reduction)
 
@@ -119,7 +114,7 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float
 def triplet_margin(anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
                    reduction: str) -> Any:
     """`triplet_margin_loss`, given the reduction."""
-    _check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
+    check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
 
 
@@ -154,7 +149,7 @@ def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, 
     The target is broadcast to the shape of the input. Raises RuntimeError for ints, and a target that requires grad.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    _check_tensors("soft_margin_loss", input=input, target=target)
+    check_tensors("soft_margin_loss", input=input, target=target)
     x, y = input._array, target._array
     refuse_gradient("soft_margin_loss", "target", target)
     refuse_complex_gradient("soft_margin_loss", input)
@@ -183,7 +178,7 @@ def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, 
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    _check_tensors("multi_margin_loss", input=input, target=target)
+    check_tensors("multi_margin_loss", input=input, target=target)
     margin = number("multi_margin_loss", "margin", 4, margin)
     x, y = input._array, target._array
     samples, classes = _rows_and_classes(x)
@@ -226,7 +221,7 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: bool | None = 
     RuntimeError where shapes or dtypes do not fit, and for a class out of bounds.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    _check_tensors("multilabel_margin_loss", input=input, target=target)
+    check_tensors("multilabel_margin_loss", input=input, target=target)
     x, y = input._array, target._array
     _, classes = _rows_and_classes(x)
     if y.shape != x.shape:

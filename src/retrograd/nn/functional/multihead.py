@@ -198,6 +198,8 @@ def multi_head_attention_forward(
     if use_separate_proj_weight:
         q, k, v = _projected_apart(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
     else:
+        if in_proj_weight is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
     stack, share = batch * num_heads, size // num_heads
     masks = _Masks(_checked_mask(masks.attention, length, key.shape[0], stack), masks.keys)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dtypes import float16, refuse
 from ...ops.images import resampling
+from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization
 from ...tensors.functions.shapes import joining
 from ...tensors.recording.calls import recorded
@@ -27,6 +28,7 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
                training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:
     """`torch.batch_norm`. Raises ValueError in training for one value for each channel."""
     if training:
+        check_tensor("batch_norm", input)
         _several(input.shape, input.shape)
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
@@ -36,6 +38,7 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
 def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
                   use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5) -> Any:
     """`torch.instance_norm`. Raises ValueError where each channel has one value, whose deviation is 0."""
+    check_tensor("instance_norm", input)
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     return normalization.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints
 from ...tensors.functions.images import adaptive_pooling as adaptive, pooling
 from ...tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d
@@ -23,9 +24,11 @@ __all__ = [
 def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """max_pool1d and the like, and the same with indices."""
     name, space = f"max_pool{dims}d", ("lines", "images", "volumes")[dims - 1]
+    indexed = f"{name}_with_indices"
 
     def with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                      ceil_mode: bool = False, return_indices: bool = False) -> Any:
+        check_tensor(indexed, input)
         if dims == 1:
             return pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return pooling.maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)
@@ -34,11 +37,12 @@ def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
                  ceil_mode: bool = False, return_indices: bool = False) -> Any:
         if dims == 1 and not return_indices:
             return pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        check_tensor(indexed if return_indices else name, input)
         found = with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return found if return_indices else found[0]
 
     function.__name__ = function.__qualname__ = name
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    with_indices.__name__ = with_indices.__qualname__ = indexed
     said = (f"The maxima of windows that slide over {space} (N, C, ...) or (C, ...)", """
 
     Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
@@ -79,6 +83,7 @@ avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
 
 def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...]:
     """Output sizes, where None stands for that of the input, and one may be for all."""
+    check_tensor(name, input)
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * dims
     elif input.dim() <= len(output_size):

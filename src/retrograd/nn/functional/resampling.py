@@ -100,11 +100,11 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     Raises ValueError, TypeError or NotImplementedError for arguments that do not go together, RuntimeError for sizes
     of 0.
     """
-    x, exact = input._array, mode in ("nearest", "area", "nearest-exact")
+    exact = mode in ("nearest", "area", "nearest-exact")
     if exact and align_corners is not None:
         raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | "
                          "bicubic | trilinear")
-    dims = x.ndim - 2
+    dims, x = input.dim() - 2, input._array
     new, factors = _new_sizes(x.shape[2:], size, scale_factor)
     if recompute_scale_factor and new is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")

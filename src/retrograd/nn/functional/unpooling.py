@@ -102,6 +102,7 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
     if given is None:
         return plain(uniform(twister_of(name, None), (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims))
+    check_tensor(name, given, "random_samples", 4)
     samples = given._array
     if samples.dtype != x.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import warn
+from ...tensors.functions.elementwise.elementary import sigmoid, tanh
 from ..functional import activation as functional
 from ..init import constant_
 from .attention import MultiheadAttention
@@ -220,16 +221,16 @@ class Tanh(_Simple):
     """The hyperbolic tangent."""
 
     def forward(self, input: Any) -> Any:
-        """`functional.tanh` of the input."""
-        return functional.tanh(input)
+        """`torch.tanh` of the input."""
+        return tanh(input)
 
 
 class Sigmoid(_Simple):
     """1 / (1 + exp(-x))."""
 
     def forward(self, input: Any) -> Any:
-        """`functional.sigmoid` of the input."""
-        return functional.sigmoid(input)
+        """`torch.sigmoid` of the input."""
+        return sigmoid(input)
 
 
 class LogSigmoid(_Simple):

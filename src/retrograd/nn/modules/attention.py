@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.arguments.options import check_tensor
 from .. import init
 from ..functional import multihead as functional
 from .linear import NonDynamicallyQuantizableLinear, uninitialized
@@ -71,6 +72,9 @@ class MultiheadAttention(Module):
     def forward(self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
                 attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Any, Any]:
         """`functional.multi_head_attention_forward`: the result, and the weights, or None without `need_weights`."""
+        for mask in (attn_mask, key_padding_mask):
+            if mask is not None:
+                check_tensor("is_floating_point", mask)
         swapped = self.batch_first and query.dim() == 3
         if swapped:
             query, key, value = _swapped(query, key, value)
