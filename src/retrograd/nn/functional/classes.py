@@ -116,7 +116,8 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | N
     Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensors("nll_loss_nd", input=input, target=target)
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("nll_loss_nd", input=input, target=target)
     if weight is not None:
         check_tensor("nll_loss_nd", weight, "weight", 3)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)

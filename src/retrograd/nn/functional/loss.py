@@ -141,8 +141,10 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
     Raises ValueError where the shapes differ, RuntimeError for what is not between 0 and 1 and for other dtypes.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensors("binary_cross_entropy", input=input, target=target)
-    check_optional("binary_cross_entropy", 3, weight=weight)
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("binary_cross_entropy", input=input, target=target)
+    if weight is not None:
+        check_tensor("binary_cross_entropy", weight, "weight", 3)
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
@@ -166,8 +168,8 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
     `pos_weight` multiplies what the positive class adds. Raises ValueError where the shapes differ.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
-    check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
@@ -175,6 +177,8 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
 
 def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
     """`binary_cross_entropy_with_logits`, of shapes that broadcast."""
+    if weight is not None or pos_weight is not None:
+        check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
     dtype = input._array.dtype
     if dtype.kind in "bui":
         raise unimplemented("log_sigmoid_cpu", dtype, "Convert with .float() first.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...kernels.shape import common_shape
-from ...tensors.arguments.options import check_optional, check_tensors
+from ...tensors.arguments.options import check_tensors
 from . import ctc, loss, margins
 from .reduction import reduced
 
@@ -71,7 +71,6 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
                                      reduction: int = 0) -> Any:
     """The cross-entropy of sigmoid(`input`) with probabilities `target`; reduced. The input is broadcast."""
     check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
-    check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
     have, shape = target._array.shape, common_shape(input._array.shape, target._array.shape)
     if shape != have:
         raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: of the "
