@@ -16,6 +16,7 @@ from ...tensors.functions.linalg.bilinear import bilinear
 from ...tensors.recording.calls import class_of, recorded
 from ...tensors.recording.out import into
 from ...tensors.state.base import edge_of, plain, with_edge
+from ...tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
 
@@ -26,7 +27,7 @@ _affine = matrix_ops.addmm.kernel
 _saved_names = [matrix_ops.addmm.arguments[place] for _, place in matrix_ops.addmm.saves]
 
 
-def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
 
     >>> import retrograd as torch

@@ -13,6 +13,7 @@ from ...tensors.arguments.dims import array_of
 from ...tensors.arguments.options import check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, plain
+from ...tensors.tensor import Tensor
 from .affine import linear
 from .reduction import checked_reduction
 
@@ -24,9 +25,9 @@ _log_softmax = recorded(softmax.log_softmax)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 
 
-def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
-                  label_smoothing: float = 0.0) -> Any:
+                  label_smoothing: float = 0.0) -> Tensor:
     """The cross-entropy of softmax(`input`) with `target`, reduced.
 
     `input` has shape (C), (N, C) or (N, C, d1, …). `target` holds classes, in the same shape without C, or, in the
@@ -109,8 +110,8 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
     return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
 
 
-def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
-             reduce: bool | None = None, reduction: str = "mean") -> Any:
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The negative of log-probabilities `input` at the classes `target`, reduced. Shapes are as in `cross_entropy`.
 
     Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
@@ -172,9 +173,9 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
             raise RuntimeError(f"expected scalar type {_legacy(input)} but found {_legacy(weight)}")
 
 
-def linear_cross_entropy(input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
-                         reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0,
-                         options: Any = None) -> Any:
+def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
+                         weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
+                         label_smoothing: float = 0.0, options: Any = None) -> Tensor:
     """`cross_entropy(linear(input, linear_weight, linear_bias), target, …)`.
 
     `input` is (in_features) or (N, in_features), `linear_weight` (C, in_features), or (C, d1, …, in_features) for
@@ -220,7 +221,7 @@ def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int,
     return shape[:-1]
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Classes as vectors of zeros with a one: int64, of the shape of `tensor` with a dimension of classes at the end.
 
     >>> import retrograd as torch

@@ -15,6 +15,7 @@ from ...tensors.arguments.signatures.checking import refusal
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, requires
+from ...tensors.tensor import Tensor
 from .reduction import REDUCTIONS, checked_reduction, reduced
 
 __all__ = [
@@ -48,7 +49,7 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
             target if target._array.shape == common else target.expand(*common))
 
 
-def refuse_gradient(name: str, argument: str, value: Any) -> None:
+def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
     """Raises RuntimeError where a gradient is asked for of what has none."""
     if requires(value):
         raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
@@ -77,8 +78,8 @@ def _weighted(name: str, loss: Any, weight: Any, reduction: str) -> Any:
     return reduced(loss * weight, reduction)
 
 
-def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-             reduction: str = "mean", weight: Any = None) -> Any:
+def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared differences of `input` and `target`, reduced.
 
     >>> import retrograd as torch
@@ -92,8 +93,8 @@ def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: 
     return _mse_loss(input, target, reduction)
 
 
-def l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-            reduction: str = "mean", weight: Any = None) -> Any:
+def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+            reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The absolute differences of `input` and `target`, reduced."""
     reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("l1_loss", input, target)
@@ -101,8 +102,8 @@ def l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: b
     return reduced(loss, reduction) if weight is None else _weighted("l1_loss", loss, weight, reduction)
 
 
-def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                   reduction: str = "mean", beta: float = 1.0) -> Any:
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                   reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """Absolute differences, rounded off to squares where they are less than `beta`; reduced.
 
     Raises RuntimeError for a negative `beta`.
@@ -117,7 +118,8 @@ def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, re
     return _smooth_l1(input, target, reduction, beta)
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
+               weight: Tensor | None = None) -> Tensor:
     """Half the squared differences, made straight where they are more than `delta`; reduced.
 
     Raises RuntimeError for a `delta` that is not positive.
@@ -127,15 +129,15 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     delta = number("huber_loss", "delta", 4, delta)
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
-    target = target.to(input.dtype)
+    converted = target.to(input.dtype)
     if weight is not None:                      # of these a mean is not divided by the sum of the weights
         _check_weight("huber_loss", weight, input)
-        return reduced(_huber(input, target, "none", delta) * weight, reduction)
-    return _huber(input, target, reduction, delta)
+        return reduced(_huber(input, converted, "none", delta) * weight, reduction)
+    return _huber(input, converted, reduction, delta)
 
 
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
-                         reduce: bool | None = None, reduction: str = "mean") -> Any:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The cross-entropy of probabilities `input` with probabilities `target`, for two classes; reduced.
 
     Raises ValueError where the shapes differ, RuntimeError for what is not between 0 and 1 and for other dtypes.
@@ -160,9 +162,9 @@ def _legacy(tensor: Any) -> str:
     return str(tensor.dtype.legacy)
 
 
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
-                                     reduce: bool | None = None, reduction: str = "mean",
-                                     pos_weight: Any = None) -> Any:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                     size_average: bool | None = None, reduce: bool | None = None,
+                                     reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
     """The cross-entropy of sigmoid(`input`) with probabilities `target`, computed at once; reduced.
 
     `pos_weight` multiplies what the positive class adds. Raises ValueError where the shapes differ.
@@ -175,7 +177,8 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
 
 
-def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None,
+                            reduction: str) -> Tensor:
     """`binary_cross_entropy_with_logits`, of shapes that broadcast."""
     if weight is not None or pos_weight is not None:
         check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
@@ -194,13 +197,12 @@ def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: An
     if target._array.dtype.kind in "iu" and dtype.kind == "f":
         raise RuntimeError(f"result type {_legacy(input)} can't be cast to the desired output type {_legacy(target)}. "
                            "Convert the target with .to(input.dtype).")
-    weight, pos_weight = [w if w is None or w._array.dtype is dtype else w.to(input.dtype)
-                          for w in (weight, pos_weight)]
-    return _bce_with_logits(input, target, weight, pos_weight, reduction)
+    weights = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
+    return _bce_with_logits(input, target, *weights, reduction)
 
 
-def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-           reduction: str = "mean", log_target: bool = False) -> Any:
+def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+           reduction: str = "mean", log_target: bool = False) -> Tensor:
     """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced.
 
     "batchmean" divides the sum by the size of the first dimension, as mathematics has it; "mean" by the number of all
@@ -218,7 +220,7 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
     return loss / input.size(0) if whole == "batch" and input.ndim else loss
 
 
-def divergence(input: Any, target: Any, log_target: bool) -> Any:
+def divergence(input: Tensor, target: Tensor, log_target: bool) -> Tensor:
     """What each element adds to the Kullback-Leibler divergence."""
     check_tensors("kl_div", input=input, target=target)
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
@@ -229,9 +231,9 @@ def divergence(input: Any, target: Any, log_target: bool) -> Any:
     return target.xlogy(target) - target * input
 
 
-def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool = False,
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
-                     reduction: str = "mean") -> Any:
+                     reduction: str = "mean") -> Tensor:
     """The negative log-likelihood of counts `target`, of Poisson distributions with rates exp(`input`); reduced.
 
     Without `log_input` the rates are `input` itself, and `eps` keeps their logarithm from 0. With `full` the term of
@@ -240,7 +242,7 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool
     return poisson(input, target, log_input, full, eps, checked_reduction(reduction, size_average, reduce))
 
 
-def poisson(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Any:
+def poisson(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
     """`poisson_nll_loss`, given the reduction."""
     check_tensors("poisson_nll_loss", input=input, target=target)
     expected = target * (input if log_input else (input + eps).log())
@@ -251,21 +253,21 @@ def poisson(input: Any, target: Any, log_input: bool, full: bool, eps: float, re
     return reduced(loss, reduction)
 
 
-def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
-                      reduction: str = "mean") -> Any:
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6,
+                      reduction: str = "mean") -> Tensor:
     """The negative log-likelihood of samples `target`, of normal distributions with means `input`; reduced.
 
     `var` is the variance: a number, or a tensor of the shape of `input`, or of that with the last or another dimension
     1, or without the last. It counts at least as `eps`, without an influence on the gradient. With `full` the constant
     term is added. Raises ValueError for negative variances, and for another shape.
     """
-    var = _variances(input, var)
+    variances = _variances(input, var)
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
-    var = var.clone()
+    variances = variances.clone()
     with no_grad():
-        var.clamp_(min=eps)
-    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+        variances.clamp_(min=eps)
+    loss = 0.5 * (variances.log() + (input - target) ** 2 / variances)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
     return reduced(loss, reduction)

@@ -15,6 +15,7 @@ from ...tensors.arguments.options import check_tensors, number, refuse_complex_g
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
 from .activation import logsigmoid
 from .distance import pairwise_distance
 from .loss import refuse_gradient
@@ -40,13 +41,13 @@ _SMALL = 1e-12                              # which keeps the length of a vector
 
 # Of distances
 
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None,
-                         reduce: bool | None = None, reduction: str = "mean") -> Any:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
     return hinge(input, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
-def hinge(input: Any, target: Any, margin: float, reduction: str) -> Any:
+def hinge(input: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
     """`hinge_embedding_loss`, given the reduction."""
     check_tensors("hinge_embedding_loss", input=input, target=target)
     zero = input._array.dtype.type(0).item()
@@ -54,8 +55,9 @@ def hinge(input: Any, target: Any, margin: float, reduction: str) -> Any:
     return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)
 
 
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-                          reduce: bool | None = None, reduction: str = "mean") -> Any:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                          size_average: bool | None = None, reduce: bool | None = None,
+                          reduction: str = "mean") -> Tensor:
     """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced.
 
     Inputs are (N, D) with targets (N), or (D) with one without dimensions; else a RuntimeError is raised.
@@ -63,7 +65,7 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
     return cosine_embedding(input1, input2, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
-def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
+def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
     """`cosine_embedding_loss`, given the reduction."""
     check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target._array.ndim
@@ -77,8 +79,9 @@ def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduc
     return reduced(where(target == 1, 1 - cos, 0.0) + where(target == -1, (cos - margin).clamp_min(0), 0.0), reduction)
 
 
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-                        reduce: bool | None = None, reduction: str = "mean") -> Any:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                        size_average: bool | None = None, reduce: bool | None = None,
+                        reduction: str = "mean") -> Tensor:
     """max(0, margin - target * (input1 - input2)), reduced: a target of 1 wants input1 above input2, -1 below.
 
     Raises RuntimeError where the three have different numbers of dimensions.
@@ -90,16 +93,16 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     return margin_ranking(input1, input2, target, margin, reduction)
 
 
-def margin_ranking(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
+def margin_ranking(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
     """`margin_ranking_loss`, given the reduction."""
     check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     ahead = input1 - input2
     return reduced(_add_number(-target * ahead, float(margin)).clamp_min(0), reduction)
 
 
-def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-                        swap: bool = False, size_average: bool | None = None, reduce: bool | None = None,
-                        reduction: str = "mean") -> Any:
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
+                        eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
+                        reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced.
 
     With `swap`, the distance of positive and negative counts where it is less than that of anchor and negative.
@@ -111,16 +114,17 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float
     return triplet_margin(anchor, positive, negative, margin, p, eps, swap, reduction)
 
 
-def triplet_margin(anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
-                   reduction: str) -> Any:
+def triplet_margin(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float, swap: bool,
+                   reduction: str) -> Tensor:
     """`triplet_margin_loss`, given the reduction."""
     check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
 
 
 def triplet_margin_with_distance_loss(
-        anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
-        margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Any:
+        anchor: Tensor, positive: Tensor, negative: Tensor, *,
+        distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0, swap: bool = False,
+        reduction: str = "mean") -> Tensor:
     """`triplet_margin_loss` with any function of two tensors for the distance."""
     checked_reduction(reduction)
     if margin <= 0:
@@ -142,8 +146,8 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any,
 
 # Of scores
 
-def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                     reduction: str = "mean") -> Any:
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                     reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * input)) with targets of 1 and -1, reduced.
 
     The target is broadcast to the shape of the input. Raises RuntimeError for ints, and a target that requires grad.
@@ -166,8 +170,8 @@ def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, 
     return _soft_margin(input, target.detach().to(input.dtype), reduction)
 
 
-def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
-                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Any:
+def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The mean over other classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
 
     `input` is (N, C) with classes (N), or (C) with one. `weight` is a number for each class. Raises RuntimeError where
@@ -213,8 +217,8 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
                            f"{y.min()} to {y.max()}")
 
 
-def multilabel_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                           reduction: str = "mean") -> Any:
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                           reduction: str = "mean") -> Tensor:
     """The sum over the classes t that are targets and j that are not of max(0, 1 - input[t] + input[j]) / C, reduced.
 
     `target` has the shape of `input`, (N, C) or (C), and lists the targets of a row up to the first -1. Raises
@@ -230,8 +234,9 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: bool | None = 
     return _multilabel(input, *map(plain, listed(y)), reduction)
 
 
-def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
-                                reduce: bool | None = None, reduction: str = "mean") -> Any:
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                size_average: bool | None = None, reduce: bool | None = None,
+                                reduction: str = "mean") -> Tensor:
     """The mean over the last dimension of the cross-entropies of sigmoid(`input`) with labels `target`; reduced."""
     if size_average is not None or reduce is not None:
         reduction = checked_reduction(reduction, size_average, reduce)

@@ -11,6 +11,7 @@ from ...tensors.functions.images import adaptive_pooling as adaptive, pooling
 from ...tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d
 from ...tensors.functions.images.pooling import avg_pool1d
 from ...tensors.recording.out import into
+from ...tensors.tensor import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -26,14 +27,14 @@ def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name, space = f"max_pool{dims}d", ("lines", "images", "volumes")[dims - 1]
     indexed = f"{name}_with_indices"
 
-    def with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-                     ceil_mode: bool = False, return_indices: bool = False) -> Any:
+    def with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                     ceil_mode: bool = False, return_indices: bool = False) -> tuple[Tensor, Tensor]:
         check_tensor(indexed, input)
         if dims == 1:
             return pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return pooling.maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)
 
-    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    def function(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  ceil_mode: bool = False, return_indices: bool = False) -> Any:
         if dims == 1 and not return_indices:
             return pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -61,8 +62,9 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     """avg_pool2d or avg_pool3d."""
     name = f"avg_pool{dims}d"
 
-    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: int | None = None, *, out: Any = None) -> Any:
+    def function(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None, *,
+                 out: Tensor | None = None) -> Tensor:
         if out is not None:
             return into(out, function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                         divisor_override)
@@ -96,7 +98,7 @@ def _adaptive_avg_pool(dims: int) -> Callable[..., Any]:
     """adaptive_avg_pool2d or adaptive_avg_pool3d."""
     name = f"adaptive_avg_pool{dims}d"
 
-    def function(input: Any, output_size: Any) -> Any:
+    def function(input: Tensor, output_size: Any) -> Tensor:
         return adaptive.adaptive_means(name, input, _sizes(name, input, output_size, dims), dims)
 
     function.__name__ = function.__qualname__ = name
@@ -114,12 +116,12 @@ def _adaptive_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any
     """adaptive_max_pool1d and the like, and the same with indices."""
     name = f"adaptive_max_pool{dims}d"
 
-    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    def with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> tuple[Tensor, Tensor]:
         if dims == 1:
             return adaptive.adaptive_max_pool1d(input, output_size)
         return adaptive.adaptive_maxima(name, input, _sizes(name, input, output_size, dims), dims)
 
-    def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    def function(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         found = with_indices(input, output_size)
         return found if return_indices else found[0]
 
@@ -140,7 +142,8 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     """lp_pool1d, lp_pool2d or lp_pool3d: composed as PyTorch composes them."""
     mean = (avg_pool1d, avg_pool2d, avg_pool3d)[dims - 1]
 
-    def function(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    def function(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
+                 ceil_mode: bool = False) -> Tensor:
         count = 1
         for size in (kernel_size,) * dims if isinstance(kernel_size, int) else kernel_size:
             count *= size

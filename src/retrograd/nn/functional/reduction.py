@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import warn
+from ...tensors.tensor import Tensor
 
 __all__ = ["REDUCTIONS", "checked_reduction", "reduced"]
 
@@ -25,6 +26,6 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     return reduction
 
 
-def reduced(loss: Any, reduction: str) -> Any:
+def reduced(loss: Any, reduction: str) -> Tensor:
     """The mean or the sum of a loss for each element, or that itself."""
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import warn
 from ...tensors.functions.elementwise.elementary import sigmoid, tanh
+from ...tensors.tensor import Tensor
 from ..functional import activation as functional
 from ..init import constant_
 from .attention import MultiheadAttention
@@ -82,7 +83,7 @@ class ReLU(_Either):
     tensor([0., 2.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.relu` of the input."""
         return functional.relu(input, self.inplace)
 
@@ -90,7 +91,7 @@ class ReLU(_Either):
 class SiLU(_Either):
     """x * sigmoid(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.silu` of the input."""
         return functional.silu(input, self.inplace)
 
@@ -98,7 +99,7 @@ class SiLU(_Either):
 class Mish(_Either):
     """x * tanh(softplus(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.mish` of the input."""
         return functional.mish(input, self.inplace)
 
@@ -106,7 +107,7 @@ class Mish(_Either):
 class SELU(_Either):
     """ELU, scaled so that activations keep their mean and variance."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.selu` of the input."""
         return functional.selu(input, self.inplace)
 
@@ -131,7 +132,7 @@ class Hardtanh(_InPlace):
         warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`", FutureWarning)
         return old
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.hardtanh` of the input."""
         return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
@@ -156,7 +157,7 @@ class LeakyReLU(_InPlace):
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.leaky_relu` of the input."""
         return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
@@ -171,7 +172,7 @@ class ELU(_InPlace):
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.elu` of the input."""
         return functional.elu(input, self.alpha, self.inplace)
 
@@ -182,7 +183,7 @@ class ELU(_InPlace):
 class CELU(ELU):
     """x, and alpha * (exp(x / alpha) - 1) where x is not positive."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.celu` of the input."""
         return functional.celu(input, self.alpha, self.inplace)
 
@@ -194,7 +195,7 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.gelu` of the input."""
         return functional.gelu(input, approximate=self.approximate)
 
@@ -209,7 +210,7 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softplus` of the input."""
         return functional.softplus(input, self.beta, self.threshold)
 
@@ -220,7 +221,7 @@ class Softplus(Module):
 class Tanh(_Simple):
     """The hyperbolic tangent."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`torch.tanh` of the input."""
         return tanh(input)
 
@@ -228,7 +229,7 @@ class Tanh(_Simple):
 class Sigmoid(_Simple):
     """1 / (1 + exp(-x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`torch.sigmoid` of the input."""
         return sigmoid(input)
 
@@ -236,7 +237,7 @@ class Sigmoid(_Simple):
 class LogSigmoid(_Simple):
     """log(sigmoid(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.logsigmoid` of the input."""
         return functional.logsigmoid(input)
 
@@ -244,7 +245,7 @@ class LogSigmoid(_Simple):
 class Softsign(_Simple):
     """x / (1 + |x|)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softsign` of the input."""
         return functional.softsign(input)
 
@@ -252,7 +253,7 @@ class Softsign(_Simple):
 class Tanhshrink(_Simple):
     """x - tanh(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.tanhshrink` of the input."""
         return functional.tanhshrink(input)
 
@@ -264,7 +265,7 @@ class GLU(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.glu` of the input."""
         return functional.glu(input, self.dim)
 
@@ -286,7 +287,7 @@ class _Shrinkage(Module):
 class Hardshrink(_Shrinkage):
     """x, and 0 where it is in [-lambd, lambd]."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.hardshrink` of the input."""
         return functional.hardshrink(input, self.lambd)
 
@@ -294,7 +295,7 @@ class Hardshrink(_Shrinkage):
 class Softshrink(_Shrinkage):
     """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softshrink` of the input."""
         return functional.softshrink(input, self.lambd)
 
@@ -309,7 +310,7 @@ class _Hard(_Either):
 class Hardsigmoid(_Hard):
     """x / 6 + 1 / 2, moved into [0, 1]."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.hardsigmoid` of the input."""
         return functional.hardsigmoid(input, self.inplace)
 
@@ -317,7 +318,7 @@ class Hardsigmoid(_Hard):
 class Hardswish(_Hard):
     """x * hardsigmoid(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.hardswish` of the input."""
         return functional.hardswish(input, self.inplace)
 
@@ -329,7 +330,7 @@ class Threshold(_InPlace):
         super().__init__()
         self.threshold, self.value, self.inplace = threshold, value, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.threshold` of the input."""
         return functional.threshold(input, self.threshold, self.value, self.inplace)
 
@@ -357,7 +358,7 @@ class PReLU(Module):
         """Set the weights to what they were made with."""
         constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.prelu` of the input."""
         return functional.prelu(input, self.weight)
 
@@ -372,7 +373,7 @@ class RReLU(_InPlace):
         super().__init__()
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.rrelu` of the input."""
         return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 

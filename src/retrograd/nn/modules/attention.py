@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...tensors.arguments.options import check_tensor
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import multihead as functional
 from .linear import NonDynamicallyQuantizableLinear, uninitialized
@@ -69,8 +70,9 @@ class MultiheadAttention(Module):
             if bias is not None:
                 init.xavier_normal_(bias)
 
-    def forward(self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
-                attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Any, Any]:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
+                need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
+                is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
         """`functional.multi_head_attention_forward`: the result, and the weights, or None without `need_weights`."""
         for mask in (attn_mask, key_padding_mask):
             if mask is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dtypes import default_floating
 from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
 from ..functional import norms as functional
 from .module.members import Member
 from .normalization import _Affine
@@ -77,7 +78,7 @@ class _NormBase(_Affine):
 
 
 class _BatchNorm(_NormBase):
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.batch_norm`; in training it moves the running statistics, with momentum None to their mean."""
         self._check_input_dim(input)
         tracked, factor = self.track_running_stats, self.momentum or 0.0

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import convolution as functional
 from ..functional.padding import pad
@@ -99,11 +100,11 @@ class _Forward(_ConvNd):
             return [(n // 2, n - n // 2) for n in total]
         return [(n, n) for n in repeated(self.padding, self.dims)]
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The convolution of the input."""
         return self._conv_forward(input, self.weight, self.bias)
 
-    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         call = _FORWARD[self.dims]
         if self.padding_mode == "zeros":
             return call(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
@@ -159,7 +160,7 @@ class _ConvTransposeNd(_ConvNd):
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
                      padding_mode, device, dtype)
 
-    def forward(self, input: Any, output_size: Sequence[int] | None = None) -> Any:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution of the input, to this size where one is given."""
         extra = self.output_padding if output_size is None else self._extra(input, [*output_size])
         return _TRANSPOSED[self.dims](input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,

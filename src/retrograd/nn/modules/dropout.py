@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import dropping as functional
 from .module import Module
 
@@ -28,7 +27,7 @@ class Dropout(_DropoutNd):
     Raises ValueError for a `p` outside of [0, 1].
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout` of the input."""
         return functional.dropout(input, self.p, self.training, self.inplace)
 
@@ -36,7 +35,7 @@ class Dropout(_DropoutNd):
 class Dropout1d(_DropoutNd):
     """`Dropout` of whole channels of signals, (N, C, L) or (C, L)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout1d` of the input."""
         return functional.dropout1d(input, self.p, self.training, self.inplace)
 
@@ -44,7 +43,7 @@ class Dropout1d(_DropoutNd):
 class Dropout2d(_DropoutNd):
     """`Dropout` of whole channels of images, (N, C, H, W)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout2d` of the input."""
         return functional.dropout2d(input, self.p, self.training, self.inplace)
 
@@ -52,7 +51,7 @@ class Dropout2d(_DropoutNd):
 class Dropout3d(_DropoutNd):
     """`Dropout` of whole channels of volumes, (N, C, D, H, W) or (C, D, H, W)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout3d` of the input."""
         return functional.dropout3d(input, self.p, self.training, self.inplace)
 
@@ -60,7 +59,7 @@ class Dropout3d(_DropoutNd):
 class AlphaDropout(_DropoutNd):
     """Drops elements to where selu ends, and keeps the mean and the variance of the whole."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.alpha_dropout` of the input."""
         return functional.alpha_dropout(input, self.p, self.training)
 
@@ -68,6 +67,6 @@ class AlphaDropout(_DropoutNd):
 class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.feature_alpha_dropout` of the input."""
         return functional.feature_alpha_dropout(input, self.p, self.training)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from ..functional import convolution as functional
 from .module import Module
 
@@ -17,7 +18,7 @@ class Unfold(Module):
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The columns: (N, C * prod(kernel_size), positions)."""
         return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
@@ -35,7 +36,7 @@ class Fold(Module):
         self.output_size, self.kernel_size = output_size, kernel_size
         self.dilation, self.padding, self.stride = dilation, padding, stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The images: (N, C, *output_size)."""
         return functional.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 

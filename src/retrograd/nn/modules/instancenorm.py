@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import warn
+from ...tensors.tensor import Tensor
 from ..functional import norms as functional
 from .batchnorm import _NormBase
 
@@ -17,7 +18,7 @@ class _InstanceNorm(_NormBase):
                  bias: bool = True) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.instance_norm`, also of an input without the dim of the batch."""
         self._check_input_dim(input)
         alone = input.dim() == self._ranks[0]

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...tensors.functions.creation.creation import empty
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import affine as functional
 from ..parameter import Parameter
@@ -64,7 +65,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The affine map of the last dimension."""
         return functional.linear(input, self.weight, self.bias)
 
@@ -99,7 +100,7 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The bilinear map of the last dimensions."""
         return functional.bilinear(input1, input2, self.weight, self.bias)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import warn
+from ...tensors.tensor import Tensor
 from ..functional import classes, ctc, loss as functional, margins
 from ..functional.reduction import checked_reduction
 from .distance import PairwiseDistance
@@ -69,7 +70,7 @@ class MSELoss(_Loss):
     tensor(2.)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.mse_loss` of input and target."""
         return functional.mse_loss(input, target, reduction=self.reduction)
 
@@ -77,7 +78,7 @@ class MSELoss(_Loss):
 class L1Loss(_Loss):
     """The absolute differences of input and target, reduced."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.l1_loss` of input and target."""
         return functional.l1_loss(input, target, reduction=self.reduction)
 
@@ -90,7 +91,7 @@ class SmoothL1Loss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.smooth_l1_loss` of input and target."""
         return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
@@ -102,7 +103,7 @@ class HuberLoss(_Loss):
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.huber_loss` of input and target."""
         return functional.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
@@ -115,7 +116,7 @@ class KLDivLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.kl_div` of input and target."""
         return functional.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
@@ -123,7 +124,7 @@ class KLDivLoss(_Loss):
 class BCELoss(_WeightedLoss):
     """The cross-entropy of probabilities with probabilities, for two classes; reduced."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.binary_cross_entropy` of input and target."""
         return functional.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
@@ -137,7 +138,7 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.binary_cross_entropy_with_logits` of input and target."""
         return functional.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight)
@@ -151,7 +152,7 @@ class CrossEntropyLoss(_WeightedLoss):
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.cross_entropy` of input and target."""
         return classes.cross_entropy(input, target, self._buffers["weight"], ignore_index=self.ignore_index,
                                      reduction=self.reduction, label_smoothing=self.label_smoothing)
@@ -165,7 +166,7 @@ class NLLLoss(_WeightedLoss):
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.nll_loss` of input and target."""
         return classes.nll_loss(input, target, self._buffers["weight"], ignore_index=self.ignore_index,
                                 reduction=self.reduction)
@@ -191,7 +192,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
         self.linear = Linear(in_features, num_classes * math.prod(self.out_features), bias, device, dtype)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of input and target."""
         shape, bias = (self.num_classes, *self.out_features), self.linear.bias
         return classes.linear_cross_entropy(
@@ -214,7 +215,8 @@ class CTCLoss(_Loss):
         super().__init__(reduction=reduction)
         self.blank, self.zero_infinity = blank, zero_infinity
 
-    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+                target_lengths: Tensor | Sequence[int]) -> Tensor:
         """`functional.ctc_loss` of these."""
         return ctc.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
                             self.zero_infinity)
@@ -227,7 +229,7 @@ class GaussianNLLLoss(_Loss):
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
-    def forward(self, input: Any, target: Any, var: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
         """`functional.gaussian_nll_loss` of means, samples and variances."""
         return functional.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
@@ -240,7 +242,7 @@ class PoissonNLLLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
-    def forward(self, log_input: Any, target: Any) -> Any:
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         """`functional.poisson_nll_loss` of rates and counts."""
         return functional.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
                                            reduction=self.reduction)
@@ -262,7 +264,7 @@ class HingeEmbeddingLoss(_MarginLoss):
                  reduction: str = "mean") -> None:
         super().__init__(margin, size_average, reduce, reduction)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.hinge_embedding_loss` of input and target."""
         return margins.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
@@ -270,7 +272,7 @@ class HingeEmbeddingLoss(_MarginLoss):
 class CosineEmbeddingLoss(_MarginLoss):
     """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced."""
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """`functional.cosine_embedding_loss` of the inputs and the target."""
         return margins.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
@@ -278,7 +280,7 @@ class CosineEmbeddingLoss(_MarginLoss):
 class MarginRankingLoss(_MarginLoss):
     """max(0, margin - target * (input1 - input2)), reduced."""
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """`functional.margin_ranking_loss` of the inputs and the target."""
         return margins.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
@@ -286,7 +288,7 @@ class MarginRankingLoss(_MarginLoss):
 class SoftMarginLoss(_Loss):
     """log(1 + exp(-target * input)) with targets of 1 and -1, reduced."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.soft_margin_loss` of input and target."""
         return margins.soft_margin_loss(input, target, reduction=self.reduction)
 
@@ -294,7 +296,7 @@ class SoftMarginLoss(_Loss):
 class MultiLabelMarginLoss(_Loss):
     """How much the classes that are not listed as targets come nearer to those that are than 1, reduced."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.multilabel_margin_loss` of input and target."""
         return margins.multilabel_margin_loss(input, target, reduction=self.reduction)
 
@@ -302,7 +304,7 @@ class MultiLabelMarginLoss(_Loss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean of the cross-entropies of sigmoid(input) with labels, reduced."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.multilabel_soft_margin_loss` of input and target."""
         return margins.multilabel_soft_margin_loss(input, target, self._buffers["weight"], reduction=self.reduction)
 
@@ -320,7 +322,7 @@ class MultiMarginLoss(_WeightedLoss):
                              f"{weight.dim()}D instead")
         self.p, self.margin = p, margin
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.multi_margin_loss` of input and target."""
         return margins.multi_margin_loss(input, target, self.p, self.margin, self._buffers["weight"],
                                          reduction=self.reduction)
@@ -336,7 +338,7 @@ class TripletMarginLoss(_Loss):
             raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """`functional.triplet_margin_loss` of the three."""
         return margins.triplet_margin_loss(anchor, positive, negative, self.margin, self.p, self.eps, self.swap,
                                            reduction=self.reduction)
@@ -354,7 +356,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """`functional.triplet_margin_with_distance_loss` of the three."""
         return margins.triplet_margin_with_distance_loss(
             anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import norms as functional
 from .linear import uninitialized
@@ -49,7 +50,7 @@ class LayerNorm(_Affine):
         self._register(self.normalized_shape, elementwise_affine, bias, device, dtype)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.layer_norm` of the input."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -73,7 +74,7 @@ class GroupNorm(_Affine):
         self._register((num_channels,), affine, bias, device, dtype)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.group_norm` of the input."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -93,7 +94,7 @@ class RMSNorm(_Affine):
             "weight", uninitialized(self.normalized_shape, device, dtype) if elementwise_affine else None)
         self.reset_parameters()
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """`functional.rms_norm` of the input."""
         return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
@@ -108,7 +109,7 @@ class LocalResponseNorm(Module):
         super().__init__()
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.local_response_norm` of the input."""
         return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from ..functional import padding as functional
 from .module import Module
 from .utils import repeated
@@ -23,7 +24,7 @@ class _PadNd(Module):
         super().__init__()
         self.padding = repeated(padding, 2 * self.dims)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pad` of the input."""
         return functional.pad(input, self.padding, self.mode)
 
@@ -34,7 +35,7 @@ class _PadNd(Module):
 class _CircularPadNd(_PadNd):
     mode = "circular"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pad` of the input. Raises ValueError for a wrong number of dims."""
         self._check_input_dim(input)
         return super().forward(input)
@@ -77,7 +78,7 @@ class _ConstantPadNd(Module):
         self.value = value
         self.padding = repeated(padding, 2 * self.dims)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pad` of the input."""
         return functional.pad(input, self.padding, "constant", self.value)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import padding as functional
 from .module import Module
 
@@ -22,7 +21,7 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pixel_shuffle` of the input."""
         return functional.pixel_shuffle(input, self.upscale_factor)
 
@@ -37,7 +36,7 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pixel_unshuffle` of the input."""
         return functional.pixel_unshuffle(input, self.downscale_factor)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from ..functional import pooling as functional, unpooling
 from .module import Module
 from .utils import repeated
@@ -42,7 +43,7 @@ class _MaxPoolNd(Module):
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The maxima; with `return_indices`, and where each is."""
         call = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[self.dims - 1]
         return call(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
@@ -86,7 +87,7 @@ class _MaxUnpoolNd(Module):
         self.stride = repeated(kernel_size if stride is None else stride, self.dims)
         self.padding = repeated(padding, self.dims)
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """Zeros with the elements of the input at these places."""
         call = (unpooling.max_unpool1d, unpooling.max_unpool2d, unpooling.max_unpool3d)[self.dims - 1]
         return call(input, indices, self.kernel_size, self.stride, self.padding, output_size)
@@ -122,7 +123,7 @@ class _AvgPoolNd(Module):
         self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
         self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The means."""
         call = functional.avg_pool2d if self.dims == 2 else functional.avg_pool3d
         return call(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
@@ -141,7 +142,7 @@ class AvgPool1d(_AvgPoolNd):
                          repeated(padding, 1), ceil_mode, count_include_pad)
         del self.divisor_override
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The means."""
         return functional.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
                                      self.count_include_pad)
@@ -166,7 +167,7 @@ class _LPPoolNd(Module):
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The sum of x ** norm_type over each window, to the power of 1 / norm_type."""
         call = (functional.lp_pool1d, functional.lp_pool2d, functional.lp_pool3d)[self.dims - 1]
         return call(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
@@ -213,7 +214,7 @@ class _FractionalMaxPoolNd(Module):
         if self.output_ratio is not None and not all([0 < ratio < 1 for ratio in self.output_ratio]):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The maxima; with `return_indices`, and where each is."""
         call = unpooling.fractional_max_pool2d if self.dims == 2 else unpooling.fractional_max_pool3d
         return call(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
@@ -244,7 +245,7 @@ class _AdaptiveAvgPoolNd(_AdaptiveNd):
         super().__init__()
         self.output_size = output_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The means."""
         call = (functional.adaptive_avg_pool1d, functional.adaptive_avg_pool2d,
                 functional.adaptive_avg_pool3d)[self.dims - 1]
@@ -280,7 +281,7 @@ class _AdaptiveMaxPoolNd(_AdaptiveNd):
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The maxima; with `return_indices`, and where each is."""
         call = (functional.adaptive_max_pool1d, functional.adaptive_max_pool2d,
                 functional.adaptive_max_pool3d)[self.dims - 1]

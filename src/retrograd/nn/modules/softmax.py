@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import activation as functional
 from .module import Module
 
@@ -26,7 +25,7 @@ class Softmax(_AlongDim):
 
     __module__ = "retrograd.nn.modules.activation"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softmax` of the input."""
         return functional.softmax(input, self.dim)
 
@@ -36,7 +35,7 @@ class Softmin(_AlongDim):
 
     __module__ = "retrograd.nn.modules.activation"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softmin` of the input."""
         return functional.softmin(input, self.dim)
 
@@ -46,7 +45,7 @@ class LogSoftmax(_AlongDim):
 
     __module__ = "retrograd.nn.modules.activation"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.log_softmax` of the input."""
         return functional.log_softmax(input, self.dim)
 
@@ -56,7 +55,7 @@ class Softmax2d(Module):
 
     __module__ = "retrograd.nn.modules.activation"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softmax` of the input along the third dimension from the end."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
