@@ -106,7 +106,7 @@ torch.arange(4.).resize_((2, 3, 2, 2), memory_format=torch.channels_last).stride
 torch.ones(4, requires_grad=True).resize_((2, 2), memory_format=torch.channels_last)
 torch.arange(24.).resize_as_(torch.ones(2, 3, 2, 2), memory_format=torch.channels_last)
 torch.arange(24.).resize_as_(torch.ones(2, 3, 2, 2).to(memory_format=torch.channels_last))
-i.new_ones(24).resize_as_(i.new_ones(2, 3, 2, 2).to(memory_format=torch.channels_last),memory_format=torch.preserve_format)
+i.new_ones(24).resize_as_(i.new_ones(2,3,2,2).to(memory_format=torch.channels_last),memory_format=torch.preserve_format)
 torch.arange(6.).resize_as_(torch.ones(2, 3).t(), memory_format=torch.preserve_format)
 f.resize_()
 f.resize_('a')

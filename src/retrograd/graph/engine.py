@@ -221,7 +221,7 @@ class Pass:
                 else:
                     buffers[edge] = result
                 to_leaf = to_leaf or type(edge) is AccumulateGrad
-            if to_leaf:                             # not earlier: a leaf's hooks may write to an array that a rule still reads
+            if to_leaf:          # not earlier: a leaf's hooks may write to an array that a rule still reads
                 cotangent = result = None           # so that the leaf may be the only one to hold its gradient
                 self._delivered(edges)
 

@@ -15,7 +15,7 @@ from typing import Any
 from ..autograd.grad_mode import enable_grad
 from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
-from ..nn.module import clear_grad
+from ..nn.parameter import clear_grad
 from ..tensors.state.base import TensorBase, plain
 
 __all__ = ["Optimizer", "required"]

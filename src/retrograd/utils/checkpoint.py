@@ -18,7 +18,7 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..modes import local
 from ..names import missing
-from ..nn.containers import Sequential
+from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
 from ..tensors.tensor import Tensor
 from .recomputation import CheckpointError, Segment, watching

@@ -7,11 +7,13 @@ from typing import Any
 
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
+from ...tensors.arguments.options import check_tensors
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.linalg.bilinear import bilinear
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.joined import after_view
 from ...tensors.recording.out import into
+from ...tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
 
@@ -20,7 +22,7 @@ _t, _mm = recorded(shape_ops.t), recorded(matrix_ops.mm)
 _layer = after_view(matrix_ops.addmm, shape_ops.t, 1, 1)
 
 
-def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
 
     >>> import retrograd as torch
@@ -31,11 +33,14 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
     """
     if out is not None:
         return into(out, linear, input, weight, bias)
-    x, w = input._array, weight._array
+    try:
+        x, w, b = input._array, weight._array, None if bias is None else bias._array
+    except AttributeError:
+        check_tensors("linear", input=input, weight=weight, bias=bias)
+        raise
     if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
         if bias is None and x.dtype.kind != "b":
             return _mm(input, _t(weight))
-        b = None if bias is None else bias._array
         if b is not None and b.dtype is x.dtype and b.shape == w.shape[:1]:
             if x.dtype.kind in "cb":
                 return accumulating.addmm(bias, input, _t(weight))

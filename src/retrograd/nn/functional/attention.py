@@ -13,6 +13,7 @@ from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import requires
+from ...tensors.tensor import Tensor
 from .dropping import dropout
 
 __all__ = ["scaled_dot_product_attention"]
@@ -78,8 +79,9 @@ def _added(mask: Any, query: Any) -> Any:
     return creation.zeros(mask.shape, dtype=query.dtype).masked_fill_(mask.logical_not(), -math.inf)
 
 
-def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
-                                 is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False) -> Any:
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+                                 enable_gqa: bool = False) -> Tensor:
     """softmax(query @ key^T * scale + attn_mask) @ value, of (…, L, E), (…, S, E) and (…, S, Ev): (…, L, Ev).
 
     `attn_mask` broadcasts to (…, L, S): floats, which are added, or bools, where False hides a key. `is_causal` hides

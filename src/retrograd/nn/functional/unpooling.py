@@ -17,6 +17,7 @@ from ...tensors.arguments.sliding import ints, shown
 from ...tensors.functions.images.pooling import check_type
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
 
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
@@ -75,8 +76,8 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
     """max_unpool1d, max_unpool2d or max_unpool3d."""
     name = f"max_unpool{dims}d"
 
-    def function(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Sequence[int] | None = None) -> Any:
+    def function(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Sequence[int] | None = None) -> Tensor:
         check_tensor(name, input)
         check_tensor(name, indices, "indices", 2)
         kernel = _all(name, "kernel_size", kernel_size, dims)
@@ -107,6 +108,7 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
     if given is None:
         return plain(uniform(twister_of(name, None), (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims))
+    check_tensor(name, given, "random_samples", 4)
     samples = given._array
     if samples.dtype != x.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
@@ -147,8 +149,8 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """fractional_max_pool2d or fractional_max_pool3d, and the same with indices."""
     name = f"fractional_max_pool{dims}d"
 
-    def with_indices(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                     return_indices: bool = False, _random_samples: Any = None) -> Any:
+    def with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                     return_indices: bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
         check_tensor(name, input)
         to = _fractional_sizes(name, input, output_size, output_ratio, dims)
         kernel = _all(name, "kernel_size", kernel_size, dims)
@@ -158,8 +160,8 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         check_type(f"{name}_out_frame", input._array, "f")
         return _FRACTIONAL[dims](input, samples, kernel, to)
 
-    def function(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                 return_indices: bool = False, _random_samples: Any = None) -> Any:
+    def function(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                 return_indices: bool = False, _random_samples: Tensor | None = None) -> Any:
         found = with_indices(input, kernel_size, output_size, output_ratio, False, _random_samples)
         return found if return_indices else found[0]
 

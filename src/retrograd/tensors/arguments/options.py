@@ -292,6 +292,12 @@ def check_tensor(name: str, value: Any, argument: str = "input", position: int =
         raise not_a_tensor(name, value, argument, position)
 
 
+def check_tensors(name: str, **values: Any) -> None:
+    """Raises TypeError if one of the values, which are named as the first arguments are, is no tensor."""
+    for position, (argument, value) in enumerate(values.items(), 1):
+        check_tensor(name, value, argument, position)
+
+
 def check_flag(name: str, argument: str, position: int, value: Any) -> None:
     """Raises TypeError where `value` is no bool, nor a 0-d tensor that stands for one."""
     if value is not True and value is not False and not isinstance(value, np.bool_) and (

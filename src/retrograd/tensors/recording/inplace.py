@@ -24,6 +24,7 @@ from ...kernels.shape import common_shape
 from ...modes import local
 from ...ops.basic import clone
 from ...ops.framework import Op
+from ..arguments.dims import kind_of
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
@@ -91,7 +92,7 @@ def inplace(op: Op) -> Callable[..., Any]:
 
     def call(input: Any, *args: Any) -> Any:
         if type(input) is np.ndarray or not isinstance(input, TensorBase):
-            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
         write(op, input, args)
         return input
 

@@ -16,6 +16,7 @@ import numpy as np
 from ....devices import device
 from ....dtypes import dtype
 from ...state.base import TensorBase, requires
+from ..dims import kind_of
 from ..generator import Generator
 from ..options import layout, memory_format
 from .reading import NAMES, Parameter, Signature, signatures, spoken
@@ -59,9 +60,9 @@ def _plain(error: Exception | None) -> Exception | None:
 
 def _kind(value: Any) -> str:
     """The name of a type as PyTorch's messages have it."""
-    if isinstance(value, (np.ndarray, np.generic, dtype, layout, device, memory_format)):
-        return f"{'numpy' if isinstance(value, (np.ndarray, np.generic)) else 'torch'}.{type(value).__name__}"
-    return type(value).__name__
+    if isinstance(value, (dtype, layout, device, memory_format)):
+        return f"torch.{type(value).__name__}"
+    return kind_of(value)
 
 
 def _misfit(way: Signature, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:

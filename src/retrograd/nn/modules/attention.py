@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.arguments.options import check_tensor
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import multihead as functional
-from ..members import Member
-from ..module import Module
-from .linear import Linear, uninitialized
+from .linear import NonDynamicallyQuantizableLinear, uninitialized
+from .module import Module
+from .module.members import Member
 
 __all__ = ["MultiheadAttention"]
-
-
-class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear, under the name that it has in PyTorch's MultiheadAttention."""
 
 
 class MultiheadAttention(Module):
@@ -24,6 +22,8 @@ class MultiheadAttention(Module):
 
     Raises ValueError or AssertionError where the heads do not divide the size.
     """
+
+    __module__ = "retrograd.nn.modules.activation"
 
     in_proj_weight = Member("_parameters")
     in_proj_bias = Member("_parameters")
@@ -70,9 +70,13 @@ class MultiheadAttention(Module):
             if bias is not None:
                 init.xavier_normal_(bias)
 
-    def forward(self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
-                attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Any, Any]:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
+                need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
+                is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
         """`functional.multi_head_attention_forward`: the result, and the weights, or None without `need_weights`."""
+        for mask in (attn_mask, key_padding_mask):
+            if mask is not None:
+                check_tensor("is_floating_point", mask)
         swapped = self.batch_first and query.dim() == 3
         if swapped:
             query, key, value = _swapped(query, key, value)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.function import Function
-from ..errors import warn
-from ..modes import local
-from ..tensors.tensor import Tensor
+from ....autograd.function import Function
+from ....errors import warn
+from ....modes import local
+from ....tensors.tensor import Tensor
 
 Hook = Callable[..., Any]
 

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..autograd.grad_mode import no_grad
-from ..errors import warn
-from ..tensors.tensor import Tensor
-from .parameter import Parameter
+from ....autograd.grad_mode import no_grad
+from ....errors import warn
+from ....tensors.tensor import Tensor
+from ...parameter import Parameter
 
 __all__ = ["StateDict"]
 

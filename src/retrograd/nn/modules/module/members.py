@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from ..names import instead, public
-from ..tensors.tensor import Tensor
-from .parameter import Buffer, Parameter
+from ....names import instead, public
+from ....tensors.tensor import Tensor
+from ...parameter import Buffer, Parameter
 
 __all__ = ["Member", "Members"]
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-from ..errors import warn
-from ..graph.hooks import HookDict, RemovableHandle, register
-from ..tensors.tensor import Tensor
+from ....errors import warn
+from ....graph.hooks import HookDict, RemovableHandle, register
+from ....tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
 
 __all__ = ["ModuleHooks"]

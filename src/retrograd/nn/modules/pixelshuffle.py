@@ -1,13 +1,12 @@
-"""Layers that deal channels anew, among each other or as pixels."""
+"""Channels as pixels and pixels as channels, as modules."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import padding as functional
-from ..module import Module
+from .module import Module
 
-__all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
+__all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
@@ -22,7 +21,7 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pixel_shuffle` of the input."""
         return functional.pixel_shuffle(input, self.upscale_factor)
 
@@ -37,29 +36,9 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pixel_unshuffle` of the input."""
         return functional.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
         return f"downscale_factor={self.downscale_factor}"
-
-
-class ChannelShuffle(Module):
-    """The channels of (N, C, …) dealt anew: the first of each of `groups` groups, then the second of each, and so on.
-
-    >>> import retrograd as torch
-    >>> torch.nn.ChannelShuffle(2)(torch.arange(4).reshape(1, 4, 1)).flatten()
-    tensor([0, 2, 1, 3])
-    """
-
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = groups
-
-    def forward(self, input: Any) -> Any:
-        """`functional.channel_shuffle` of the input."""
-        return functional.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"

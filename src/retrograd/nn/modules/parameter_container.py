@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..tensors.tensor import Tensor
-from .members import type_name
-from .module import Module, framed
-from .parameter import Parameter
+from ...tensors.tensor import Tensor
+from ..parameter import Parameter
+from .module.base import Module, framed
+from .module.members import type_name
 
 __all__ = ["ParameterDict", "ParameterList", "pairs"]
 
@@ -49,6 +49,8 @@ class ParameterList(Module):
     >>> len(weights), weights[0].requires_grad
     (3, True)
     """
+
+    __module__ = "retrograd.nn.modules.container"
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -105,6 +107,8 @@ class ParameterList(Module):
 
 class ParameterDict(Module):
     """Parameters by name, in the order they were put in. Tensors become parameters."""
+
+    __module__ = "retrograd.nn.modules.container"
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import convolution as functional
 from ..functional.padding import pad
-from ..members import Member
-from ..module import Module
 from .linear import uninitialized
+from .module import Module
+from .module.members import Member
+from .utils import repeated
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "repeated"]
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 _PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circular")
 
 
-def repeated(value: Any, dims: int) -> tuple[Any, ...]:
-    """Several sizes as they are, one for each dimension."""
-    return tuple(value) if isinstance(value, Iterable) else (value,) * dims
-
-
-class _Conv(Module):
+class _ConvNd(Module):
     """What convolutions of all dimensions share: their parameters, and how these start."""
 
     weight = Member("_parameters")
@@ -84,7 +81,7 @@ _TRANSPOSED: dict[int, Callable[..., Any]] = {
     1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d}
 
 
-class _Forward(_Conv):
+class _Forward(_ConvNd):
     """A convolution of any number of dimensions."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -103,11 +100,11 @@ class _Forward(_Conv):
             return [(n // 2, n - n // 2) for n in total]
         return [(n, n) for n in repeated(self.padding, self.dims)]
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The convolution of the input."""
         return self._conv_forward(input, self.weight, self.bias)
 
-    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         call = _FORWARD[self.dims]
         if self.padding_mode == "zeros":
             return call(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
@@ -149,7 +146,7 @@ class Conv3d(_Forward):
     dims = 3
 
 
-class _Transposed(_Conv):
+class _ConvTransposeNd(_ConvNd):
     """A transposed convolution of any number of dimensions."""
 
     transposed = True
@@ -163,7 +160,7 @@ class _Transposed(_Conv):
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
                      padding_mode, device, dtype)
 
-    def forward(self, input: Any, output_size: Sequence[int] | None = None) -> Any:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution of the input, to this size where one is given."""
         extra = self.output_padding if output_size is None else self._extra(input, [*output_size])
         return _TRANSPOSED[self.dims](input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
@@ -186,13 +183,13 @@ class _Transposed(_Conv):
         return [n - a for n, a in zip(sizes, least)]
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_ConvTransposeNd):
     """The transpose of Conv1d, of lines (N, C, L) or (C, L)."""
 
     dims = 1
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTransposeNd):
     """The transpose of Conv2d, of images (N, C, H, W) or (C, H, W).
 
     >>> import retrograd as torch
@@ -203,7 +200,7 @@ class ConvTranspose2d(_Transposed):
     dims = 2
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_ConvTransposeNd):
     """The transpose of Conv3d, of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3

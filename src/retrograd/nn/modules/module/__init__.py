@@ -1,7 +1,7 @@
 """torch.nn.modules.module: the base class of modules, and the hooks on all of them."""
 
-from ..module import Module
-from ..module_hooks import (
+from .base import Module
+from .hooks import (
     register_module_backward_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ...autograd.grad_mode import no_grad
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional.embedding import embedding, embedding_bag
-from ..members import Member
-from ..module import Module
 from ..parameter import Parameter
 from .linear import uninitialized
+from .module import Module
+from .module.members import Member
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -114,7 +115,7 @@ class Embedding(_Table):
                    padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
                    scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.embedding` of the numbers."""
         return embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,
                          self.sparse)
@@ -172,7 +173,7 @@ class EmbeddingBag(_Table):
         bags.weight.requires_grad = not freeze
         return bags
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """`functional.embedding_bag` of the numbers."""
         return embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
                              self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)

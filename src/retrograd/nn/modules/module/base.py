@@ -9,12 +9,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..autograd.grad_mode import no_grad
-from ..devices import checked, device as torch_device
-from ..dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
-from ..tensors.tensor import Tensor
+from ....autograd.grad_mode import no_grad
+from ....devices import checked, device as torch_device
+from ....dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
+from ....tensors.tensor import Tensor
+from ...parameter import clear_grad
+from .hooks import ModuleHooks, everywhere
 from .members import Members
-from .module_hooks import ModuleHooks, everywhere
 from .state_dict import StateDict
 
 __all__ = ["Module"]
@@ -49,6 +50,7 @@ class Module(Members, ModuleHooks, StateDict):
     torch.Size([5, 3])
     """
 
+    __module__ = "retrograd.nn.modules.module"               # where programs know it from
     training: bool
 
     def __init__(self) -> None:
@@ -180,22 +182,6 @@ class Module(Members, ModuleHooks, StateDict):
         lines = extra.split("\n") if extra else []
         children = [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
         return framed(self._get_name(), lines, children)
-
-
-def clear_grad(parameter: Any, set_to_none: bool) -> None:
-    """Drop one parameter's gradient, or fill it with zeros and cut it from its graph."""
-    grad = parameter.grad
-    if grad is None:
-        return
-    if set_to_none:
-        parameter.grad = None
-        return
-    if grad.grad_fn is not None:
-        grad = parameter.grad = grad.detach()
-    else:
-        grad.requires_grad_(False)
-    with no_grad():
-        grad.zero_()
 
 
 def indented(text: str) -> str:

@@ -1,6 +1,6 @@
-"""Modules in sequence and by name: Sequential, ModuleList, ModuleDict. Parameters are in `parameter_containers`.
+"""Modules in sequence and by name: Sequential, ModuleList, ModuleDict.
 
-Must not know any layer.
+The containers of parameters are in `parameter_container`. This module must not know any layer.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, TypeVar, overload
 
-from .module import Module, framed, indented
-from .parameter_containers import pairs
+from .module.base import Module, framed, indented
+from .parameter_container import ParameterDict, ParameterList, pairs
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 S = TypeVar("S", bound="_Series")
 
