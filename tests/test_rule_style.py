@@ -14,8 +14,8 @@ import pytest
 
 OPS = Path(__file__).parent.parent / "src" / "retrograd" / "ops"
 FACTORIES = {"elementwise", "linear", "operator"}
-OPTIONS = {"arguments", "domain", "node", "holomorphic", "tensors", "view", "outputs", "variadic", "differentiable",
-           "unfilled", "layout"}
+OPTIONS = {"arguments", "domain", "node", "complex", "tensors", "view", "outputs", "variadic", "differentiable",
+           "unfilled", "layout", "written"}
 ATTRIBUTES = {"shape", "dtype", "ndim", "kind"}
 NUMPY_CONSTANTS = {"pi", "e", "inf", "nan", "euler_gamma", "float16", "float32", "float64", "complex64", "complex128"}
 MODULES = sorted(path for path in OPS.rglob("*.py") if path.name not in ("__init__.py", "framework.py"))

@@ -1,4 +1,4 @@
-"""What is on in this thread: recording, inference mode, quiet floating point, an observer, watchers, a backward pass.
+"""What is on in this thread: recording, inference mode, quiet floating point, a transform, watchers, a backward pass.
 
 Each thread has one `ThreadState`, found with a single thread-local look-up on the way into an operation. This module
 must not know tensors, nodes or operators: it holds switches, others read them.
@@ -14,21 +14,27 @@ from typing import Any
 
 import numpy as np
 
+# What may stand on the seam: called with an op, the call that the op would make, its arguments, and whether the call
+# writes over the first of them. It returns the op's results; `call(*arguments)` computes them, of NumPy arrays only.
+Transform = Callable[[Any, Callable[..., Any], tuple[Any, ...], bool], Any]
+
 
 class ThreadState:
     """The switches of one thread.
 
     `run` calls a kernel with NumPy's floating-point warnings silent, as PyTorch is on log(0) or 0/0. It enters a
-    private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it. An
-    observer (the profiler) replaces `run` by a function of its own, so that it costs nothing while it is off; `plain`
-    is what `run` is without one.
+    private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it.
+    `transform` is what stands on the seam, None if nothing does. Every call of an op on arrays, and every write of an
+    op's result to memory, is handed to the transform, and the transform decides what the call means. So arrays that
+    are not NumPy's may stand behind tensors while a transform is on: no kernel meets them.
+    The observer (an open profile) is told of each node that a backward pass runs.
     Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with tensors.
     `passes` counts the backward passes that run inside each other; `walk` is the innermost of them.
-    Where anomalies are looked for, `anomalies` keeps what was seen of them.
+    If anomalies are looked for, `anomalies` keeps what was seen of them.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "plain", "quiet", "run", "walk",
-                 "watchers")
+    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "quiet", "run", "transform",
+                 "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
@@ -36,12 +42,12 @@ class ThreadState:
         self.inference = False
         self.observer: Any = None
         self.passes = 0
+        self.transform: Transform | None = None
         self.walk: Any = None                              # the backward pass that is under way, the innermost
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")
-        self.plain: Callable[..., Any] = self.quiet.run
-        self.run: Callable[..., Any] = self.plain
+        self.run: Callable[..., Any] = self.quiet.run
 
     def on_bad_numbers(self, note: Callable[[str, int], Any] | None) -> None:
         """Have `note(what, flags)` called inside a kernel that divides by zero, overflows or computes a NaN.
@@ -53,9 +59,7 @@ class ThreadState:
         if note is not None:
             quiet.run(np.seterr, divide="call", over="call", invalid="call")
             quiet.run(np.seterrcall, note)
-        self.quiet, self.plain = quiet, quiet.run
-        if self.observer is None:
-            self.run = self.plain
+        self.quiet, self.run = quiet, quiet.run
 
     def tell(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Tell the watchers of a node that is complete. Called only where there are any."""

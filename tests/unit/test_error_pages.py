@@ -19,7 +19,7 @@ _OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "r
                "recording/saved_values", "recording/saving", "state/base", "state/refusals", "tensor")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
                                     *PACKAGE.glob("utils/*.py"),
-                                    *PACKAGE.glob("nn/*hooks.py"),
+                                    *PACKAGE.glob("nn/modules/module/*hooks.py"),
                                     *(PACKAGE / "tensors" / f"{name}.py" for name in _OF_TENSORS)])
            if not path.stem.startswith("profiler")]
 

@@ -264,9 +264,10 @@ def check_elementwise(entry: Entry, arrays: list[Array]) -> None:
 
 
 def all_ops() -> set[Op]:
-    """Every operator stated in retrograd.ops that has a rule."""
-    modules = [importlib.import_module(f"retrograd.ops.{m.name}") for m in pkgutil.iter_modules(ops.__path__)]
-    return {v for m in modules for v in vars(m).values() if isinstance(v, Op) and v.steps}
+    """Every operator stated in retrograd.ops that has a rule, and its in-place form."""
+    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(ops.__path__, "retrograd.ops.")]
+    stated = {v for m in modules for v in vars(m).values() if isinstance(v, Op)}
+    return {op for v in stated for op in (v, v.written) if op.steps}
 
 
 def test_the_table_reaches_every_operator() -> None:

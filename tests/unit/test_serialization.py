@@ -226,7 +226,7 @@ def test_an_object_behind_something_else_in_the_file() -> None:
     file.seek(6)
     assert torch.load(file) == [1]
     file.seek(0)
-    with pytest.raises(RuntimeError, match="more than one saved object: what begins at byte 0"):
+    with pytest.raises(RuntimeError, match="more than one saved object: the object at byte 0"):
         torch.load(file)
 
 

@@ -1,38 +1,39 @@
-"""How a profile learns what runs in its thread. Must not know what is shown of it.
+"""How a profile learns what runs in its thread.
 
-While a profile is open it stands where kernels are called (`ThreadState.run`), it is the observer that the engine tells
-of nodes, and composed functions tell it of themselves. While none is open, nothing of this is in
-place: nothing is asked, and nothing is paid.
+While a profile is open, it stands on the seam (`ThreadState.transform`), which reports every call of an op. The engine
+reports nodes to it, and composed functions report their calls. While no profile is open, none of this is in place and
+nothing is slower.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from time import perf_counter_ns
-from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from ..kernels.shape import StrideError
-from ..modes import local
+from ..modes import Transform, local
+from ..ops.basic import call, copy, look
+from ..ops.creation import new_full, random_like
 from ..ops.framework import Op
-from ..tensors.recording import inplace
+from ..ops.networks.normalization import blend
 from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
 from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
-_WRITES: tuple[CodeType, ...] = (inplace.write.__code__, inplace._write_unrecorded.__code__)
-# Where PyTorch's profiler shows an operator under another name than its own.
+# Operators whose name in PyTorch's profiler differs from their own.
 _SHOWN = {"to": "_to_copy"}
+# What no op of PyTorch's stands for, or the functions that make constants show themselves.
+_UNSHOWN = {blend, call, look, new_full, random_like}
 
 
 class Event:
-    """A call as it is recorded: `start` and `end` in nanoseconds, `parent` the call it was made in."""
+    """A recorded call: `start` and `end` in nanoseconds, and `parent`, the call that made this call."""
 
     __slots__ = ("end", "name", "parent", "shapes", "start")
 
@@ -49,29 +50,30 @@ class Recording:
         self.open: list[Event] = []
 
     def start(self) -> None:
-        """Begin to watch this thread. A profile that is open in it already sees nothing until this one is closed."""
+        """Begin to watch this thread. A profile that is already open in it sees nothing until this one is closed."""
         thread = self.thread
         self.outer: Recording | None = thread.observer
         Attention.watch(1)
-        thread.observer, thread.run = self, self.run
+        self.under: Transform | None = thread.transform if self.outer is None else self.outer.under
+        thread.observer, thread.transform = self, self.run
 
     def stop(self) -> None:
-        """Leave the thread as it was, and end the calls that have not returned."""
+        """Restore the thread, and end the calls that have not returned."""
         thread = self.thread
         if thread.observer is self:
             thread.observer = self.outer
-        else:                                           # closed before one that was opened in it
+        else:                                           # this profile is closed before one that was opened inside it
             inner = thread.observer
             while inner.outer is not self:
                 inner = inner.outer
             inner.outer = self.outer
-        thread.run = thread.plain if thread.observer is None else thread.observer.run
+        thread.transform = self.under if thread.observer is None else thread.observer.run
         Attention.watch(-1)
         while self.open:
             self.leave(self.open[-1])
 
     def enter(self, name: str, shapes: Any = ()) -> Event:
-        """Open an event in the one that is open."""
+        """Open an event inside the current event."""
         event = Event(name, self.open[-1] if self.open else None, shapes)
         self.events.append(event)
         self.open.append(event)
@@ -79,7 +81,7 @@ class Recording:
         return event
 
     def leave(self, event: Event) -> None:
-        """Close an event, most often the one opened last."""
+        """Close an event, usually the one opened last."""
         event.end = perf_counter_ns()
         if self.open and self.open[-1] is event:
             self.open.pop()
@@ -95,26 +97,24 @@ class Recording:
             self.leave(event)
 
     def shapes_of(self, values: Any) -> Any:
-        """The shapes of tensors and arrays, [] for anything else; nothing where shapes are not asked for."""
+        """The shapes of tensors and arrays, [] for other values. An empty tuple if shapes are not recorded."""
         if not self.shapes:
             return ()
         arrays = [value._array if isinstance(value, TensorBase) else value for value in values]
         return [[*array.shape] if isinstance(array, np.ndarray) else [] for array in arrays]
 
-    # What it is told
+    # The reports
 
-    def run(self, kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a kernel. Whoever asks for it knows the operator as `op`; the kernel may belong to several."""
-        caller = sys._getframe(1)
-        op = caller.f_locals.get("op") or Op.by_kernel.get(kernel)
-        if type(op) is not Op:
-            return self.thread.plain(kernel, *args, **kwargs)
+    def run(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        """Make a call of an op, through the transform that stood on the seam before, and note how long it took."""
+        if op in _UNSHOWN or (op is copy and not self.thread.grad):   # PyTorch takes a first gradient as it is
+            return call(*args) if self.under is None else self.under(op, call, args, write)
         name = _SHOWN.get(op.name, op.name)
-        if caller.f_code in _WRITES and not name.endswith("_"):
+        if write and not name.endswith("_"):
             name += "_"
-        event = self.enter(f"aten::{name}", self.shapes_of(args))
+        event = self.enter(f"aten::{name}", self.shapes_of(args[1:] if write else args))
         try:
-            return self.thread.plain(kernel, *args, **kwargs)
+            return call(*args) if self.under is None else self.under(op, call, args, write)
         except StrideError:
             self.events.pop()                           # `reshape` tries whether a view is possible
             raise
@@ -122,13 +122,13 @@ class Recording:
             self.leave(event)
 
     def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
-        """Take a step of a backward pass: run a node, and add up what it gives."""
+        """Take a step of a backward pass: run a node, and add up the gradients that it gives."""
         event = self.enter(_ENGINE + node.name())
         try:
             step(node, cotangent)
         finally:
             self.leave(event)
-            if self.events[-1] is event:                # nothing reached the node
+            if self.events[-1] is event:                # no gradient reached the node
                 self.events.pop()
 
     def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
@@ -150,9 +150,9 @@ class Recording:
             self.leave(outer)
 
     def function_events(self) -> EventList:
-        """The calls with those inside them, times in microseconds from the first.
+        """The events with their children, and times in microseconds from the first event.
 
-        A call that is all there is in another of the same name is one with that, as in PyTorch's profile.
+        If a call's only child has the same name, the two are one event, as in PyTorch's profile.
         """
         origin = self.events[0].start if self.events else 0
         made: dict[Event, FunctionEvent] = {}
@@ -161,7 +161,7 @@ class Recording:
                 i, event.name, self.thread_id, (event.start - origin) / 1e3, (event.end - origin) / 1e3, event.shapes)
             parent = event.parent
             while parent is not None and parent.end < event.end:
-                parent = parent.parent                  # one that ended first: the blocks overlap
+                parent = parent.parent                  # the parent ended first: the blocks overlap
             if parent is not None:
                 found.cpu_parent = made[parent]
                 made[parent].cpu_children.append(found)
@@ -169,7 +169,7 @@ class Recording:
 
 
 def _is_parent_again(event: FunctionEvent) -> bool:
-    """Whether an event is its parent under another call; its children are given to the parent then."""
+    """Whether an event repeats its parent. If so, the parent gets the children of the event."""
     parent = event.cpu_parent
     if parent is None or parent.name != event.name or len(parent.cpu_children) > 1:
         return False

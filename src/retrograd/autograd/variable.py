@@ -1,4 +1,4 @@
-"""torch.autograd.Variable, from when tensors could not require grad themselves. Every tensor is one."""
+"""torch.autograd.Variable, from the time when tensors could not require grad themselves. Every tensor is one."""
 
 from __future__ import annotations
 

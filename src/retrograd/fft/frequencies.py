@@ -1,4 +1,4 @@
-"""The frequencies that the elements of a transform stand for, and their order."""
+"""The frequencies of the elements of a transform, and their order."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
 
 
 def _counts(size: int, n: int) -> Any:
-    """0, 1, 2 …, and from the middle of `n` on the negative ones."""
+    """0, 1, 2 …, and from the middle of `n` on the negative numbers."""
     counts = np.arange(size)
     counts[(n + 1) // 2 if size == n else size:] -= n
     return counts

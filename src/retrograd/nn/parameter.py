@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensors.face import printing
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.base import TensorBase, note_layout, plain
 from ..tensors.tensor import Tensor
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "clear_grad"]
 
 
 def _over(cls: type[Any], data: Any) -> Any:
@@ -24,6 +25,7 @@ def _over(cls: type[Any], data: Any) -> Any:
                              "tensor. Make one with torch.tensor(...).")
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
+    note_layout(leaf)
     return leaf
 
 
@@ -107,3 +109,19 @@ class Buffer(metaclass=_BufferType):
         buffer = _over(Tensor, data)
         buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
+
+
+def clear_grad(parameter: Any, set_to_none: bool) -> None:
+    """Drop one parameter's gradient, or fill it with zeros and cut it from its graph."""
+    grad = parameter.grad
+    if grad is None:
+        return
+    if set_to_none:
+        parameter.grad = None
+        return
+    if grad.grad_fn is not None:
+        grad = parameter.grad = grad.detach()
+    else:
+        grad.requires_grad_(False)
+    with no_grad():
+        grad.zero_()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from ..errors import warn
 from ..graph.versions import writing, written
 from ..names import missing
+from ..ops.basic import beyond
+from ..ops.framework import operator
 from ..tensors.functions.shapes.joining import cat
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.tensor import Tensor
@@ -65,15 +68,18 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
     """
     order = float(norm_type)
     arrays = [t._array for t in ([tensors] if isinstance(tensors, TensorBase) else tensors)]
-    with np.errstate(all="ignore"):
-        norms = [_norm(array.reshape(-1), order) for array in arrays]
-        total = _norm(np.array(norms), order) if norms else np.float32(0)
+    result: Tensor = plain(beyond(partial(_total_norm, order, error_if_nonfinite), *arrays))
+    return result
+
+
+def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
+    norms = [_norm(array.reshape(-1), order) for array in arrays]
+    total = _norm(np.array(norms), order) if norms else np.float32(0)
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(f"The total norm of order {order} for gradients from `parameters` is non-finite, so it "
                            "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
                            "anyway, set `error_if_nonfinite=False`")
-    result: Tensor = plain(np.asarray(total))
-    return result
+    return total
 
 
 def _norm(values: Any, order: float) -> Any:
@@ -101,12 +107,23 @@ def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, 
 
 
 def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
-    with np.errstate(all="ignore"):
-        factor = np.minimum(float(max_norm) / (total._array + 1e-6), 1.0)
-        for grad in grads:
-            writing(grad._array)
-            np.multiply(grad._array, factor.astype(grad._array.dtype), out=grad._array)
-            written(grad._array, None)
+    for grad in grads:
+        writing(grad._array)
+        _clipped.write(_scale_into, grad._array, total._array, float(max_norm))
+        written(grad._array, None)
+
+
+def _scale_into(g: Any, total: Any, max_norm: float) -> None:
+    """Scale a gradient in place, so that the norm that was `total` is at most `max_norm`."""
+    np.multiply(g, np.minimum(max_norm / (total + 1e-6), 1.0).astype(g.dtype), out=g)
+
+
+def _clip_into(g: Any, limit: float) -> None:
+    """Move every element of a gradient into [-limit, limit], in place."""
+    np.clip(g, -limit, limit, out=g)
+
+
+_clipped = operator("clip_grad_", _scale_into, tensors=2)
 
 
 def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
@@ -122,7 +139,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     limit = float(clip_value)
     for grad in _gradients(parameters):
         writing(grad._array)
-        np.clip(grad._array, -limit, limit, out=grad._array)
+        _clipped.write(_clip_into, grad._array, limit)
         written(grad._array, None)
 
 

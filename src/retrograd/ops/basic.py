@@ -1,13 +1,18 @@
-"""The operators that the engine itself needs to fit a gradient to its edge: a change of dtype, a real part, a copy."""
+"""The operators that the engine itself needs to fit a gradient to its edge: a change of dtype, a real part, a copy.
+
+And the one way to look at the numbers of an array outside of a kernel.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..kernels.layout import copied, empty_strided, row_major
-from .framework import Op, linear
+from ..modes import local
+from .framework import Op, linear, operator
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -25,8 +30,7 @@ def _real(x: Any) -> Any:
     return x.real
 
 
-real = linear("real", _real, view=True, x=lambda g: g)
-real.holomorphic = False
+real = linear("real", _real, view=True, complex="adjoint", x=lambda g: g)
 
 
 def _clone(x: Any, order: Any) -> Any:
@@ -42,3 +46,33 @@ def _clone(x: Any, order: Any) -> Any:
 
 clone = linear("clone", _clone, layout="kept", x=lambda g: g)
 copy = linear("copy_", _clone, layout="kept", node="CopyBackwards", x=lambda g: g)
+
+
+def _looked_at(x: Any, test: Callable[[Any], Any]) -> Any:
+    """The array itself, once `test(x)` has not raised."""
+    test(x)
+    return x
+
+
+look = operator("look", _looked_at, tensors=1, layout="kept")
+
+
+def check_values(x: Any, test: Callable[[Any], Any]) -> None:
+    """Have `test(x)` look at the numbers of an array, beyond the seam as a kernel does, and raise if they are wrong."""
+    if local.thread.transform is None:
+        test(x)
+    else:
+        look.run(x, test)
+
+
+def _called(xs: Any, function: Callable[..., Any]) -> Any:
+    """What the function makes of the arrays."""
+    return function(*xs)
+
+
+call = operator("call", _called, variadic=True)
+
+
+def beyond(function: Callable[..., Any], *xs: Any) -> Any:
+    """The array that a function of NumPy arrays makes of these, beyond the seam: for what has no op of its own."""
+    return call.compute(xs, function) if local.thread.transform is None else call.run([*xs], function)

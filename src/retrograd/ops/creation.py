@@ -1,4 +1,4 @@
-"""What makes a tensor of others without arithmetic: a complex number of its parts, a random fill."""
+"""What makes a tensor of others without arithmetic: a complex number of its parts, a constant, a random fill."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..kernels.elementwise import elementary as kernels
+from ..modes import local
 from .basic import real
-from .framework import Op, backward_name, elementwise, linear
+from .framework import Op, backward_name, elementwise, linear, operator
 
-complex_ = linear("complex", kernels.complex_of, x=lambda g: real(g), y=lambda g: np.imag(g))
-complex_.holomorphic = False
+complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elementwise", x=lambda g: real(g),
+                  y=lambda g: np.imag(g))
+
+
+def _full(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
+    """A new array that holds the number everywhere. Of `x` nothing is used."""
+    return np.zeros(shape, dtype) if type(value) is int and value == 0 else np.full(shape, value, dtype)
+
+
+new_full = operator("new_full", _full, tensors=1)
+
+
+def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
+    """An array that holds the number everywhere, of the sort that the array `x` is."""
+    make = _full if local.thread.transform is None else new_full.run
+    return make(x, shape, dtype, value)
 
 
 def drawn(x: Any, draw: Callable[..., Any]) -> Any:
@@ -41,6 +56,8 @@ def random_beside(name: str, overload: int) -> Op:
                      y=_nothing)
 
 
+# Random numbers beside a tensor, not in its place.
+random_like = operator("random_like", drawn, tensors=1, layout="kept")
 uniform, normal, exponential, geometric, log_normal, cauchy = map(
     random_fill, ("uniform", "normal", "exponential", "geometric", "log_normal", "cauchy"))
 random_between, random_below, random = (random_fill("random", overload) for overload in range(3))

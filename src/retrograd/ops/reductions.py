@@ -74,11 +74,11 @@ def _with_mean(of_spread: Any, g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
     return of_mean if of_spread is None else of_spread + of_mean
 
 
-var = operator("var", kernels.var, holomorphic=False, x=_var)
-std = operator("std", kernels.std, holomorphic=False, x=_std)
-var_mean = operator("var_mean", kernels.var_mean, outputs="var mean", unfilled=True, holomorphic=False,
+var = operator("var", kernels.var, complex="adjoint", x=_var)
+std = operator("std", kernels.std, complex="adjoint", x=_std)
+var_mean = operator("var_mean", kernels.var_mean, outputs="var mean", unfilled=True, complex="adjoint",
                     x=_var_mean)
-std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", unfilled=True, holomorphic=False,
+std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", unfilled=True, complex="adjoint",
                     x=_std_mean)
 
 # Extremes: without a dim, and for amax and amin, ties share the gradient evenly; with a dim the first gets it.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import reductions, scans as kernels
+from .choosing import either
 from .framework import Op, backward_name, linear, operator
 from .indexing.sorting import placed
 from .reductions import spread
@@ -45,14 +46,21 @@ def _factors(x: Any, out: Any) -> Any:
     return np.real(x) if x.dtype.kind == "c" != out.dtype.kind else x
 
 
-def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
+def _by_neighbours(g: Any, x: Any, out: Any, dim: Any) -> Any:
     """The derivative of a product by an element is that of the elements before it, times that of those after it."""
-    if not x.ndim:
-        return g
-    x = _factors(x, out)
-    if any_zero(x):
-        return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
-    return sums_from(g * out, dim) / x
+    return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
+
+
+def _with_zeros(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    return any_zero(x)
+
+
+cumprod_backward = either("cumprod_backward", _with_zeros, _by_neighbours,
+                          lambda g, x, out, dim: sums_from(g * out, dim) / x, floats=3)
+
+
+def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    return cumprod_backward(g, _factors(x, out), out, dim) if x.ndim else g
 
 
 cumprod: Op = operator("cumprod", kernels.cumprod, x=_cumprod)
@@ -70,23 +78,25 @@ def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
 logcumsumexp = operator("logcumsumexp", kernels.logcumsumexp, x=_logcumsumexp)
 
 
+def _by_others(g: Any, x: Any, out: Any, dim: Any) -> Any:
+    """The gradient of a product along `dim`, or of all elements if that is None, times the product of the others."""
+    if dim is None:
+        return g * np.reshape(product_of_others(np.reshape(x, (-1,)), 0), x.shape)
+    return g * product_of_others(x, dim)
+
+
+prod_backward = either("prod_backward", _with_zeros, _by_others, lambda g, x, out, dim: g * out / x, floats=3)
+
+
 def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
-    axes = (dim,) if x.ndim else ()
-    g, x = spread(g, x.shape, axes, keepdim), _factors(x, out)
     if not x.ndim:
         return g
-    if any_zero(x):
-        return g * product_of_others(x, dim)
-    return g * spread(out, x.shape, axes, keepdim) / x
+    g, out = [spread(a, x.shape, (dim,), keepdim) for a in (g, out)]
+    return prod_backward(g, _factors(x, out), out, dim)
 
 
 def _prod_all(g: Any, x: Any, out: Any) -> Any:
-    if not x.ndim:
-        return g
-    x = _factors(x, out)
-    if any_zero(x):
-        return np.reshape(_prod_dim(g, np.reshape(x, (-1,)), out, 0, False), x.shape)
-    return spread(g, x.shape, (), False) * out / x
+    return prod_backward(spread(g, x.shape, (), False), _factors(x, out), out, None) if x.ndim else g
 
 
 prod_all = operator("prod", reductions.prod_all, x=_prod_all)

@@ -22,13 +22,18 @@ expand: Op = linear("expand", kernels.expand, view=True, x=lambda g: g)
 
 permute: Op = linear("permute", kernels.permute, view=True,
                      x=lambda g, dims: permute(g, tuple(sorted(range(len(dims)), key=lambda i: dims[i]))))
-transpose: Op = linear("transpose", kernels.transpose, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1))
-t: Op = linear("t", kernels.t, view=True, x=lambda g: t(g))
+transpose: Op = linear("transpose", kernels.transpose, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1),
+                       written={"name": "transpose_", "node": "TransposeBackward1"})
+t: Op = linear("t", kernels.t, view=True, x=lambda g: t(g), written={"name": "t_", "node": "TBackward1"})
 
-squeeze: Op = linear("squeeze", kernels.squeeze, view=True, x=_back)
-squeeze_dim: Op = linear("squeeze", kernels.squeeze_dim, node=backward_name("squeeze", 1), view=True, x=_back)
-squeeze_dims: Op = linear("squeeze", kernels.squeeze_dims, node=backward_name("squeeze", 2), view=True, x=_back)
-unsqueeze: Op = linear("unsqueeze", kernels.unsqueeze, view=True, x=lambda g, dim: squeeze_dim(g, dim))
+squeeze: Op = linear("squeeze", kernels.squeeze, view=True, x=_back,
+                     written={"name": "squeeze_", "node": "SqueezeBackward3"})
+squeeze_dim: Op = linear("squeeze", kernels.squeeze_dim, node=backward_name("squeeze", 1), view=True, x=_back,
+                         written={"name": "squeeze_", "node": "SqueezeBackward4"})
+squeeze_dims: Op = linear("squeeze", kernels.squeeze_dims, node=backward_name("squeeze", 2), view=True, x=_back,
+                          written={"name": "squeeze_", "node": "SqueezeBackward5"})
+unsqueeze: Op = linear("unsqueeze", kernels.unsqueeze, view=True, x=lambda g, dim: squeeze_dim(g, dim),
+                       written={"name": "unsqueeze_", "node": "UnsqueezeBackward1"})
 
 diagonal: Op = linear("diagonal", kernels.diagonal, view=True,
                       x=lambda g, x_shape, offset, dim0, dim1: diagonal_backward(g, x_shape, offset, dim0, dim1))
@@ -43,20 +48,8 @@ unfold_backward: Op = linear("unfold_backward", kernels.unfold_backward,
                              g=lambda g, dim, size, step: unfold(g, dim, size, step))
 
 as_strided: Op = linear("as_strided", kernels.as_strided, view=True,
+                        written={"name": "as_strided_", "node": "AsStridedBackward1"},
                         x=lambda g, x_shape, size, stride, start, layout: transfer(
                             g, (size, stride, start), (x_shape, layout, 0), (x_shape, layout, 0)))
 transfer: Op = linear("transfer", kernels.transfer,
                       g=lambda g, source, target, shared: transfer(g, target, source, shared))
-
-# In-place changes of geometry, whose nodes PyTorch numbers as other overloads
-
-as_strided_: Op = linear("as_strided_", kernels.as_strided, node="AsStridedBackward1", view=True,
-                         x=as_strided.rules["x"])
-transpose_: Op = linear("transpose_", kernels.transpose, node="TransposeBackward1", view=True,
-                        x=transpose.rules["x"])
-t_: Op = linear("t_", kernels.t, node="TBackward1", view=True, x=t.rules["x"])
-squeeze_: Op = linear("squeeze_", kernels.squeeze, node="SqueezeBackward3", view=True, x=_back)
-squeeze_dim_: Op = linear("squeeze_", kernels.squeeze_dim, node="SqueezeBackward4", view=True, x=_back)
-squeeze_dims_: Op = linear("squeeze_", kernels.squeeze_dims, node="SqueezeBackward5", view=True, x=_back)
-unsqueeze_: Op = linear("unsqueeze_", kernels.unsqueeze, node="UnsqueezeBackward1", view=True,
-                        x=unsqueeze.rules["x"])

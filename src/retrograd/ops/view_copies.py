@@ -25,7 +25,7 @@ def _copy_of(view: Op) -> Op:
         return [part.copy() for part in shown] if view.outputs == ("*",) else shown.copy()
 
     return Op(view.name, kernel, " ".join(view.arguments), view.rules, kind="linear", node=f"{view.node_name}_copy",
-              outputs=" ".join(view.outputs), holomorphic=view.holomorphic)
+              outputs=" ".join(view.outputs), complex=view.complex)
 
 
 COPIES: dict[Op, Op] = {view: _copy_of(view) for view in (
@@ -40,7 +40,7 @@ narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape
 
 # Parts that count as no views, so that they may be written to: nobody looks after the memory that they share.
 
-unsafe_split: Op = linear("unsafe_split", kernels.split, layout="kept", outputs="*",
+unsafe_split: Op = linear("unsafe_split", kernels.split, layout="kept", outputs="*", complex="real",
                           x=lambda g, dim: joining.cat(g, dim))
 unsafe_split_with_sizes: Op = linear("unsafe_split_with_sizes", kernels.split, layout="kept", outputs="*",
-                                     x=lambda g, dim: joining.cat(g, dim))
+                                     complex="real", x=lambda g, dim: joining.cat(g, dim))

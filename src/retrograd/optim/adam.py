@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F64, default_floating
+from ..dtypes import F32, F64, default_floating
 from ..graph.versions import writing, written
+from ..ops.creation import full_beside
+from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
 from .stepping import (
     Scratch,
@@ -20,6 +22,7 @@ from .stepping import (
     check_modes,
     check_number,
     gradient,
+    like,
     numbers,
 )
 
@@ -66,15 +69,11 @@ class Adam(SteppingOptimizer):
                 state = self.state[parameter]
                 if not state:
                     _start(state, parameter._array, group["amsgrad"])
-                step = state["step"]._array
-                step += 1
-                scale = _Scale(parameter._array.real.dtype, step.item(), lr, betas, eps, decay)
-                arrays: tuple[Any, ...] = (parameter._array, g, state["exp_avg"]._array, state["exp_avg_sq"]._array)
-                if group["amsgrad"]:
-                    arrays = (*arrays, state["max_exp_avg_sq"]._array)
+                largest = state["max_exp_avg_sq"]._array if group["amsgrad"] else None
                 writing(parameter._array)
-                for block in blocks(arrays):
-                    _step(block, group, scale, self._scratch)
+                self._change(_adam, _update, parameter._array, g, state["exp_avg"]._array, state["exp_avg_sq"]._array,
+                             largest, state["step"]._array, group["maximize"], group["decoupled_weight_decay"],
+                             (lr, betas, eps, decay), self._scratch)
                 written(parameter._array, line)
 
 
@@ -91,17 +90,30 @@ class AdamW(Adam):
 
 def _start(state: dict[str, Any], p: Any, amsgrad: bool) -> None:
     """The state of a parameter before its first step."""
-    state["step"] = plain(np.zeros((), F64 if default_floating() is F64 else np.float32))
-    state["exp_avg"] = plain(np.zeros_like(p))
-    state["exp_avg_sq"] = plain(np.zeros_like(p))
+    state["step"] = plain(full_beside(p, (), F64 if default_floating() is F64 else F32, 0))
+    state["exp_avg"] = plain(like(p))
+    state["exp_avg_sq"] = plain(like(p))
     if amsgrad:
-        state["max_exp_avg_sq"] = plain(np.zeros_like(p))
+        state["max_exp_avg_sq"] = plain(like(p))
+
+
+def _update(p: Any, g: Any, first: Any, second: Any, largest: Any, step: Any, maximize: bool, decoupled: bool,
+            options: tuple[Any, ...], scratch: Scratch) -> None:
+    """Count a step, and write the next values of a parameter and of its means."""
+    step += 1
+    scale = _Scale(p.real.dtype, step.item(), *options)
+    for block in blocks((p, g, first, second) if largest is None else (p, g, first, second, largest)):
+        _step(block, maximize, decoupled, scale, scratch)
+
+
+_adam = operator("_fused_adam_", _update, tensors=6)
 
 
 class _Scale:
     """The numbers of one step, as arrays of the parameter's dtype."""
 
-    __slots__ = ("decay", "eps", "new_first", "new_second", "old_first", "old_second", "rate", "shrink", "slow")
+    __slots__ = ("decay", "decays", "eps", "new_first", "new_second", "old_first", "old_second", "rate", "shrink",
+                 "slow")
 
     def __init__(self, dtype: np.dtype[Any], step: float, lr: float, betas: list[float], eps: float,
                  decay: float) -> None:
@@ -109,20 +121,20 @@ class _Scale:
         # Both corrections are in one factor, since
         # (m / c1) / (sqrt(v / c2) + eps) = m / (sqrt(v) + eps * sqrt(c2)) * sqrt(c2) / c1.
         correction = math.sqrt(1 - second**step)
-        self.slow = 1 - first < 0.5
+        self.slow, self.decays = 1 - first < 0.5, bool(decay)
         (self.old_first, self.new_first, self.old_second, self.new_second, self.eps, self.rate, self.decay,
          self.shrink) = numbers(dtype, first, 1 - first, second, 1 - second, eps * correction,
                                 lr * correction / (1 - first**step), decay, 1 - lr * decay)
 
 
-def _step(block: tuple[Any, ...], group: dict[str, Any], scale: _Scale, scratch: Scratch) -> None:
+def _step(block: tuple[Any, ...], maximize: bool, decoupled: bool, scale: _Scale, scratch: Scratch) -> None:
     """The step of a block of elements: parameter, gradient, both means and, for AMSGrad, the largest second."""
     p, g, first, second, *largest = block
     work = scratch.like(p)
-    if group["maximize"]:
+    if maximize:
         g = np.negative(g, out=scratch.like(p, 1))
-    if group["weight_decay"]:
-        if group["decoupled_weight_decay"]:
+    if scale.decays:
+        if decoupled:
             np.multiply(p, scale.shrink, out=p)
         else:
             np.multiply(p, scale.decay, out=work)

@@ -16,7 +16,7 @@ from ..autograd.grad_mode import enable_grad
 from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..modes import local
-from ..nn.module import clear_grad
+from ..nn.parameter import clear_grad
 from ..tensors.state.base import TensorBase, plain
 
 __all__ = ["Optimizer", "required"]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..graph.versions import writing, written
+from ..modes import local
+from ..ops.framework import operator
 from ..tensors.state.base import plain
 from .stepping import (
     Scratch,
@@ -18,6 +20,7 @@ from .stepping import (
     check_modes,
     check_number,
     gradient,
+    like,
     numbers,
 )
 
@@ -57,11 +60,11 @@ class SGD(SteppingOptimizer):
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
 
     def _update(self, line: Any) -> None:
-        scratch = self._scratch
+        scratch, through = self._scratch, local.thread.transform is not None
         for group in self.param_groups:
             momentum, decay = group["momentum"], as_float(group["weight_decay"])
             lr, dampening = as_float(group["lr"]), group["dampening"]
-            simple = not (momentum or decay or group["maximize"])
+            simple = not (momentum or decay or group["maximize"] or through)
             for parameter in group["params"]:
                 g = gradient(parameter)
                 if g is None:
@@ -79,18 +82,30 @@ class SGD(SteppingOptimizer):
                 written(parameter._array, line)
 
     def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rate: Any, others: list[Any]) -> None:
-        """The step of one parameter with momentum, weight decay, or uphill."""
-        arrays: tuple[Any, ...] = (p, g)
-        first = False
+        """The step of one parameter with momentum, weight decay, or uphill; or through what stands on the seam."""
+        first, buffer = False, None
         if group["momentum"]:
             state = self.state[parameter]
-            buffer = state.get("momentum_buffer")
-            if buffer is None:
-                first, buffer = True, plain(np.empty_like(p))
-                state["momentum_buffer"] = buffer
-            arrays = (p, g, buffer._array)
-        for block in blocks(arrays):
-            _step(block, group, rate, others, first, self._scratch)
+            held = state.get("momentum_buffer")
+            if held is None:
+                first, held = True, plain(like(p))
+                state["momentum_buffer"] = held
+            buffer = held._array
+        options = {name: group[name] for name in _OPTIONS}
+        self._change(_sgd, _update, p, g, buffer, options, rate, others, first, self._scratch)
+
+
+_OPTIONS = ("momentum", "dampening", "weight_decay", "nesterov", "maximize")
+
+
+def _update(p: Any, g: Any, buffer: Any, options: dict[str, Any], rate: Any, others: list[Any], first: bool,
+            scratch: Scratch) -> None:
+    """Write the next values of a parameter, and of its buffer where it has one."""
+    for block in blocks((p, g) if buffer is None else (p, g, buffer)):
+        _step(block, options, rate, others, first, scratch)
+
+
+_sgd = operator("_fused_sgd_", _update, tensors=3)
 
 
 def _step(block: tuple[Any, ...], group: dict[str, Any], rate: Any, others: list[Any], first: bool,

@@ -13,6 +13,8 @@ import numpy as np
 
 from ..errors import user_site
 from ..modes import local
+from ..ops.creation import full_beside
+from ..ops.framework import Op
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 
@@ -66,6 +68,11 @@ def numbers(dtype: np.dtype[Any], *values: float) -> tuple[Any, ...]:
     return tuple([np.array(value, dtype) for value in values])
 
 
+def like(array: Any) -> Any:
+    """Zeros like an array."""
+    return np.zeros_like(array) if local.thread.transform is None else full_beside(array, array.shape, array.dtype, 0)
+
+
 class Scratch:
     """Memory to compute in, one array for each shape, dtype and purpose. It is used over and over."""
 
@@ -101,8 +108,19 @@ class SteppingOptimizer(Optimizer):
         """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
         loss = self._evaluated(closure)
         # Silent on overflow and invalid values, as PyTorch is; and an error about what is written will name the line.
-        local.thread.quiet.run(self._update, user_site(2))
+        if local.thread.transform is None:
+            local.thread.run(self._update, user_site(2))
+        else:
+            self._update(user_site(2))
         return loss
+
+    @staticmethod
+    def _change(op: Op, update: Callable[..., None], *args: Any) -> None:
+        """Call `update(*args)`, the kernel of an op, which writes the next values of a parameter: `args[0]`."""
+        if local.thread.transform is None:
+            update(*args)                                # `step` sees to it that floating point is quiet
+        else:
+            op.write(update, *args)
 
     def _update(self, line: Any) -> None:
         """Write the next values of all parameters, and enter the writes in the books as made on `line`."""

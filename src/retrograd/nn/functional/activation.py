@@ -6,91 +6,88 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import warn
+from ...kernels.random.distributions import exponential
+from ...ops.creation import full_beside
 from ...ops.framework import Op
-from ...ops.networks import activation as elementary, rectifiers as ops
-from ...tensors.arguments.options import number, refuse_complex_gradient
+from ...ops.networks import activations as ops
+from ...tensors.arguments.dims import array_of, axis_of, not_a_tensor
+from ...tensors.arguments.generator import twister_of
+from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.functions.elementwise import piecewise
+from ...tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu_, threshold_
 from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace import inplace as written_over
-from ...tensors.recording.out import into
-from ...tensors.state.base import TensorBase
+from ...tensors.recording.out_rules import FOUND, FREE, rule
+from ...tensors.recording.public import public
+from ...tensors.state.base import TensorBase, plain
+from ...tensors.tensor import Tensor
 
 __all__ = [
-    "celu",
-    "celu_",
-    "elu",
-    "elu_",
-    "gelu",
-    "hardtanh",
-    "hardtanh_",
-    "leaky_relu",
-    "leaky_relu_",
-    "log_softmax",
-    "logsigmoid",
-    "mish",
-    "relu",
-    "relu6",
-    "relu_",
-    "selu",
-    "selu_",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softsign",
-    "tanh",
-    "tanhshrink",
+    "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu", "relu",
+    "relu6", "relu_", "rrelu", "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus",
+    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]
 
 # The constants with which activations keep their mean and variance from layer to layer (Klambauer and others, 2017).
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
-def _pair(op: Op, inplace_op: Op | None = None) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _pair(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """An operator as a function, and as one that writes over its argument."""
-    return recorded(op), written_over(inplace_op or op)
+    return recorded(op), written_over(op)
 
 
-_relu, relu_ = _pair(elementary.relu)
-_leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu, ops.leaky_relu_inplace)
-_elu, _elu_ = _pair(ops.elu, ops.elu_inplace)
-_celu, _celu_ = _pair(ops.celu, ops.celu_inplace)
+_relu, relu_ = _pair(ops.relu)
+_leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu)
+_elu, _elu_ = _pair(ops.elu)
+_celu, _celu_ = _pair(ops.celu)
 _silu, _silu_ = _pair(ops.silu)
 _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)
 _softplus, _gelu, _gelu_tanh = recorded(ops.softplus), recorded(ops.gelu), recorded(ops.gelu_tanh)
 _log_sigmoid = recorded(ops.log_sigmoid)
+_glu, _softshrink = recorded(ops.glu), recorded(ops.softshrink)
+_hardsigmoid, _hardsigmoid_ = recorded(ops.hardsigmoid), written_over(ops.hardsigmoid)
+_hardswish, _hardswish_ = recorded(ops.hardswish), written_over(ops.hardswish)
 
 
-def sigmoid(input: Any) -> Any:
+@public()
+def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x))."""
     return input.sigmoid()
 
 
-def logsigmoid(input: Any, *, out: Any = None) -> Any:
+@public("log_sigmoid(Tensor input, out)", out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE,
+                                                   blame="log_sigmoid_forward", notice=""))
+def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(x)), without overflow."""
-    if out is not None:
-        return into(out, _log_sigmoid, input)
     return _log_sigmoid(input)
 
 
-def tanh(input: Any) -> Any:
+@public()
+def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
     return input.tanh()
 
 
-def relu(input: Any, inplace: bool = False) -> Any:
+@public()
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0)."""
     return relu_(input) if inplace else _relu(input)
 
 
-def relu6(input: Any, inplace: bool = False) -> Any:
+@public()
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """x, moved into [0, 6]."""
+    if not isinstance(input, TensorBase):
+        raise not_a_tensor("relu6_" if inplace else "relu6", input, "input", 1)
     return (_hardtanh_ if inplace else _hardtanh)(input, 0.0, 6.0)
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+@public()
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x, moved into [min_val, max_val]. Raises ValueError where these are the wrong way round.
 
     Raises RuntimeError for bytes, which have no sign, and a limit below 0.
@@ -103,12 +100,14 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
 
 
-def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+@public()
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """`hardtanh`, written over the tensor."""
     return hardtanh(input, min_val, max_val, True)
 
 
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+@public()
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x, and negative_slope * x where x is negative.
 
     In place with a negative slope it has no derivative: the result does not tell on which side it was.
@@ -117,12 +116,14 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
         "leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope))
 
 
-def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+@public()
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """`leaky_relu`, written over the tensor."""
     return leaky_relu(input, negative_slope, True)
 
 
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+@public()
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x, and alpha * (exp(x) - 1) where x is not positive.
 
     In place with a negative alpha it has no derivative: the result does not tell on which side it was.
@@ -131,22 +132,28 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return (_elu_ if inplace else _elu)(input, alpha, 1.0, 1.0)
 
 
-def elu_(input: Any, alpha: float = 1.0) -> Any:
+@public()
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`elu`, written over the tensor."""
     return elu(input, alpha, True)
 
 
-def selu(input: Any, inplace: bool = False) -> Any:
+@public()
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """`elu`, scaled so that activations keep their mean and variance from layer to layer."""
+    if not isinstance(input, TensorBase):
+        raise not_a_tensor("selu_" if inplace else "selu", input, "input", 1)
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
-def selu_(input: Any) -> Any:
+@public()
+def selu_(input: Tensor) -> Tensor:
     """`selu`, written over the tensor."""
     return selu(input, True)
 
 
-def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+@public()
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x, and alpha * (exp(x / alpha) - 1) where x is not positive. Raises RuntimeError for an alpha of 0."""
     alpha = number("celu_" if inplace else "celu", "alpha", 2, alpha)
     if alpha == 0:
@@ -154,29 +161,31 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
 
 
-def celu_(input: Any, alpha: float = 1.0) -> Any:
+@public()
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`celu`, written over the tensor."""
     return celu(input, alpha, True)
 
 
-def silu(input: Any, inplace: bool = False) -> Any:
+@public()
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x * sigmoid(x), also called swish."""
     refuse_complex_gradient("silu", input)
     return (_silu_ if inplace else _silu)(input)
 
 
-def mish(input: Any, inplace: bool = False) -> Any:
+@public()
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """x * tanh(softplus(x))."""
     return (_mish_ if inplace else _mish)(input)
 
 
-def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
+@public("gelu(Tensor input, *, str approximate='none', Tensor out=None)", out=rule(exact=FOUND))
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the probability that a standard normal number is less than x; with "tanh" a quicker approximation.
 
     Raises RuntimeError for another word.
     """
-    if out is not None:
-        return into(out, gelu, input, approximate=approximate)
     if approximate == "none":
         return _gelu(input)
     if approximate == "tanh":
@@ -184,21 +193,88 @@ def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
     raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
 
 
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
+@public("softplus(Tensor input, Number beta=1, Number threshold=20, out)", out=rule(exact=FOUND))
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
-    if out is not None:
-        return into(out, softplus, input, beta, threshold)
     return _softplus(input, number("softplus", "beta", 2, beta), number("softplus", "threshold", 3, threshold))
 
 
-def softsign(input: Any) -> Any:
+@public()
+def softsign(input: Tensor) -> Tensor:
     """x / (1 + |x|)."""
     return input / (input.abs() + 1)
 
 
-def tanhshrink(input: Any) -> Any:
+@public()
+def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x)."""
     return input - input.tanh()
+
+
+@public()
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half of the tensor along `dim`, times the sigmoid of the second. Raises RuntimeError for an odd size.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.glu(torch.tensor([3., 5., 0., 100.]))
+    tensor([1.5000, 5.0000])
+    """
+    rank = input.dim()
+    return _glu(input, axis_of("glu", dim, rank) if rank else 0)
+
+
+@public()
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """x / 6 + 1 / 2, moved into [0, 1]."""
+    return (_hardsigmoid_ if inplace else _hardsigmoid)(input)
+
+
+@public()
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * hardsigmoid(x)."""
+    return (_hardswish_ if inplace else _hardswish)(input)
+
+
+@public("softshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND))
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]. Raises RuntimeError for a negative lambd."""
+    check_tensor("softshrink", input)
+    return _softshrink(input, number("softshrink", "lambd", 2, lambd))
+
+
+@public()
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x, and `value` where it is not above the threshold."""
+    return (piecewise.threshold_ if inplace else piecewise.threshold)(input, threshold, value)
+
+
+@public()
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+          inplace: bool = False) -> Tensor:
+    """x, and x times a slope where it is negative: in training one drawn from [lower, upper], else the middle.
+
+    Raises RuntimeError where the bounds are the wrong way round.
+    """
+    return (piecewise.rrelu_ if inplace else piecewise.rrelu)(input, lower, upper, training)
+
+
+@public()
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample from the Gumbel-softmax distribution with these logits: probabilities along `dim`, near to one-hot.
+
+    The lower the temperature `tau`, the nearer. With `hard` it is one-hot, and has the gradient of the soft sample.
+    `eps` is without effect, and warned of.
+    """
+    if eps != 1e-10:
+        warn("`eps` parameter is deprecated and has no effect.", UserWarning)
+    array = array_of("empty_like", logits)
+    drawn = exponential(twister_of("gumbel_softmax", None), array.shape, array.dtype)
+    soft = ((logits + -plain(drawn).log()) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    one_hot = plain(full_beside(soft._array, array.shape, array.dtype, 0)).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
 
 
 def _dimension(name: str, input: Any, dim: int | None) -> int:
@@ -210,16 +286,19 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+@public()
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x), scaled to a sum of 1 along `dim`; in type `dtype`, where one is given."""
     return over_dim.softmax(input, _dimension("softmax", input, dim), dtype)
 
 
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+@public()
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The softmax of -x."""
     return over_dim.softmax(-input, _dimension("softmin", input, dim), dtype)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+@public()
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """log(softmax(x)) along `dim`, computed at once; in type `dtype`, where one is given."""
     return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)

@@ -12,7 +12,9 @@ from ...tensors.arguments.options import check_optional, check_tensor, filling
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import requires
+from ...tensors.tensor import Tensor
 from .dropping import dropout
 
 __all__ = ["scaled_dot_product_attention"]
@@ -78,8 +80,12 @@ def _added(mask: Any, query: Any) -> Any:
     return creation.zeros(mask.shape, dtype=query.dtype).masked_fill_(mask.logical_not(), -math.inf)
 
 
-def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
-                                 is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False) -> Any:
+@public(
+    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attn_mask=None, float dropout_p=0., "
+    "bool is_causal=False, *, float scale=None, bool enable_gqa=False)")
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+                                 enable_gqa: bool = False) -> Tensor:
     """softmax(query @ key^T * scale + attn_mask) @ value, of (…, L, E), (…, S, E) and (…, S, Ev): (…, L, Ev).
 
     `attn_mask` broadcasts to (…, L, S): floats, which are added, or bools, where False hides a key. `is_causal` hides

@@ -10,12 +10,15 @@ import numpy as np
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
 from ...tensors.arguments.dims import array_of
-from ...tensors.arguments.options import check_tensor, number
+from ...tensors.arguments.options import check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain
+from ...tensors.tensor import Tensor
+from .affine import linear
 from .reduction import checked_reduction
 
-__all__ = ["cross_entropy", "nll_loss", "one_hot"]
+__all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss", "one_hot"]
 
 _nll_loss, _nll_loss2d = recorded(ops.nll_loss), recorded(ops.nll_loss2d)
 _mul_number, _div_number = recorded(arithmetic.mul_number), recorded(arithmetic.div_number)
@@ -23,9 +26,10 @@ _log_softmax = recorded(softmax.log_softmax)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 
 
-def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+@public(event="aten::cross_entropy_loss")
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
-                  label_smoothing: float = 0.0) -> Any:
+                  label_smoothing: float = 0.0) -> Tensor:
     """The cross-entropy of softmax(`input`) with `target`, reduced.
 
     `input` has shape (C), (N, C) or (N, C, d1, …). `target` holds classes, in the same shape without C, or, in the
@@ -39,10 +43,10 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: boo
     Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    for i, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        if not isinstance(value, TensorBase):
-            raise TypeError(f"cross_entropy_loss(): argument '{argument}' (position {i}) must be Tensor, not "
-                            f"{type(value).__name__}")
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("cross_entropy_loss", input=input, target=target)
+    if weight is not None:
+        check_tensor("cross_entropy_loss", weight, "weight", 3)
     x, y = input._array, target._array
     label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
@@ -108,15 +112,18 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
     return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
 
 
-def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
-             reduce: bool | None = None, reduction: str = "mean") -> Any:
+@public(event="aten::nll_loss_nd")
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The negative of log-probabilities `input` at the classes `target`, reduced. Shapes are as in `cross_entropy`.
 
     Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensor("nll_loss_nd", input)
-    check_tensor("nll_loss_nd", target, "target", 2)
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("nll_loss_nd", input=input, target=target)
+    if weight is not None:
+        check_tensor("nll_loss_nd", weight, "weight", 3)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 
@@ -169,7 +176,57 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
             raise RuntimeError(f"expected scalar type {_legacy(input)} but found {_legacy(weight)}")
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+@public()
+def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
+                         weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
+                         label_smoothing: float = 0.0, options: Any = None) -> Tensor:
+    """`cross_entropy(linear(input, linear_weight, linear_bias), target, …)`.
+
+    `input` is (in_features) or (N, in_features), `linear_weight` (C, in_features), or (C, d1, …, in_features) for
+    several choices among C classes each. `target` and the other arguments are those of `cross_entropy`; its
+    `ignore_index` is for classes only. `options` say how PyTorch may save memory, and change no number. Raises
+    RuntimeError where shapes do not fit.
+
+    >>> import retrograd as torch
+    >>> x, w = torch.ones(2, 3), torch.zeros(4, 3)
+    >>> torch.nn.functional.linear_cross_entropy(x, w, torch.tensor([0, 3]))
+    tensor(1.3863)
+    """
+    check_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight)
+    classes, *several = _class_shape(input, linear_weight, linear_bias)
+    if ignore_index is not None and target.is_floating_point():
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities. Leave it out.")
+    if several:
+        flat = math.prod((classes, *several))
+        linear_weight = linear_weight.reshape(flat, -1)
+        linear_bias = None if linear_bias is None else linear_bias.reshape(flat)
+    logits = linear(input, linear_weight, linear_bias).view(*input.shape[:-1], classes, *several)
+    return cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
+                         reduction=reduction, label_smoothing=label_smoothing)
+
+
+def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int, ...]:
+    """The shape of the classes: how many there are, and of how many choices."""
+    given, shape = tuple(input.shape), tuple(linear_weight.shape)
+    if len(given) not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}. Its shape is {given}.")
+    if len(shape) < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}. Its shape is "
+                           f"{shape}.")
+    if given[-1] != shape[-1]:
+        raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
+                           f"{given[-1]} and {shape[-1]}, respectively. It is (classes, in_features).")
+    if len(shape) > 2 and len(given) == 1:
+        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, "
+                           f"{shape[-1]}), got unbatched input with shape {given}. Give it a first dimension.")
+    if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}. It is added to "
+                           "what the linear map gives.")
+    return shape[:-1]
+
+
+@public("one_hot(Tensor input, int num_classes=-1)", event="aten::one_hot", strict=True)
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Classes as vectors of zeros with a one: int64, of the shape of `tensor` with a dimension of classes at the end.
 
     >>> import retrograd as torch

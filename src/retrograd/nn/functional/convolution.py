@@ -20,6 +20,8 @@ from ...tensors.functions.images.convolution import (
     conv_transpose3d,
 )
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
+from ...tensors.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold",
            "unfold"]
@@ -59,7 +61,8 @@ def _check_type(name: str, array: Any) -> None:
         raise unimplemented(f"{name}_out_cpu", array.dtype, "Convert with .float() first.")
 
 
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+@public()
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """What a kernel sees at each position of images (N, C, H, W), as columns: (N, C * prod(kernel_size), positions).
 
     Raises RuntimeError where the kernel does not fit, NotImplementedError for ints.
@@ -81,7 +84,9 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     return _unfold(input, *window)
 
 
-def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+@public()
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+         stride: Any = 1) -> Tensor:
     """The columns (N, C * prod(kernel_size), positions) added where `unfold` sees them: images (N, C, *output_size).
 
     Raises RuntimeError where the columns are not as many as the sizes ask, NotImplementedError for ints.

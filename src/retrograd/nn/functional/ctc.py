@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
+from ...tensors.arguments.dims import kind_of
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.functions.shapes.shape import unsqueeze
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain
-from .loss import reduced
-from .reduction import checked_reduction
+from ...tensors.tensor import Tensor
+from .reduction import checked_reduction, reduced
 
 __all__ = ["ctc_loss"]
 
@@ -21,8 +24,10 @@ _ctc_loss = recorded(ops.ctc_loss)
 _CHECKING = " (while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
-             reduction: str = "mean", zero_infinity: bool = False) -> Any:
+@public()
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+             target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: str = "mean",
+             zero_infinity: bool = False) -> Tensor:
     """The negative log-likelihood of sequences of labels, whose places in time are not known; reduced.
 
     `log_probs` are logarithms of probabilities, of shape (T, N, C) or (T, C), as `log_softmax` makes them. `targets`
@@ -41,12 +46,12 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
                    zero_infinity)
 
 
-def of_word(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int, reduction: str,
-            zero_infinity: bool) -> Any:
+def of_word(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+            target_lengths: Tensor | Sequence[int], blank: int, reduction: str, zero_infinity: bool) -> Tensor:
     """`ctc_loss`, with a reduction that is known to be one."""
     kinds = {isinstance(lengths, TensorBase) for lengths in (input_lengths, target_lengths)}
     if not (isinstance(log_probs, TensorBase) and isinstance(targets, TensorBase) and len(kinds) == 1):
-        given = ", ".join(type(x).__name__ for x in (log_probs, targets, input_lengths, target_lengths))
+        given = ", ".join(kind_of(x) for x in (log_probs, targets, input_lengths, target_lengths))
         raise TypeError(f"ctc_loss() received an invalid combination of arguments - got ({given}, int, int, bool), but "
                         "expected one of:\n * (Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of "
                         "ints target_lengths)\n * (Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...dtypes import dtype as torch_dtype, result_dtype
@@ -15,21 +14,26 @@ from ...tensors.arguments.options import check_tensor, number
 from ...tensors.functions.linalg.distances import pdist
 from ...tensors.functions.linalg.norms import vector_norm
 from ...tensors.recording.calls import recorded
-from ...tensors.recording.out import into
+from ...tensors.recording.out_rules import rule
+from ...tensors.recording.public import public
+from ...tensors.tensor import Tensor
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
 _add_number, _norm = recorded(arithmetic.add_number), recorded(norms.frobenius)
 
 
-def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
+@public(out=rule(blame="div"))
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """`input`, divided by its p-norm along `dim`; by eps where that is less."""
-    if out is not None:
-        return into(out, normalize, input, p, dim, eps)
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+@public(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08)",
+    event="aten::cosine_similarity",
+    strict=True)
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`; norms count at least as eps.
 
     The two are broadcast. Raises RuntimeError for complex numbers, and for two tensors of ints.
@@ -58,7 +62,11 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return (first * second).sum(dim)
 
 
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+@public(
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=1e-06, bool keepdim=False)",
+    event="aten::pairwise_distance",
+    strict=True)
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension.
 
     >>> import retrograd as torch

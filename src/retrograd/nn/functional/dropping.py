@@ -6,6 +6,8 @@ from typing import Any
 
 from ...errors import warn
 from ...tensors.functions.networks import dropout as functions
+from ...tensors.recording.public import public
+from ...tensors.tensor import Tensor
 
 __all__ = [
     "alpha_dropout",
@@ -24,7 +26,8 @@ def check_probability(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+@public(event="aten::dropout")
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets each element to 0 with probability `p` and scales the others by 1 / (1 - p); outside of training nothing.
 
     It draws what PyTorch draws. Raises ValueError for a `p` outside of [0, 1].
@@ -33,7 +36,8 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return (functions.dropout_ if inplace else functions.dropout)(input, p, training)
 
 
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+@public()
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Drops elements to where selu ends, and keeps the mean and the variance of the whole; outside of training nothing.
 
     Raises ValueError for a `p` outside of [0, 1].
@@ -42,7 +46,8 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     return (functions.alpha_dropout_ if inplace else functions.alpha_dropout)(input, p, training)
 
 
-def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+@public()
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels. Raises ValueError for a `p` outside of [0, 1]."""
     check_probability(p)
     return (functions.feature_alpha_dropout_ if inplace else functions.feature_alpha_dropout)(input, p, training)
@@ -63,7 +68,8 @@ def _warn_of_rank(name: str, rank: int, spatial: int) -> None:
          f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", UserWarning)
 
 
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+@public()
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of (N, C, L) or (C, L) to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Raises ValueError for a `p` outside of [0, 1], RuntimeError for another number of dimensions.
@@ -77,7 +83,8 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_channels(input, p, training, inplace, rank == 3)
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+@public()
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of (N, C, H, W) to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Three dimensions are taken for (N, C, L), as in PyTorch, with a warning; other numbers of them are warned of too.
@@ -94,7 +101,8 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_channels(input, p, training, inplace, True)
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+@public()
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of (N, C, D, H, W) or (C, D, H, W) to 0 with probability `p` and scales the others.
 
     Other numbers of dimensions are warned of, and taken for a single sample.

@@ -10,9 +10,11 @@ from ...autograd.grad_mode import no_grad
 from ...errors import warn
 from ...kernels.networks.embedding import MAX, MEAN, SUM
 from ...tensors.arguments.dims import array_of, as_int
-from ...tensors.arguments.options import check_flag
+from ...tensors.arguments.options import check_flag, check_tensor, check_tensors
 from ...tensors.functions.networks import embedding as functions
-from ...tensors.state.base import plain
+from ...tensors.recording.public import public
+from ...tensors.state.base import TensorBase, plain
+from ...tensors.tensor import Tensor
 
 __all__ = ["embedding", "embedding_bag"]
 
@@ -24,8 +26,9 @@ def _renorm(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
         functions.embedding_renorm_(weight, input, max_norm, norm_type)
 
 
-def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
-              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Any:
+@public()
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """The rows of the matrix `weight` that the numbers in `input`, of any shape, name.
 
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are longer by the `norm_type`-norm are first
@@ -54,10 +57,11 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     return functions.embedding(weight, input, padding, scale_grad_by_freq, sparse)
 
 
-def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
-                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
-                  per_sample_weights: Any = None, include_last_offset: bool = False,
-                  padding_idx: int | None = None) -> Any:
+@public()
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
+                  norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                  per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+                  padding_idx: int | None = None) -> Tensor:
     """Sums, means or largest elements of bags of rows of `weight`, without the rows themselves in between.
 
     A matrix `input` has a bag in each row. Of a vector the bags start at `offsets`; with `include_last_offset` the last
@@ -72,6 +76,12 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
 
     Raises ValueError for shapes and options that do not fit, RuntimeError for numbers and dtypes that do not.
     """
+    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
+        check_tensors("embedding_bag", input=input, weight=weight)
+    if offsets is not None:
+        check_tensor("embedding_bag", offsets, "offsets", 3)
+    if per_sample_weights is not None:
+        check_tensor("embedding_bag", per_sample_weights, "per_sample_weights", 9)
     if weight._array.dtype == np.int64 and input._array.dtype.kind == "f":
         warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
              "deprecated, and should now be `embedding_bag(input, weight, ...)`.")

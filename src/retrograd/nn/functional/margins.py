@@ -11,13 +11,16 @@ from ...kernels.networks.margins import listed
 from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
 from ...ops.networks import margins as ops
-from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
+from .activation import logsigmoid
 from .distance import pairwise_distance
-from .loss import reduced, refuse_gradient
-from .reduction import checked_reduction
+from .loss import refuse_gradient
+from .reduction import REDUCTIONS, checked_reduction, reduced
 
 __all__ = [
     "cosine_embedding_loss",
@@ -25,6 +28,7 @@ __all__ = [
     "margin_ranking_loss",
     "multi_margin_loss",
     "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
@@ -36,29 +40,27 @@ _add_number = recorded(arithmetic.add_number)
 _SMALL = 1e-12                              # which keeps the length of a vector from 0
 
 
-def _check_tensors(name: str, **operands: Any) -> None:
-    for position, (argument, value) in enumerate(operands.items(), 1):
-        check_tensor(name, value, argument, position)
-
-
 # Of distances
 
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None,
-                         reduce: bool | None = None, reduction: str = "mean") -> Any:
+@public()
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
     return hinge(input, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
-def hinge(input: Any, target: Any, margin: float, reduction: str) -> Any:
+def hinge(input: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
     """`hinge_embedding_loss`, given the reduction."""
-    _check_tensors("hinge_embedding_loss", input=input, target=target)
+    check_tensors("hinge_embedding_loss", input=input, target=target)
     zero = input._array.dtype.type(0).item()
     short = (input.new_full((), margin) - input).clamp_min(0)
     return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)
 
 
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-                          reduce: bool | None = None, reduction: str = "mean") -> Any:
+@public()
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                          size_average: bool | None = None, reduce: bool | None = None,
+                          reduction: str = "mean") -> Tensor:
     """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced.
 
     Inputs are (N, D) with targets (N), or (D) with one without dimensions; else a RuntimeError is raised.
@@ -66,9 +68,9 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
     return cosine_embedding(input1, input2, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
-def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
+def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
     """`cosine_embedding_loss`, given the reduction."""
-    _check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target._array.ndim
     if dim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -80,8 +82,10 @@ def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduc
     return reduced(where(target == 1, 1 - cos, 0.0) + where(target == -1, (cos - margin).clamp_min(0), 0.0), reduction)
 
 
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-                        reduce: bool | None = None, reduction: str = "mean") -> Any:
+@public()
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                        size_average: bool | None = None, reduce: bool | None = None,
+                        reduction: str = "mean") -> Tensor:
     """max(0, margin - target * (input1 - input2)), reduced: a target of 1 wants input1 above input2, -1 below.
 
     Raises RuntimeError where the three have different numbers of dimensions.
@@ -93,16 +97,17 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     return margin_ranking(input1, input2, target, margin, reduction)
 
 
-def margin_ranking(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
+def margin_ranking(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
     """`margin_ranking_loss`, given the reduction."""
-    _check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     ahead = input1 - input2
     return reduced(_add_number(-target * ahead, float(margin)).clamp_min(0), reduction)
 
 
-def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-                        swap: bool = False, size_average: bool | None = None, reduce: bool | None = None,
-                        reduction: str = "mean") -> Any:
+@public()
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
+                        eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
+                        reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced.
 
     With `swap`, the distance of positive and negative counts where it is less than that of anchor and negative.
@@ -114,16 +119,18 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float
     return triplet_margin(anchor, positive, negative, margin, p, eps, swap, reduction)
 
 
-def triplet_margin(anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
-                   reduction: str) -> Any:
+def triplet_margin(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float, swap: bool,
+                   reduction: str) -> Tensor:
     """`triplet_margin_loss`, given the reduction."""
-    _check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
+    check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
 
 
+@public()
 def triplet_margin_with_distance_loss(
-        anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
-        margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Any:
+        anchor: Tensor, positive: Tensor, negative: Tensor, *,
+        distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0, swap: bool = False,
+        reduction: str = "mean") -> Tensor:
     """`triplet_margin_loss` with any function of two tensors for the distance."""
     checked_reduction(reduction)
     if margin <= 0:
@@ -145,14 +152,15 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any,
 
 # Of scores
 
-def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                     reduction: str = "mean") -> Any:
+@public()
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                     reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * input)) with targets of 1 and -1, reduced.
 
     The target is broadcast to the shape of the input. Raises RuntimeError for ints, and a target that requires grad.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    _check_tensors("soft_margin_loss", input=input, target=target)
+    check_tensors("soft_margin_loss", input=input, target=target)
     x, y = input._array, target._array
     refuse_gradient("soft_margin_loss", "target", target)
     refuse_complex_gradient("soft_margin_loss", input)
@@ -169,8 +177,9 @@ def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, 
     return _soft_margin(input, target.detach().to(input.dtype), reduction)
 
 
-def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
-                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Any:
+@public()
+def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The mean over other classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
 
     `input` is (N, C) with classes (N), or (C) with one. `weight` is a number for each class. Raises RuntimeError where
@@ -181,7 +190,7 @@ def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, 
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    _check_tensors("multi_margin_loss", input=input, target=target)
+    check_tensors("multi_margin_loss", input=input, target=target)
     margin = number("multi_margin_loss", "margin", 4, margin)
     x, y = input._array, target._array
     samples, classes = _rows_and_classes(x)
@@ -216,18 +225,36 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
                            f"{y.min()} to {y.max()}")
 
 
-def multilabel_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                           reduction: str = "mean") -> Any:
+@public()
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                           reduction: str = "mean") -> Tensor:
     """The sum over the classes t that are targets and j that are not of max(0, 1 - input[t] + input[j]) / C, reduced.
 
     `target` has the shape of `input`, (N, C) or (C), and lists the targets of a row up to the first -1. Raises
     RuntimeError where shapes or dtypes do not fit, and for a class out of bounds.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    _check_tensors("multilabel_margin_loss", input=input, target=target)
+    check_tensors("multilabel_margin_loss", input=input, target=target)
     x, y = input._array, target._array
     _, classes = _rows_and_classes(x)
     if y.shape != x.shape:
         raise RuntimeError(f"inconsistent target size: {list(y.shape)} for input of size: {list(x.shape)}")
     _check_classes(target, classes, "argument #2 'target' is out of range", -1)
     return _multilabel(input, *map(plain, listed(y)), reduction)
+
+
+@public()
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                size_average: bool | None = None, reduce: bool | None = None,
+                                reduction: str = "mean") -> Tensor:
+    """The mean over the last dimension of the cross-entropies of sigmoid(`input`) with labels `target`; reduced."""
+    if size_average is not None or reduce is not None:
+        reduction = checked_reduction(reduction, size_average, reduce)
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    dim = input.dim() - 1
+    loss = loss.sum(dim=dim) / input.size(dim)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+    return reduced(loss, reduction)

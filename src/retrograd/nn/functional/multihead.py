@@ -9,6 +9,8 @@ from ...errors import warn
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.shapes import joining
+from ...tensors.recording.public import public
+from ...tensors.tensor import Tensor
 from .activation import softmax
 from .affine import linear
 from .attention import scaled_dot_product_attention
@@ -76,6 +78,8 @@ def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) ->
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> list[Any]:
     """Queries, keys and values by one weight (3 E, E); with one product for those that have one source."""
+    if weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     size = query.shape[-1]
     if key is value and query is key:
         joint = linear(query, weight, bias)
@@ -171,13 +175,16 @@ def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: boo
     return found.permute(2, 0, 1, 3).reshape(batch * found.shape[2], found.shape[1] * found.shape[3])
 
 
+@public()
 def multi_head_attention_forward(
-        query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
-        in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any,
-        out_proj_bias: Any, training: bool = True, key_padding_mask: Any = None, need_weights: bool = True,
-        attn_mask: Any = None, use_separate_proj_weight: bool = False, q_proj_weight: Any = None,
-        k_proj_weight: Any = None, v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None,
-        average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Any, Any]:
+        query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
+        in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None,
+        add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Tensor | None,
+        training: bool = True, key_padding_mask: Tensor | None = None, need_weights: bool = True,
+        attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False, q_proj_weight: Tensor | None = None,
+        k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None,
+        static_v: Tensor | None = None, average_attn_weights: bool = True,
+        is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
     """Attention of `num_heads` heads, of query (L, N, E) to key and value (S, N, E): (L, N, E), and the weights.
 
     Each head sees its part of the projections by `in_proj_weight` (3 E, E), or by three weights of their own. The

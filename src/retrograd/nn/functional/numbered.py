@@ -6,11 +6,14 @@ of 1, but where no reduction is given it makes none.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ...kernels.shape import common_shape
-from ...tensors.arguments.options import check_tensor
-from . import ctc, likelihood, loss, margins
+from ...tensors.arguments.options import check_tensors
+from ...tensors.recording.public import public
+from ...tensors.tensor import Tensor
+from . import ctc, loss, margins
+from .reduction import reduced
 
 __all__ = [
     "binary_cross_entropy_with_logits",
@@ -29,48 +32,58 @@ def _word(reduction: int) -> str:
     return {1: "mean", 2: "sum"}.get(reduction, "none")
 
 
-def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 0,
-             zero_infinity: bool = False) -> Any:
+@public()
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+             target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: int = 0,
+             zero_infinity: bool = False) -> Tensor:
     """The negative log-likelihood of sequences of labels, whose places in time are not known; reduced."""
     return ctc.of_word(log_probs, targets, input_lengths, target_lengths, blank, _word(reduction), zero_infinity)
 
 
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 0) -> Any:
+@public()
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
     return margins.hinge(input, target, margin, _word(reduction))
 
 
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
+@public()
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
+                          reduction: int = 0) -> Tensor:
     """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced."""
     return margins.cosine_embedding(input1, input2, target, margin, _word(reduction))
 
 
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
+@public()
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
+                        reduction: int = 0) -> Tensor:
     """max(0, margin - target * (input1 - input2)), reduced."""
     return margins.margin_ranking(input1, input2, target, margin, _word(reduction))
 
 
-def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2.0,
-                        eps: float = 1e-6, swap: bool = False, reduction: int = 0) -> Any:
+@public()
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
+                        eps: float = 1e-6, swap: bool = False, reduction: int = 0) -> Tensor:
     """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced."""
     return margins.triplet_margin(anchor, positive, negative, margin, p, eps, swap, _word(reduction))
 
 
-def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
+@public()
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
     """The negative log-likelihood of counts, of Poisson distributions; reduced."""
-    return likelihood.poisson(input, target, log_input, full, eps, _word(reduction))
+    return loss.poisson(input, target, log_input, full, eps, _word(reduction))
 
 
-def kl_div(input: Any, target: Any, reduction: int = 0, *, log_target: bool = False) -> Any:
+@public()
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced."""
-    return loss.reduced(loss.divergence(input, target, log_target), _word(reduction))
+    return reduced(loss.divergence(input, target, log_target), _word(reduction))
 
 
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, pos_weight: Any = None,
-                                     reduction: int = 0) -> Any:
+@public()
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                     pos_weight: Tensor | None = None, reduction: int = 0) -> Tensor:
     """The cross-entropy of sigmoid(`input`) with probabilities `target`; reduced. The input is broadcast."""
-    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        check_tensor("binary_cross_entropy_with_logits", value, argument, position)
+    check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     have, shape = target._array.shape, common_shape(input._array.shape, target._array.shape)
     if shape != have:
         raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: of the "

@@ -11,6 +11,8 @@ from ...dtypes import F16, unimplemented
 from ...errors import warn
 from ...ops.images import resampling as ops
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
+from ...tensors.tensor import Tensor
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
@@ -83,9 +85,10 @@ def _check_type(x: Any, mode: str, dims: int, antialias: bool) -> None:
     raise unimplemented(kernel, x.dtype)
 
 
-def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+@public()
+def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
-                antialias: bool = False) -> Any:
+                antialias: bool = False) -> Tensor:
     """`input` (N, C, …) with other sizes of its last one to three dims: `size`, or the sizes times `scale_factor`.
 
     `mode` is "nearest", "nearest-exact" or "area" of any number of dims, "linear" of one, "bilinear", "bicubic" and
@@ -100,11 +103,11 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     Raises ValueError, TypeError or NotImplementedError for arguments that do not go together, RuntimeError for sizes
     of 0.
     """
-    x, exact = input._array, mode in ("nearest", "area", "nearest-exact")
+    exact = mode in ("nearest", "area", "nearest-exact")
     if exact and align_corners is not None:
         raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | "
                          "bicubic | trilinear")
-    dims = x.ndim - 2
+    dims, x = input.dim() - 2, input._array
     new, factors = _new_sizes(x.shape[2:], size, scale_factor)
     if recompute_scale_factor and new is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
@@ -135,20 +138,23 @@ def _deprecated(name: str) -> None:
     warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", UserWarning)
 
 
-def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-             align_corners: bool | None = None) -> Any:
+@public()
+def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+             align_corners: bool | None = None) -> Tensor:
     """`interpolate`, under its former name. Warns."""
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+@public()
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` to the nearest element. Warns."""
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor)
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+@public()
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with "bilinear" and aligned corners. Warns."""
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", True)

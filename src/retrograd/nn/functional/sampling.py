@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...errors import warn
 from ...tensors.functions.images import sampling_grids
+from ...tensors.recording.public import public
+from ...tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -21,8 +22,9 @@ def _aligned(align_corners: bool | None) -> bool:
     return bool(align_corners)
 
 
-def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
-                align_corners: bool | None = None) -> Any:
+@public()
+def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+                align_corners: bool | None = None) -> Tensor:
     """The values of `input` (N, C, H, W) at the points of `grid` (N, h, w, 2): (N, C, h, w). Or with one dim more.
 
     A point is (column, row) from -1 to 1: the middles of the outermost elements with `align_corners`, else the outer
@@ -46,7 +48,8 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str
                                        _aligned(align_corners))
 
 
-def affine_grid(theta: Any, size: Sequence[int], align_corners: bool | None = None) -> Any:
+@public()
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """A grid for `grid_sample`: the points of an image of `size`, mapped by affine maps `theta`.
 
     `size` is (N, C, H, W) for theta (N, 2, 3), and (N, C, D, H, W) for (N, 3, 4).

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from ...kernels.random.distributions import uniform
+from ...ops.basic import check_values
 from ...ops.images import pooling as ops
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints, shown
 from ...tensors.functions.images.pooling import check_type
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
 
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
@@ -61,17 +64,25 @@ def _check_places(input: Any, indices: Any, to: Any, dims: int) -> None:
                            f"indices tensor with shape: {[*at.shape]}")
     if x.size:
         check_type(f"max_unpool{dims}d", x, "f")
-    wrong = at[(at < 0) | (at >= math.prod(to))]
-    if wrong.size:
-        raise RuntimeError(f"Found an invalid max index: {wrong[0]} (output volumes are of size {shown(to)})")
+
+    def test(at: Any) -> None:
+        wrong = at[(at < 0) | (at >= math.prod(to))]
+        if wrong.size:
+            raise RuntimeError(f"Found an invalid max index: {wrong[0]} (output volumes are of size {shown(to)})")
+
+    check_values(at, test)
 
 
 def _max_unpool(dims: int) -> Callable[..., Any]:
     """max_unpool1d, max_unpool2d or max_unpool3d."""
     name = f"max_unpool{dims}d"
 
-    def function(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Sequence[int] | None = None) -> Any:
+    @public(name=name, doc=f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
+
+    Raises RuntimeError for indices outside of the result, ValueError for an `output_size` that cannot have been.
+    """)
+    def function(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Sequence[int] | None = None) -> Tensor:
         check_tensor(name, input)
         check_tensor(name, indices, "indices", 2)
         kernel = _all(name, "kernel_size", kernel_size, dims)
@@ -85,11 +96,6 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
         found = _UNPOOLED[max(2, dims)](input, indices, to)
         return found.squeeze(-1) if dims == 1 else found
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
-
-    Raises RuntimeError for indices outside of the result, ValueError for an `output_size` that cannot have been.
-    """
     return function
 
 
@@ -102,6 +108,7 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
     if given is None:
         return plain(uniform(twister_of(name, None), (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims))
+    check_tensor(name, given, "random_samples", 4)
     samples = given._array
     if samples.dtype != x.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
@@ -142,8 +149,11 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """fractional_max_pool2d or fractional_max_pool3d, and the same with indices."""
     name = f"fractional_max_pool{dims}d"
 
-    def with_indices(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                     return_indices: bool = False, _random_samples: Any = None) -> Any:
+    said = "The maxima of windows at random places, `output_size` or `output_ratio` times the input's size of them"
+
+    @public(name=f"{name}_with_indices", doc=f"{said}, and where each is.\n\n    It draws what PyTorch draws.")
+    def with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                     return_indices: bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
         check_tensor(name, input)
         to = _fractional_sizes(name, input, output_size, output_ratio, dims)
         kernel = _all(name, "kernel_size", kernel_size, dims)
@@ -153,16 +163,12 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         check_type(f"{name}_out_frame", input._array, "f")
         return _FRACTIONAL[dims](input, samples, kernel, to)
 
-    def function(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                 return_indices: bool = False, _random_samples: Any = None) -> Any:
+    @public(name=name, doc=f"{said}; with `return_indices`, and where each is.\n\n    It draws what PyTorch draws.")
+    def function(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                 return_indices: bool = False, _random_samples: Tensor | None = None) -> Any:
         found = with_indices(input, kernel_size, output_size, output_ratio, False, _random_samples)
         return found if return_indices else found[0]
 
-    function.__name__ = function.__qualname__ = name
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    said = "The maxima of windows at random places, `output_size` or `output_ratio` times the input's size of them"
-    function.__doc__ = f"{said}; with `return_indices`, and where each is.\n\n    It draws what PyTorch draws."
-    with_indices.__doc__ = f"{said}, and where each is.\n\n    It draws what PyTorch draws."
     return function, with_indices
 
 

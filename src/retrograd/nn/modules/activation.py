@@ -5,29 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import warn
+from ...tensors.functions.elementwise.elementary import sigmoid, tanh
+from ...tensors.tensor import Tensor
 from ..functional import activation as functional
-from ..module import Module
+from ..init import constant_
+from .attention import MultiheadAttention
+from .linear import uninitialized
+from .module import Module
+from .module.members import Member
+from .softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 
 __all__ = [
     "CELU",
     "ELU",
     "GELU",
+    "GLU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
     "Hardtanh",
     "LeakyReLU",
     "LogSigmoid",
     "LogSoftmax",
     "Mish",
+    "MultiheadAttention",
+    "PReLU",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "SELU",
     "SiLU",
     "Sigmoid",
     "Softmax",
+    "Softmax2d",
     "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "Tanh",
     "Tanhshrink",
+    "Threshold",
 ]
 
 
@@ -66,7 +83,7 @@ class ReLU(_Either):
     tensor([0., 2.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.relu` of the input."""
         return functional.relu(input, self.inplace)
 
@@ -74,7 +91,7 @@ class ReLU(_Either):
 class SiLU(_Either):
     """x * sigmoid(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.silu` of the input."""
         return functional.silu(input, self.inplace)
 
@@ -82,7 +99,7 @@ class SiLU(_Either):
 class Mish(_Either):
     """x * tanh(softplus(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.mish` of the input."""
         return functional.mish(input, self.inplace)
 
@@ -90,7 +107,7 @@ class Mish(_Either):
 class SELU(_Either):
     """ELU, scaled so that activations keep their mean and variance."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.selu` of the input."""
         return functional.selu(input, self.inplace)
 
@@ -115,7 +132,7 @@ class Hardtanh(_InPlace):
         warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`", FutureWarning)
         return old
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.hardtanh` of the input."""
         return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
@@ -140,7 +157,7 @@ class LeakyReLU(_InPlace):
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.leaky_relu` of the input."""
         return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
@@ -155,7 +172,7 @@ class ELU(_InPlace):
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.elu` of the input."""
         return functional.elu(input, self.alpha, self.inplace)
 
@@ -166,7 +183,7 @@ class ELU(_InPlace):
 class CELU(ELU):
     """x, and alpha * (exp(x / alpha) - 1) where x is not positive."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.celu` of the input."""
         return functional.celu(input, self.alpha, self.inplace)
 
@@ -178,7 +195,7 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.gelu` of the input."""
         return functional.gelu(input, approximate=self.approximate)
 
@@ -193,7 +210,7 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softplus` of the input."""
         return functional.softplus(input, self.beta, self.threshold)
 
@@ -204,23 +221,23 @@ class Softplus(Module):
 class Tanh(_Simple):
     """The hyperbolic tangent."""
 
-    def forward(self, input: Any) -> Any:
-        """`functional.tanh` of the input."""
-        return functional.tanh(input)
+    def forward(self, input: Tensor) -> Tensor:
+        """`torch.tanh` of the input."""
+        return tanh(input)
 
 
 class Sigmoid(_Simple):
     """1 / (1 + exp(-x))."""
 
-    def forward(self, input: Any) -> Any:
-        """`functional.sigmoid` of the input."""
-        return functional.sigmoid(input)
+    def forward(self, input: Tensor) -> Tensor:
+        """`torch.sigmoid` of the input."""
+        return sigmoid(input)
 
 
 class LogSigmoid(_Simple):
     """log(sigmoid(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.logsigmoid` of the input."""
         return functional.logsigmoid(input)
 
@@ -228,7 +245,7 @@ class LogSigmoid(_Simple):
 class Softsign(_Simple):
     """x / (1 + |x|)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.softsign` of the input."""
         return functional.softsign(input)
 
@@ -236,41 +253,129 @@ class Softsign(_Simple):
 class Tanhshrink(_Simple):
     """x - tanh(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.tanhshrink` of the input."""
         return functional.tanhshrink(input)
 
 
-class _AlongDim(Module):
-    """A function along a dimension."""
+class GLU(Module):
+    """The first half along `dim`, times the sigmoid of the second."""
 
-    def __init__(self, dim: int | None = None) -> None:
+    def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.glu` of the input."""
+        return functional.glu(input, self.dim)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
 
 
-class Softmax(_AlongDim):
-    """exp(x), scaled to a sum of 1 along `dim`."""
+class _Shrinkage(Module):
+    """What is 0 in [-lambd, lambd]."""
 
-    def forward(self, input: Any) -> Any:
-        """`functional.softmax` of the input."""
-        return functional.softmax(input, self.dim)
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
 
-
-class Softmin(_AlongDim):
-    """The softmax of -x."""
-
-    def forward(self, input: Any) -> Any:
-        """`functional.softmin` of the input."""
-        return functional.softmin(input, self.dim)
+    def extra_repr(self) -> str:
+        return str(self.lambd)
 
 
-class LogSoftmax(_AlongDim):
-    """log(softmax(x)), computed at once."""
+class Hardshrink(_Shrinkage):
+    """x, and 0 where it is in [-lambd, lambd]."""
 
-    def forward(self, input: Any) -> Any:
-        """`functional.log_softmax` of the input."""
-        return functional.log_softmax(input, self.dim)
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.hardshrink` of the input."""
+        return functional.hardshrink(input, self.lambd)
+
+
+class Softshrink(_Shrinkage):
+    """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.softshrink` of the input."""
+        return functional.softshrink(input, self.lambd)
+
+
+class _Hard(_Either):
+    """An activation made of straight lines, which prints without its option."""
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class Hardsigmoid(_Hard):
+    """x / 6 + 1 / 2, moved into [0, 1]."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.hardsigmoid` of the input."""
+        return functional.hardsigmoid(input, self.inplace)
+
+
+class Hardswish(_Hard):
+    """x * hardsigmoid(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.hardswish` of the input."""
+        return functional.hardswish(input, self.inplace)
+
+
+class Threshold(_InPlace):
+    """x, and `value` where it is not above the threshold."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold, self.value, self.inplace = threshold, value, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.threshold` of the input."""
+        return functional.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        return self._and_inplace(f"threshold={self.threshold}, value={self.value}")
+
+
+class PReLU(Module):
+    """x, and weight * x where it is not positive. The weight is a parameter: one number, or one for each channel.
+
+    >>> import retrograd as torch
+    >>> torch.nn.PReLU()(torch.tensor([-1., 2.]))
+    tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
+    """
+
+    weight = Member("_parameters")
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = uninitialized((num_parameters,), device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the weights to what they were made with."""
+        constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.prelu` of the input."""
+        return functional.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class RReLU(_InPlace):
+    """x, and x times a slope where it is negative: in training one drawn from [lower, upper], else the middle."""
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower, self.upper, self.inplace = lower, upper, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.rrelu` of the input."""
+        return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return self._and_inplace(f"lower={self.lower}, upper={self.upper}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import distance as functional
-from ..module import Module
+from .module import Module
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
@@ -17,7 +16,7 @@ class CosineSimilarity(Module):
         super().__init__()
         self.dim, self.eps = dim, eps
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """`functional.cosine_similarity` of the two."""
         return functional.cosine_similarity(x1, x2, self.dim, self.eps)
 
@@ -29,6 +28,6 @@ class PairwiseDistance(Module):
         super().__init__()
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """`functional.pairwise_distance` of the two."""
         return functional.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

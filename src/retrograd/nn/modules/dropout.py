@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import dropping as functional
-from ..module import Module
+from .module import Module
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     """Something dropped with probability `p`. Raises ValueError for a `p` outside of [0, 1]."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -22,52 +21,52 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """In training, sets each element to 0 with probability `p` and scales the others by 1 / (1 - p); else nothing.
 
     Raises ValueError for a `p` outside of [0, 1].
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout` of the input."""
         return functional.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """`Dropout` of whole channels of signals, (N, C, L) or (C, L)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout1d` of the input."""
         return functional.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """`Dropout` of whole channels of images, (N, C, H, W)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout2d` of the input."""
         return functional.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """`Dropout` of whole channels of volumes, (N, C, D, H, W) or (C, D, H, W)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout3d` of the input."""
         return functional.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Drops elements to where selu ends, and keeps the mean and the variance of the whole."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.alpha_dropout` of the input."""
         return functional.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.feature_alpha_dropout` of the input."""
         return functional.feature_alpha_dropout(input, self.p, self.training)

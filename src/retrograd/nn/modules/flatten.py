@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..module import Module
+from ...tensors.tensor import Tensor
+from .module import Module
 
 __all__ = ["Flatten", "Unflatten"]
 
@@ -21,7 +22,7 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, flattened."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -43,7 +44,7 @@ class Unflatten(Module):
                                 f"{type(size).__name__} at pos {i}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input with the new dimensions."""
         return input.unflatten(self.dim, self.unflattened_size)
 

@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from ...tensors.functions.creation.creation import empty
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import affine as functional
-from ..members import Member
-from ..module import Module
 from ..parameter import Parameter
+from .module import Module
+from .module.members import Member
 
 __all__ = ["Bilinear", "Identity", "Linear", "uninitialized"]
 
@@ -64,12 +65,16 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The affine map of the last dimension."""
         return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """`Linear`, under the name that it has in PyTorch's MultiheadAttention."""
 
 
 class Bilinear(Module):
@@ -95,7 +100,7 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The bilinear map of the last dimensions."""
         return functional.bilinear(input1, input2, self.weight, self.bias)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from ..functional import resampling as functional
-from ..module import Module
+from .module import Module
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
@@ -23,7 +24,7 @@ class Upsample(Module):
             self.scale_factor = float(scale_factor) if scale_factor else None
         self.mode, self.align_corners, self.recompute_scale_factor = mode, align_corners, recompute_scale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.interpolate` of the input."""
         return functional.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners,
                                       self.recompute_scale_factor)

@@ -16,12 +16,11 @@ from ...kernels.elementwise.arithmetic import log_of
 from ..domains import counted, promoted, subtracted, without
 from ..framework import Op, backward_name, elementwise, flat, not_differentiable
 
-# With real coefficients, a rule is the same of conjugates: nothing is conjugated for it and back.
-add = elementwise("add", np.add, x=lambda g: g, y=lambda g: g, holomorphic=False)
-sub = elementwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, holomorphic=False)
+add = elementwise("add", np.add, x=lambda g: g, y=lambda g: g, complex="real")
+sub = elementwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, complex="real")
 mul = elementwise("mul", np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
 div = elementwise("div", np.divide, domain="float", x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y))
-neg = elementwise("neg", np.negative, x=lambda g: -g, holomorphic=False, domain=promoted(b=RuntimeError(
+neg = elementwise("neg", np.negative, x=lambda g: -g, complex="real", domain=promoted(b=RuntimeError(
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
     "`logical_not()` operator instead.")))
 positive = elementwise("positive", np.positive, x=lambda g: g)
@@ -45,23 +44,31 @@ div_number = elementwise("div", kernels.div_number, domain="float", node=backwar
 
 _undefined = not_differentiable("floor_divide")
 _DIVIDED = promoted(**without("div_floor_cpu", "bc"))
-floor_divide = elementwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED, x=_undefined,
-                         y=_undefined)
-floor_divide_number = elementwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
-                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
 _undefined_written = not_differentiable("floor_divide_")
-floor_divide_written = elementwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED,
-                                 x=_undefined_written, y=_undefined_written)
-floor_divide_number_written = elementwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
-                                        domain=promoted(**without("div_floor_cpu", "c")), x=_undefined_written)
+floor_divide = elementwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED, x=_undefined,
+                         y=_undefined, written={"x": _undefined_written, "y": _undefined_written})
+floor_divide_number = elementwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
+                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined,
+                                written={"x": _undefined_written})
 number_floor_divide = elementwise("floor_divide", kernels.number_floor_divide, node="NotImplemented",
                                 domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
 number_remainder = elementwise("remainder", kernels.number_remainder, node="NotImplemented",
                              domain=promoted(**without("remainder_cpu", "c")), x=not_differentiable("remainder"))
-div_floor = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
-                      domain=_DIVIDED)
-div_trunc = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
-                      domain=promoted(**without("div_trunc_cpu", "bc")))
+
+
+def _flat_by_dividend(g: Any, y: Any, rounding_mode: Any) -> Any:
+    """A rounded quotient is flat. The values are named because PyTorch saves them, so that a second pass is refused."""
+    return np.zeros_like(g)
+
+
+def _flat_by_divisor(g: Any, x: Any, y: Any, rounding_mode: Any) -> Any:
+    return np.zeros_like(g)
+
+
+div_floor = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_flat_by_dividend,
+                        y=_flat_by_divisor, domain=_DIVIDED)
+div_trunc = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_flat_by_dividend,
+                        y=_flat_by_divisor, domain=promoted(**without("div_trunc_cpu", "bc")))
 remainder = elementwise("remainder", kernels.remainder, node=backward_name("remainder", 1),
                       domain=promoted(**without("remainder_cpu", "bc")), x=lambda g: g,
                       y=lambda g, x, y: -g * div_floor(x, y, "floor"))
@@ -127,13 +134,11 @@ addcmul = elementwise("addcmul", kernels.addcmul, domain=promoted(**without("add
 addcdiv = elementwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, value: g * (value / z),
                     z=lambda g, y, z, value: -g * (value * y / (z * z)))
 
-# Writing over: of a tensor of its own, then in place
+# Writing over
 
-filled = elementwise("fill", kernels.filled, node=backward_name("fill"), domain="as given", tensors=1, x=flat)
-filled_with = elementwise("fill", kernels.overwritten, node=backward_name("fill", 1), domain="as given", x=flat,
-                        y=lambda g: g)
-fill = elementwise("fill", kernels.filled, node=backward_name("fill", 2), domain="as given", x=flat)
-fill_tensor = elementwise("fill", kernels.overwritten, node=backward_name("fill", 3), domain="as given", x=flat,
-                        y=lambda g: g)
+fill = elementwise("fill", kernels.filled, domain="as given", tensors=1, x=flat,
+                   written={"node": backward_name("fill", 2)})
+fill_tensor = elementwise("fill", kernels.overwritten, node=backward_name("fill", 1), domain="as given", x=flat,
+                          y=lambda g: g, written={"node": backward_name("fill", 3)})
 zero = elementwise("zero", kernels.zeroed, domain="as given", x=flat)
 copy = elementwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", x=flat, y=lambda g: g)

@@ -13,13 +13,14 @@ from ..domains import floating, promoted, without
 from ..framework import Op, backward_name, constant, elementwise, flat, not_differentiable
 
 
-def _written(op: Op) -> Op:
-    """The comparison as it is recorded where its result is written over a tensor of numbers."""
-    return elementwise(op.name, op.kernel, domain=op.domain, node=backward_name(op.name, 1), x=flat, y=flat)
+def _comparison(name: str, ufunc: np.ufunc, domain: Any) -> Op:
+    """A comparison has no derivative, but has a node where its result is written over a tensor of numbers."""
+    return constant(name, ufunc, "x y", domain=domain, written={
+        "kind": "elementwise", "node": backward_name(name, 1), "x": flat, "y": flat})
 
 
-def _written_number(op: Op) -> Op:
-    """The same where what is compared with is a Python number."""
+def _with_number(op: Op) -> Op:
+    """The comparison with a Python number, written over the tensor: its node has a name of its own."""
 
     def kernel(x: Any, number: Any) -> Any:
         x = with_number(x, number)
@@ -28,14 +29,12 @@ def _written_number(op: Op) -> Op:
     return elementwise(op.name, kernel, domain=op.domain, x=flat)
 
 
-eq, ne = constant("eq", np.equal, "x y"), constant("ne", np.not_equal, "x y")
-lt = constant("lt", np.less, "x y", domain=promoted(**without("lt_cpu", "c")))
-le = constant("le", np.less_equal, "x y", domain=promoted(**without("le_cpu", "c")))
-gt = constant("gt", np.greater, "x y", domain=promoted(**without("gt_cpu", "c")))
-ge = constant("ge", np.greater_equal, "x y", domain=promoted(**without("ge_cpu", "c")))
-
-# By an operator that has no derivative, those it has where its result is written: with a tensor, with a number.
-WRITTEN = {op: (_written(op), _written_number(op)) for op in (eq, ne, lt, le, gt, ge)}
+eq, ne = _comparison("eq", np.equal, "as given"), _comparison("ne", np.not_equal, "as given")
+lt = _comparison("lt", np.less, promoted(**without("lt_cpu", "c")))
+le = _comparison("le", np.less_equal, promoted(**without("le_cpu", "c")))
+gt = _comparison("gt", np.greater, promoted(**without("gt_cpu", "c")))
+ge = _comparison("ge", np.greater_equal, promoted(**without("ge_cpu", "c")))
+WITH_NUMBER = {op: _with_number(op) for op in (eq, ne, lt, le, gt, ge)}
 
 # Logic, bits, predicates
 
@@ -127,8 +126,8 @@ where = elementwise("where", kernels.where, domain="as given", x=lambda g, condi
 
 
 _jump, _jump_written = not_differentiable("heaviside"), not_differentiable("heaviside_")
-heaviside = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump)
-heaviside_written = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump_written, y=_jump_written)
+heaviside = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x=_jump, y=_jump,
+                        written={"x": _jump_written, "y": _jump_written})
 
 
 def _resigned(g: Any, x: Any, out: Any) -> Any:

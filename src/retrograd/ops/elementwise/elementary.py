@@ -44,8 +44,10 @@ atan = elementwise("atan", np.arctan, domain="float", x=lambda g, x: g / (x * x 
 sinh = elementwise("sinh", np.sinh, domain="float", x=lambda g, x: g * np.cosh(x))
 cosh = elementwise("cosh", np.cosh, domain="float", x=lambda g, x: g * np.sinh(x))
 tanh = elementwise("tanh", np.tanh, domain="float", x=lambda g, out: g * (1 - out * out))
-asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1))
-atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x))
+asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1),
+                    written={"node": backward_name("asinh", 1)})
+atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x),
+                    written={"node": backward_name("atanh", 1)})
 
 
 def _acosh(g: Any, x: Any) -> Any:
@@ -53,11 +55,7 @@ def _acosh(g: Any, x: Any) -> Any:
     return g * rsqrt(x * x - 1) if x.dtype.kind != "c" else g * (rsqrt(x - 1) * rsqrt(x + 1))
 
 
-acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh)
-# Written over a tensor, these three have a node of another name.
-asinh_written, acosh_written, atanh_written = [
-    elementwise(op.name, op.kernel, domain="float", node=backward_name(op.name, 1), x=op.rules["x"])
-    for op in (asinh, acosh, atanh)]
+acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh, written={"node": backward_name("acosh", 1)})
 
 
 def _over_square(part: Any, x: Any, y: Any) -> Any:
@@ -123,8 +121,8 @@ def _sgn(g: Any, x: Any) -> Any:
     return np.where(size == 0, 0.0, scaled - np.real(np.conj(sign) * scaled) * sign)
 
 
-sgn: Op = elementwise("sgn", kernels.sgn, holomorphic=False, x=_sgn)
-abs = elementwise("abs", np.absolute, holomorphic=False, domain=promoted(**without("abs_cpu", "b")),
+sgn: Op = elementwise("sgn", kernels.sgn, complex="adjoint", x=_sgn)
+abs = elementwise("abs", np.absolute, complex="adjoint", domain=promoted(**without("abs_cpu", "b")),
                 x=lambda g, x: g * sgn(x))
 sign = elementwise("sign", kernels.sgn, x=flat, domain=promoted(
     c="Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."))
@@ -155,11 +153,10 @@ def _angle(g: Any, x: Any) -> Any:
     return np.where(size == 0, 0.0, g * (1j * x) / (size * size))
 
 
-angle = elementwise("angle", kernels.angle, domain="float", holomorphic=False, x=_angle)
-conj = elementwise("conj", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
-conj_physical = elementwise("conj_physical", np.conjugate, holomorphic=False, x=lambda g: np.conj(g))
-conj_physical_written = elementwise("conj_physical", kernels.conjugate, node=backward_name("conj_physical", 1),
-                                  holomorphic=False, x=lambda g: np.conj(g))
+angle = elementwise("angle", kernels.angle, domain="float", complex="adjoint", x=_angle)
+conj = elementwise("conj", np.conjugate, complex="adjoint", x=lambda g: np.conj(g))
+conj_physical = elementwise("conj_physical", np.conjugate, complex="adjoint", x=lambda g: np.conj(g),
+                            written={"kernel": kernels.conjugate, "node": backward_name("conj_physical", 1)})
 
 
 def _view_as_real(x: Any) -> Any:
@@ -181,9 +178,9 @@ def _view_as_complex(x: Any) -> Any:
     return x.view(dtype)[..., 0]
 
 
-view_as_real = linear("view_as_real", _view_as_real, view=True, x=lambda g: complex_(g[..., 0], g[..., 1]))
-view_as_complex = linear("view_as_complex", _view_as_complex, view=True, x=lambda g: view_as_real(g))
-view_as_real.holomorphic = view_as_complex.holomorphic = False
+view_as_real = linear("view_as_real", _view_as_real, view=True, complex="adjoint",
+                      x=lambda g: complex_(g[..., 0], g[..., 1]))
+view_as_complex = linear("view_as_complex", _view_as_complex, view=True, complex="adjoint", x=lambda g: view_as_real(g))
 
 
 def _part(x: Any, index: Any) -> Any:
@@ -199,5 +196,5 @@ def _into_pairs(g: Any, index: Any) -> Any:
 part = linear("select", _part, view=True, x=_into_pairs)
 
 
-polar = elementwise("polar", kernels.polar, holomorphic=False, x=lambda g, out: real(g * np.conj(sgn(out))),
+polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: real(g * np.conj(sgn(out))),
                   y=lambda g, out: real(g * -1j * np.conj(out)))

@@ -35,10 +35,7 @@ def _underivable(what: str) -> Rule:
 # The gamma function and its kin
 
 polygamma: Op = elementwise("polygamma", gamma.polygamma, domain="float",
-                          x=lambda g, x, n: g * polygamma(x, n + 1))
-# Written over a tensor, it has a node of another name.
-polygamma_written = elementwise("polygamma", gamma.polygamma, node=backward_name("polygamma", 1),
-                                domain=polygamma.domain, x=polygamma.rules["x"])
+                          x=lambda g, x, n: g * polygamma(x, n + 1), written={"node": backward_name("polygamma", 1)})
 digamma = elementwise("digamma", gamma.digamma, domain=floating(**without("digamma", "c")),
                     x=lambda g, x: g * polygamma(x, 1))
 lgamma = elementwise("lgamma", gamma.lgamma, domain=floating(**without("lgamma_vml_cpu", "c")),

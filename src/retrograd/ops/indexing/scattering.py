@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.indexing import scattering as kernels
-from ..framework import Op, linear, not_differentiable, operator
+from ..choosing import either
+from ..framework import Op, composed, linear, not_differentiable, operator
 from ..scans import any_zero
 from .indexing import gather, scatter_add, scatter_value, slice_, slice_backward, take
 
@@ -73,12 +74,24 @@ def _prod_to_self(g: Any, src: Any, index: Any, dim: Any, include_self: Any) -> 
     return _own(g * scatter_prod(np.ones_like(g), src, index, dim, "prod", True), index, dim, include_self)
 
 
-def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:
-    factors = _read(src, index.shape)
-    if not any_zero(factors):
-        return _placed(gather(g * out, index, dim) / factors, src.shape)
+def _by_others(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: Any, include_self: Any) -> Any:
     others = products_of_others(factors, index, x.shape, dim)
-    return _placed(gather(g * x if include_self else g, index, dim) * others, src.shape)
+    return gather(g * x if include_self else g, index, dim) * others
+
+
+def _by_quotients(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: Any, include_self: Any) -> Any:
+    return gather(g * out, index, dim) / factors
+
+
+def _with_zeros(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: Any, include_self: Any) -> Any:
+    return any_zero(factors)
+
+
+prod_backward = either("scatter_prod_backward", _with_zeros, _by_others, _by_quotients, floats=4, tensors=5)
+
+
+def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:
+    return _placed(prod_backward(g, x, _read(src, index.shape), out, index, dim, include_self), src.shape)
 
 
 def products_of_others(factors: Any, index: Any, shape: Any, dim: Any) -> Any:
@@ -89,18 +102,29 @@ def products_of_others(factors: Any, index: Any, shape: Any, dim: Any) -> Any:
     return np.reshape(take(_products_before(line, before) * behind, inverse), index.shape)
 
 
-def _products_before(line: Any, count: Any) -> Any:
-    """For each element the product of as many before it as `count` says.
+def _doubled(line: Any, count: Any, most: int) -> Any:
+    """For each element the product of as many before it as `count` says, which is nowhere more than `most`.
 
     It is made by doubling: each step multiplies every product by that of as many elements before those.
     """
     place, step = np.arange(line.shape[0]), 1
     running = np.where(count >= 1, take(line, np.maximum(place - 1, 0)), np.ones_like(line))
-    while step <= int(np.max(count)):
+    while step <= most:
         earlier = take(running, np.maximum(place - step, 0))
-        running = np.where(count >= step, running * earlier, running)
+        running = running * np.where(count >= step, earlier, np.ones_like(earlier))
         step *= 2
     return running
+
+
+def _shortly(line: Any, count: Any) -> Any:
+    return _doubled(line, count, int(np.max(count, initial=0)))
+
+
+def _in_any_case(line: Any, count: Any) -> Any:
+    return _doubled(line, count, line.shape[0] - 1)
+
+
+_products_before = composed("products_before", _shortly, _in_any_case, tensors=2)
 
 
 # Extremes. All that are the extreme share its gradient evenly.
@@ -146,9 +170,6 @@ index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX
 
 _refused, _refused_written = not_differentiable("scatter"), not_differentiable("scatter_")
 scatter_with: Op = operator("scatter", kernels.scatter_reduce, node="NotImplemented", tensors=3, x=_refused,
-                            src=_refused)
-scatter_with_written: Op = operator("scatter", kernels.scatter_reduce, node="NotImplemented", tensors=3,
-                                    x=_refused_written, src=_refused_written)
-scatter_number: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2, x=_refused)
-scatter_number_written: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2,
-                                      x=_refused_written)
+                            src=_refused, written={"x": _refused_written, "src": _refused_written})
+scatter_number: Op = operator("scatter", kernels.scatter_number, node="NotImplemented", tensors=2, x=_refused,
+                              written={"x": _refused_written})

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.indexing import segments as kernels
+from ..choosing import either
 from ..framework import Op, operator
 from ..scans import any_zero
 from .indexing import gather, scatter_add, slice_backward
@@ -44,12 +45,26 @@ def _of_extreme(g: Any, x: Any, out: Any, index: Any, dim: Any) -> Any:
     return np.where(hit, share, np.zeros_like(share))
 
 
-def _of_product(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
-    if not any_zero(np.where(np.isnan(x), np.zeros_like(x), x)):
-        return _read(g * out, index, dim) / x
+def _by_others(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
     shape = (*x.shape[:dim], lengths.shape[dim] + 1, *x.shape[dim + 1:])
     others = products_of_others(x, index, shape, dim)
     return _read(g if initial is None else g * initial, index, dim) * others
+
+
+def _by_quotients(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
+    return _read(g * out, index, dim) / x
+
+
+def _with_zeros(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
+    """Whether there is a 0 or a nan."""
+    return any_zero(np.where(np.isnan(x), np.zeros_like(x), x))
+
+
+prod_backward = either("segment_prod_backward", _with_zeros, _by_others, _by_quotients, floats=3, tensors=5)
+
+
+def _of_product(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
+    return prod_backward(g, x, out, index, lengths, dim, initial)
 
 
 segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_sum)

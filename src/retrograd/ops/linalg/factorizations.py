@@ -24,7 +24,7 @@ from .adjoints import (
     real_part,
     upper_part,
 )
-from .singular_values import depends_on_phase
+from .singular_values import without_phase
 from .solving import solve_ex
 from .triangular import solve_triangular
 
@@ -41,9 +41,9 @@ def _cholesky(g: Any, factor: Any, upper: Any) -> Any:
 
 
 cholesky_ex: Op = operator("linalg_cholesky_ex", kernels.cholesky_ex, layout="columns", outputs="factor info",
-                           differentiable="factor", holomorphic=False, a=_cholesky)
+                           differentiable="factor", complex="adjoint", a=_cholesky)
 cholesky: Op = operator("cholesky", kernels.cholesky_ex, layout="columns", outputs="factor info",
-                        differentiable="factor", holomorphic=False, a=_cholesky)
+                        differentiable="factor", complex="adjoint", a=_cholesky)
 
 
 # QR
@@ -79,15 +79,16 @@ qr = operator("linalg_qr", householder.qr, layout="columns", outputs="q r", a=_q
 # Eigenvalues
 
 
+_REFUSED = ("linalg_{}_backward: The eigenvectors in the complex case are specified up to multiplication by "
+            "e^{{i phi}}. The specified loss function depends on this quantity, so it is ill-defined.")
+
+
 def _eigh(g: Any, values: Any, vectors: Any) -> Any:
     by_values, by_vectors = g
     if by_vectors is None:
         return None if by_values is None else np.matmul(vectors * by_values[..., None, :], adjoint(vectors))
     inner = np.matmul(adjoint(vectors), by_vectors)
-    if depends_on_phase(main_diagonal(inner)):
-        raise RuntimeError("linalg_eigh_backward: The eigenvectors in the complex case are specified up to "
-                           "multiplication by e^{i phi}. The specified loss function depends on this quantity, so it "
-                           "is ill-defined.")
+    without_phase(main_diagonal(inner), _REFUSED.format("eigh"))
     along = np.zeros_like(values) if by_values is None else by_values
     inner = np.where(on_diagonal(values.shape[-1]), along[..., None, :], inner / differences(values))
     return np.matmul(np.matmul(vectors, inner), adjoint(vectors))
@@ -103,10 +104,7 @@ def _eig(g: Any, values: Any, vectors: Any) -> Any:
         return None if by_values is None else _by_eigenvalues(by_values, vectors)
     inner = np.matmul(adjoint(vectors), by_vectors)
     along = main_diagonal(inner)
-    if depends_on_phase(along):
-        raise RuntimeError("linalg_eig_backward: The eigenvectors in the complex case are specified up to "
-                           "multiplication by e^{i phi}. The specified loss function depends on this quantity, so it "
-                           "is ill-defined.")
+    without_phase(along, _REFUSED.format("eig"))
     inner = inner - np.matmul(adjoint(vectors), vectors) * real_part(along)[..., None, :]
     by_values = np.zeros_like(values) if by_values is None else by_values
     inner = np.where(on_diagonal(values.shape[-1]), by_values[..., None, :], inner / np.conj(differences(values)))

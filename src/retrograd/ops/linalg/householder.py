@@ -85,7 +85,7 @@ def _refused(g: Any) -> Any:
 
 
 householder_product = operator("linalg_householder_product", kernels.householder_product, layout="columns", tensors=2,
-                               holomorphic=False, a=_product_a, tau=_product_tau)
-ormqr: Op = operator("ormqr", kernels.ormqr, layout="columns", tensors=3, holomorphic=False, a=_applied_a,
+                               complex="adjoint", a=_product_a, tau=_product_tau)
+ormqr: Op = operator("ormqr", kernels.ormqr, layout="columns", tensors=3, complex="adjoint", a=_applied_a,
                      tau=_applied_tau, c=_applied_c)
 geqrf = operator("geqrf", kernels.geqrf, layout="columns", outputs="factors tau", a=_refused)

@@ -54,7 +54,7 @@ def _unpacked(g: Any, x_shape: Any) -> Any:
 
 permutation = constant("lu_permutation", kernels.permutation, "pivots like")
 lu_factor_ex = operator("linalg_lu_factor_ex", kernels.lu_factor, layout="columns", outputs="factors pivots info",
-                        differentiable="factors", holomorphic=False, a=_lu_factor)
+                        differentiable="factors", complex="adjoint", a=_lu_factor)
 lu = operator("linalg_lu", kernels.lu, outputs="lower upper p", differentiable="lower upper", x=_lu)
 lu_unpack: Op = operator("lu_unpack", kernels.lu_unpack, outputs="lower upper p", differentiable="lower upper",
                          tensors=1, x=_unpacked)
@@ -82,5 +82,5 @@ def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_
     return below_diagonal(by_lower) + upper_part(by_upper)
 
 
-lu_solve: Op = operator("linalg_lu_solve", kernels.lu_solve, layout="columns", tensors=2, holomorphic=False,
+lu_solve: Op = operator("linalg_lu_solve", kernels.lu_solve, layout="columns", tensors=2, complex="adjoint",
                         x=_solving_factors, b=_right_side)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ...kernels.linalg import matrix as kernels
-from ..framework import Op, Rule, linear, operator
+from ..framework import Complex, Op, Rule, linear, operator
 from ..reductions import spread
 from ..shape import diagonal_backward, t, transpose, unsqueeze
 
 
-def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, holomorphic: bool = True) -> Op:
+def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, complex: Complex = "holomorphic") -> Op:
     """A product of two tensors without options, whose kernel is called like a ufunc."""
-    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, holomorphic=holomorphic,
+    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, complex=complex,
               short=True)
 
 
@@ -28,7 +28,7 @@ bmm: Op = _product("bmm", kernels.bmm, lambda g, y: bmm(g, transpose(y, -1, -2))
                    lambda g, x: bmm(transpose(x, -1, -2), g))
 mv: Op = _product("mv", kernels.mm, _mv_by_matrix, lambda g, x: mv(t(x), g))
 dot = _product("dot", kernels.dot, lambda g, y: g * y, lambda g, x: g * x)
-vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, holomorphic=False)
+vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, complex="adjoint")
 
 
 def _scaled(g: Any, factor: Any) -> Any:

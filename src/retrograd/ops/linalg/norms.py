@@ -37,8 +37,8 @@ def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim:
     return spread(np.where(out == 0.0, 0.0, g / divisor), shape, axes, keepdim)
 
 
-norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", holomorphic=False, x=norm_backward)
-frobenius = operator("norm", kernels.norm, node="NormBackward1", holomorphic=False, x=norm_backward)
+norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex="adjoint", x=norm_backward)
+frobenius = operator("norm", kernels.norm, node="NormBackward1", complex="adjoint", x=norm_backward)
 
 
 def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
@@ -50,7 +50,7 @@ def _minus_dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
     return -_dist(g, x, y, out, p)
 
 
-dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, holomorphic=False, x=_dist, y=_minus_dist)
+dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, complex="adjoint", x=_dist, y=_minus_dist)
 
 _EPSILON = 1e-7
 
@@ -65,4 +65,4 @@ def _renorm(g: Any, x: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
     return np.where(size > maxnorm, scaled, g)
 
 
-renorm = operator("renorm", kernels.renorm, holomorphic=False, x=_renorm)
+renorm = operator("renorm", kernels.renorm, complex="adjoint", x=_renorm)

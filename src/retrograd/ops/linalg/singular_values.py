@@ -18,9 +18,17 @@ from .adjoints import adjoint, differences, in_sum, main_diagonal, on_diagonal, 
 _PHASE = 1e-2
 
 
-def depends_on_phase(products: Any) -> bool:
-    """Whether a gradient goes along with the phases of complex vectors, given their inner products with it."""
-    return bool(np.any(np.abs(np.imag(products)) > _PHASE)) if products.dtype.kind == "c" else False
+def _refuse_phase(products: Any, refusal: str) -> Any:
+    if products.dtype.kind == "c" and (np.abs(products.imag) > _PHASE).any():
+        raise RuntimeError(refusal)
+    return products
+
+
+# The inner products of complex vectors with a gradient, if it does not go along with the phases of the vectors;
+# otherwise an error with the words given.
+without_phase = operator("without_phase", _refuse_phase, tensors=1)
+_REFUSED = ("svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i phi}. "
+            "The specified loss function depends on this phase term, making it ill-defined.")
 
 
 def _svd(g: Any, u: Any, s: Any, vh: Any) -> Any:
@@ -33,10 +41,7 @@ def _svd(g: Any, u: Any, s: Any, vh: Any) -> Any:
     gvh = None if gvh is None else gvh[..., :count, :]
     by_u: Any = None if gu is None else np.matmul(adjoint(u), gu)
     by_v: Any = None if gvh is None else np.matmul(vh, adjoint(gvh))
-    if depends_on_phase(main_diagonal(in_sum(by_u, by_v))):
-        raise RuntimeError("svd_backward: The singular vectors in the complex case are specified up to multiplication "
-                           "by e^{i phi}. The specified loss function depends on this phase term, making it "
-                           "ill-defined.")
+    without_phase(main_diagonal(in_sum(by_u, by_v)), _REFUSED)
     inner = _between_vectors(s, gs, by_u, by_v)
     result = np.matmul(np.matmul(u, inner), vh)
     if m > count and gu is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.linalg import solving as kernels, symmetric
-from ..framework import Op, constant, not_differentiable, operator
+from ..framework import Op, composed, constant, not_differentiable, operator
 from .adjoints import adjoint, conjugate, in_sum, main_diagonal, on_diagonal, scalars, turned
 from .singular_values import svd
 
@@ -18,10 +18,8 @@ def _det(g: Any, a: Any) -> Any:
     return scalars(g) * cofactors(a)
 
 
-def _cofactors(g: Any, a: Any) -> Any:
-    """det(a) a^-T, differentiated; where that divides by 0, in the basis of the singular vectors."""
-    if bool(np.any(singular(a))):
-        return _cofactors_of_singular(g, a)
+def _cofactors_of_regular(g: Any, a: Any) -> Any:
+    """det(a) a^-T, differentiated."""
     inverse = turned(inv_ex(a)[0])
     all_of_them = scalars(det(a)) * inverse
     along = np.sum(g * all_of_them, axis=(-2, -1), keepdims=True)
@@ -29,7 +27,10 @@ def _cofactors(g: Any, a: Any) -> Any:
 
 
 def _cofactors_of_singular(g: Any, a: Any) -> Any:
-    """A pair of singular values is left out of the product for each element of the basis: nothing is divided."""
+    """The same in the basis of the singular vectors, where nothing is divided.
+
+    A pair of singular values is left out of the product for each element of the basis.
+    """
     left, sizes, right = svd(a, False)
     n = sizes.shape[-1]
     one = on_diagonal(n)
@@ -41,6 +42,27 @@ def _cofactors_of_singular(g: Any, a: Any) -> Any:
     along = np.sum(others * main_diagonal(inner)[..., None, :], axis=-1, keepdims=True)
     found = np.where(one, along, 0.0) - turned(inner * others)
     return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
+
+
+def _in_one_way(g: Any, a: Any) -> Any:
+    """All matrices in the way that the worst of them needs."""
+    return (_cofactors_of_singular if singular(a).any() else _cofactors_of_regular)(g, a)
+
+
+def _in_both_ways(g: Any, a: Any) -> Any:
+    """Each matrix in its way. In the other one, matrices that allow it stand for those that do not, without a gradient.
+    """
+    flat, n = scalars(singular(a)), a.shape[-1]
+    regular = np.where(flat, np.eye(n), a)
+    flawed = np.where(flat, a, np.diag(np.arange(1.0, n + 1.0)))
+    return np.where(flat, _cofactors_of_singular(g, flawed), _cofactors_of_regular(g, regular))
+
+
+cofactors_backward = composed("cofactors_backward", _in_one_way, _in_both_ways, tensors=2)
+
+
+def _cofactors(g: Any, a: Any) -> Any:
+    return cofactors_backward(g, a)
 
 
 def _slogdet(g: Any, a: Any, sign: Any) -> Any:
@@ -92,11 +114,11 @@ def _adjoint_matrix(g: Any, a: Any, out: Any, left: Any, vector: Any) -> Any:
 
 
 solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
-                        differentiable="x", holomorphic=False, a=_solved_matrix, b=_right_side)
+                        differentiable="x", complex="adjoint", a=_solved_matrix, b=_right_side)
 
 # The system with the adjoint matrix, of which the LU may be there. That is not followed: `a` is.
 solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layout="columns", tensors=4,
-                             node="LinalgSolveExBackward0", holomorphic=False, b=_adjoint_right_side, a=_adjoint_matrix)
+                             node="LinalgSolveExBackward0", complex="adjoint", b=_adjoint_right_side, a=_adjoint_matrix)
 
 
 def _pinv(g: Any, a: Any, out: Any) -> Any:
@@ -107,7 +129,7 @@ def _pinv(g: Any, a: Any, out: Any) -> Any:
             - np.matmul(np.matmul(dual, g), dual))
 
 
-pinv: Op = operator("linalg_pinv", kernels.pinv, holomorphic=False, a=_pinv)
+pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=_pinv)
 
 
 def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any]:

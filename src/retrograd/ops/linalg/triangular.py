@@ -29,7 +29,7 @@ def _read(x: Any, upper: Any, unitriangular: Any) -> Any:
 
 
 solve_triangular: Op = operator("linalg_solve_triangular", kernels.triangular_system, layout="columns", tensors=2,
-                                holomorphic=False, domain="promote", a=_by_matrix, b=_by_right_side)
+                                complex="adjoint", domain="promote", a=_by_matrix, b=_by_right_side)
 
 
 def _legacy_b(g: Any, a: Any, upper: Any, transpose: Any, unitriangular: Any) -> Any:
@@ -70,7 +70,7 @@ def _cholesky_inverse(g: Any, factor: Any, out: Any, upper: Any) -> Any:
     return _by_factor(-np.matmul(np.matmul(out, g), out), factor, upper)
 
 
-cholesky_solve: Op = operator("cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, holomorphic=False,
+cholesky_solve: Op = operator("cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, complex="adjoint",
                               b=_cholesky_solve_b, factor=_cholesky_solve_factor)
-cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, layout="columns", holomorphic=False,
+cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, layout="columns", complex="adjoint",
                             factor=_cholesky_inverse)

@@ -47,7 +47,7 @@ def _backward(emitted: Any, skips: Any, times: Any, lengths: Any) -> Iterator[An
     going_on, skips = np.full_like(emitted[0], NEVER), shifted(skips, -2)
     for t in range(emitted.shape[0], 0, -1):
         ended = times[:, None] == t
-        now = np.where(ended, last, going_on) if np.any(ended) else going_on
+        now = np.where(ended, last, going_on)
         yield now
         going_on = _step(now + emitted[t - 1], skips, -1)
 

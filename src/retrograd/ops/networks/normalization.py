@@ -160,3 +160,6 @@ centred_sum = operator("centred_sum", kernels.centred_sum, tensors=3,
 
 batch_norm_by = operator("batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0",
                          x=_by_x, weight=_by_weight, bias=_channel_sum)
+
+# A running statistic of batches, written over.
+blend = operator("blend", kernels.blend, tensors=2)

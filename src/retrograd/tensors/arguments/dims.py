@@ -19,13 +19,19 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
     return array
 
 
+def kind_of(value: Any) -> str:
+    """The name of a value's type as PyTorch's messages have it: NumPy's types are named with their package."""
+    name = type(value).__name__
+    return f"numpy.{name}" if isinstance(value, (np.ndarray, np.generic)) else name
+
+
 def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeError:
     """What is said of an argument that should be a tensor."""
     remedy = "Make one with torch.tensor(...)."
     if hasattr(value, "__torch_function__"):
         remedy = "To have the calls handed over to its __torch_function__, call torch.overrides.enable() first."
     return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-                     f"{type(value).__name__}. {remedy}")
+                     f"{kind_of(value)}. {remedy}")
 
 
 def axis_of(name: str, dim: Any, ndim: int) -> int:

@@ -136,7 +136,8 @@ def length(self: TensorBase) -> int:
     """The size of the first dimension. Raises TypeError where there is none."""
     if not self._array.ndim:
         raise TypeError("len() of a 0-d tensor")
-    return len(self._array)
+    size: int = self._array.shape[0]
+    return size
 
 
 @public(name="__contains__")

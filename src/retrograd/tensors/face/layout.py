@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...kernels.layout import address, empty_strided, owner_of, row_by_row, steps
+from ...kernels.layout import address, empty_strided, offset_of, row_by_row, steps
 from ..arguments.dims import array_of, axis_of
 from ..arguments.options import lies_in
 from ..arguments.size import Size
@@ -68,8 +68,7 @@ def data_ptr(self: Any) -> int:
 @public()
 def storage_offset(self: Any) -> int:
     """How many elements lie between the start of the memory and the first element."""
-    array = self._array
-    return (address(array) - address(owner_of(array))) // int(array.itemsize)
+    return offset_of(self._array)
 
 
 @public()

@@ -25,7 +25,7 @@ from ...dtypes import (
 )
 from ..arguments.data import new_array
 from ..recording.public import public
-from ..state.base import Results, TensorBase
+from ..state.base import Results, TensorBase, note_layout
 from .subclassing import as_subclass
 
 _MISSING: Any = object()
@@ -70,6 +70,7 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
         return as_subclass(source, cls)                  # of the tensor itself, with its history
     tensor = object.__new__(cls)
     tensor._array, tensor._edge, tensor._meta = array, None, None
+    note_layout(tensor)
     return tensor
 
 

@@ -23,7 +23,7 @@ from ..arguments.dims import array_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import public, public_property
-from ..state.base import TensorBase, edge_of, plain, set_edge
+from ..state.base import TensorBase, edge_of, note_layout, plain, set_edge
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -326,6 +326,7 @@ def put_behind(tensor: Any, array: Array) -> None:
     lineage = new_lineage(array)
     inherit(lineage, tensor._array)
     tensor._array = lineage
+    note_layout(tensor)
 
 
 def data(self: TensorBase) -> TensorBase:
@@ -352,10 +353,16 @@ def set_data(self: TensorBase, value: Any) -> None:
     put_behind(self, new)
 
 
+def refuse_deletion(self: TensorBase) -> None:
+    """`del tensor.data` raises RuntimeError: a tensor without memory would be no tensor."""
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! To free the memory and keep the "
+                       "tensor, assign an empty one: tensor.data = torch.empty(0).")
+
+
 class StorageMethods:
     """Memory, as methods."""
 
     __slots__ = ()
 
-    data = public_property(data, set_data)
+    data = public_property(data, set_data, refuse_deletion)
     untyped_storage, storage, is_set_to, set_ = untyped_storage, storage, is_set_to, set_

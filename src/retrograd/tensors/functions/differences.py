@@ -263,7 +263,7 @@ def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, An
     if BOOL_ in (array.dtype, places.dtype):
         raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
     if places.ndim == 1:
-        if len(places) != array.shape[dim]:
+        if places.shape[0] != array.shape[dim]:
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         x = view(x, (-1, *(1,) * (array.ndim - 1 - dim)))
     low, high = _ends(view(x, (1,) * (array.ndim - x._array.ndim) + x._array.shape), dim)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import dtype as torch_dtype
+from ...ops.basic import check_values
 from ..arguments.dims import Dims, array_of, axis_of
 from ..arguments.options import element_type
 from ..recording.out_rules import FREE, rule
@@ -89,9 +90,13 @@ def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:
     if interpolation not in _WAYS:
         raise RuntimeError("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
                            f"got {interpolation}")
-    if not np.all((q._array >= 0) & (q._array <= 1)):
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    check_values(q._array, _check_probabilities)
     return q
+
+
+def _check_probabilities(q: Any) -> None:
+    if not np.all((q >= 0) & (q <= 1)):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
 
 
 def _computed(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:

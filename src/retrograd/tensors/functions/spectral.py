@@ -9,6 +9,7 @@ import numpy as np
 from ...dtypes import dtype as torch_dtype
 from ...errors import warn, warn_once
 from ...ops import fourier, shape as shape_ops
+from ...ops.basic import check_values
 from ..arguments.dims import array_of, as_int
 from ..recording.calls import recorded
 from ..recording.public import public
@@ -17,8 +18,8 @@ from .elementwise.elementary import view_as_real
 from .images.padding import constant_pad_nd, pad
 
 _c2c, _r2c, _c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
-_unfolded, _turned = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose_)
-_without = recorded(shape_ops.squeeze_dim_)
+_unfolded, _turned = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose.written)
+_without = recorded(shape_ops.squeeze_dim.written)
 
 _NO_WORD = ("stft requires the return_complex parameter be given for real inputs, and will further require that "
             "return_complex=True in a future PyTorch release.")
@@ -164,14 +165,18 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
         window = plain(np.ones(width, array.real.dtype))
     weights, count = _widened(window, window, width, n_fft), array.shape[-1]
     total = n_fft + hop * (count - 1)
-    y = _unfolded(y * weights, (len(y._array), total), 1, n_fft, hop)
+    y = _unfolded(y * weights, (y._array.shape[0], total), 1, n_fft, hop)
     envelope = _unfolded((weights * weights).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - n_fft // 2 if center else total
     kept = min(end, total) - start
     y, envelope = y.narrow(1, start, kept), envelope.narrow(1, start, kept)
-    if np.any(np.abs(envelope._array) < 1e-11):
-        raise RuntimeError(f"{call} window overlap add min: 1")
+
+    def test(envelope: Any) -> None:
+        if np.any(np.abs(envelope) < 1e-11):
+            raise RuntimeError(f"{call} window overlap add min: 1")
+
+    check_values(envelope._array, test)
     y = y / envelope
     if array.ndim == 2:
         y = y.squeeze(0)

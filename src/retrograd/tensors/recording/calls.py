@@ -1,29 +1,41 @@
 """The recorded call of an operator: run the kernel, and where an input requires grad, leave a node behind.
 
-There is one closure for each shape of call (a ufunc of one, a ufunc of two, one tensor and options, anything else),
-written once here; the methods and functions of the public surface are these closures. Promotion happens before the
-kernel.
-What is written twice on purpose, and only here, is the making of results: a call costs more than the work.
+There is one closure for each shape of call (a ufunc of one, a ufunc of two, one tensor and options, anything else); the
+methods and functions of the public surface are these closures. Promotion happens before the kernel.
+The making of results is written out in each closure, and only here: a call costs more than the work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE, F32, F64
-from ...graph.faults import maker
-from ...graph.node import OpNode, Output, node_class, plan_of
-from ...graph.packed import Converted, Packed, look_after_indices
+from ...graph.node import Output, plan_of
+from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
+from ...kernels.layout import in_common_order
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Results, TensorBase, edge_of, meta_of, plain
+from ..state.base import (
+    MULTI_OUTPUT,
+    NO_GRAD,
+    ORDINARY,
+    AutogradMeta,
+    Chain,
+    Results,
+    TensorBase,
+    edge_of,
+    meta_of,
+    note_layout,
+    plain,
+)
 from ..state.refusals import INFERENCE
+from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
 from .overriding import NOBODY, Attention, handled
@@ -40,6 +52,8 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     method that modes and subclasses are told of. `out` is what an elementwise function asks of its `out`; None if it
     has none.
     """
+    if op.composition is not None:
+        return op.composition
     call = _calls.get((op, dunder))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
@@ -54,12 +68,6 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
     return call
-
-
-@cache
-def class_of(op: Op) -> type[OpNode]:
-    """The node class of an op."""
-    return node_class(op)
 
 
 def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
@@ -99,12 +107,15 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             array = common(op, (input,))[0]
         thread = local.thread
         try:
-            out = thread.run(kernel, array, out=...)
+            out = thread.run(kernel, array, out=...) if thread.transform is None else op.run(array)
         except TypeError as error:
             raise explained(op, (input,), error) from None
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
+        if input._meta and not array.flags.c_contiguous:
+            result._array = out = in_common_order(out, (array,))
+            note_layout(result)
         edge = None
         if recordable and thread.grad:
             meta = input._meta
@@ -166,12 +177,15 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             return promoting(input, other)
         thread = local.thread
         try:
-            out = thread.run(kernel, a, b, out=...)
+            out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
         except (TypeError, ValueError) as error:
             raise explained(op, (input, other), error) from None
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
+        if (input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous):
+            result._array = out = in_common_order(out, (a, b))
+            note_layout(result)
         left = right = None
         if recordable and thread.grad:
             meta = input._meta
@@ -216,6 +230,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # the usual: types that promotion leaves
+    loose, ordered = op.layout != "rows" and not view, op.layout == "elementwise"
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
 
     def call(x: Any, *options: Any) -> Any:
@@ -230,14 +245,20 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         if differentiable and thread.grad:
             edge = x._edge if x._meta is None else edge_of(x)
         try:
-            out = thread.run(kernel, array, *options)
+            if thread.transform is not None:
+                out = op.run(array, *options)
+            else:
+                out = thread.run(kernel, array, *options)
+                if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
+                    out = np.asarray(out, order="C" if row_major else None)
         except (TypeError, ValueError) as error:
             raise explained(op, (x,), error) from None
-        if type(out) is not np.ndarray or (row_major and not out.flags.c_contiguous):
-            out = np.asarray(out, order="C" if row_major else None)
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
+        if loose and not (array if ordered else out).flags.c_contiguous:
+            result._array = out = in_common_order(out, (array,)) if ordered else out
+            note_layout(result)
         made = out.dtype
         if edge is not None and (made is F32 or made is F64 or made in DIFFERENTIABLE):
             node = node_type()
@@ -274,7 +295,8 @@ def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
-    promote, recordable = op.domain != "as given", bool(op.steps)
+    order = "C" if op.layout == "rows" else None
+    promote, recordable, ordered = op.domain != "as given", bool(op.steps), single and op.layout == "elementwise"
 
     def call(*args: Any) -> Any:
         operands = args[0] if variadic else args[:arity]
@@ -290,15 +312,16 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
             edges = tuple([None if x is None else x._edge if x._meta is None else edge_of(x) for x in operands])
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
-            if variadic:
-                out = thread.run(kernel, arrays, *args[1:])
+            given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
+            if single and thread.transform is None:
+                out = np.asarray(thread.run(kernel, *given), order=order)
             else:
-                out = thread.run(kernel, *arrays, *args[arity:])
+                out = op.run(*given)
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
-        if single:
-            return _result(op, out, operands, arrays, edges, args)
-        return _results(op, out, operands, arrays, edges, args)
+        if ordered and thread.transform is None:
+            out = in_common_order(out, arrays)
+        return (_result if single else _results)(op, out, operands, arrays, edges, args)
 
     return call
 
@@ -306,8 +329,10 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensor over the one output of a general op."""
     result = _new(Results.tensor)
-    result._array = out = np.asarray(out, order="C" if op.layout == "rows" else None)
+    result._array = out
     result._meta, result._edge, dtype = None, None, out.dtype
+    if not op.view:
+        note_layout(result)
     if any(edges) and (dtype is F32 or dtype is F64 or dtype in DIFFERENTIABLE):
         result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
         node.shape, node.dtype = out.shape, dtype
@@ -324,7 +349,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
 
 def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensors over the several outputs of a general op; those past `op.differentiable` are constants."""
-    results = tuple([plain(np.asarray(out, order="C" if op.layout == "rows" else None)) for out in outs])
+    results = tuple([plain(out) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges):
         node = new_node(op, operands, arrays, edges, args, results)
@@ -368,62 +393,3 @@ def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) 
         meta.creation = creation
 
 
-class Chain:
-    """A view of a view, as one function of the base."""
-
-    __slots__ = ("first", "then")
-
-    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
-        self.first, self.then = first, then
-
-    def __call__(self, base: Any) -> Any:
-        return self.then(self.first(base))
-
-
-def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
-    """A node with its edges and what the rules of the needed gradients save."""
-    node = class_of(op)()
-    node.number = next_number()
-    node.edges = edges
-    node.hooks = None
-    node.plan = plan_of(op)
-    if not op.saves:
-        node.saved = None
-        return node
-    needed = _needed(op, () if op.variadic else tuple([edge is not None for edge in edges]))
-    saved: list[Any] = []
-    for i, (kind, index) in enumerate(op.saves):
-        if i not in needed:
-            saved.append(None)
-        elif kind == "static":
-            saved.append(args[index])
-        elif kind == "input":
-            saved.append(arrays[index])
-        elif kind == "out":
-            saved.append(results[index]._array)
-        elif op.variadic:
-            saved.append([getattr(a, kind) for a in arrays])
-        else:
-            saved.append(getattr(arrays[index], kind))
-    node.saved = tuple(saved)
-    look_after_indices(node)
-    return node
-
-
-@cache
-def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
-    """Which entries of `op.saves` the gradients use of the inputs that are marked."""
-    return frozenset().union(*(at for i, at in op.uses.items() if op.variadic or present[i]))
-
-
-def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
-    """Where a saved operand, from the `first` on, is a copy in another dtype, see that a write to it is noticed."""
-    if not node.op.saved_arrays:
-        return
-    saved = node.saved and [*node.saved]
-    for i in node.op.saved_arrays:
-        kind, index = node.saves[i]
-        if kind == "input" and index >= first and saved[i] is not None and (
-                arrays[index] is not operands[index]._array):
-            saved[i] = Converted(saved[i], operands[index]._array, maker(node.edges[index]))
-            node.saved, node.plan = Packed(saved), None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import index as as_int
 from typing import Any
@@ -17,12 +17,14 @@ from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...graph.anomaly import CheckedPass
 from ...graph.engine import Pass
 from ...graph.hooks import Users
-from ...graph.node import AccumulateGrad, GradientEdge, edge_at
+from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
+from ...graph.ownership import ALONE, SHARED
 from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import writing, written
 from ...kernels.layout import dense, steps
 from ...modes import local
 from ...ops.basic import cast, copy
+from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
 from ..state.base import TensorBase, edge_of, plain, requires, with_edge
@@ -59,9 +61,9 @@ class TensorRecorder:
         array: np.ndarray[Any, Any] = value._array
         return array
 
-    def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A constant tensor of zeros."""
-        return plain(np.zeros(shape, dtype))
+    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A constant tensor of zeros, over an array of the sort that `beside` has."""
+        return plain(full_beside(beside._array, shape, dtype, 0))
 
 
 RECORDER = TensorRecorder()
@@ -91,8 +93,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
-    # Under a profiler the rules compute with tensors too, so that each operation of theirs is seen.
-    recorder = RECORDER if create_graph or thread.observer is not None else None
+    # If something stands on the seam, the rules compute with tensors, so that each op of theirs passes the seam.
+    recorder = RECORDER if create_graph or thread.transform is not None else None
     faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
     if recorder is None:
         starts = [(edge, tensor._array) for edge, tensor in starts]
@@ -164,6 +166,8 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
         if dtype.kind == "c":
             raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
                                f"{torch_dtype.of[dtype]}")
+        if local.thread.transform is not None and not isinstance(value, (Node, Output)):
+            return plain(full_beside(value, shape, dtype, 1))
         return plain(np.ones(shape, dtype) if shape else np.array(1, dtype))    # the same; np.ones takes 0.6 us
     if not isinstance(cotangent, TensorBase):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
@@ -179,39 +183,61 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
     return cotangent if array.dtype == dtype else _cast(cotangent, dtype)
 
 
-def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
+def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     """Add a gradient into a leaf: in place, or as a new tensor where the pass is recorded. Then its hooks run.
 
-    A raw array that nobody else holds (`own`) becomes the gradient itself; any other is copied, so that no gradient
-    aliases another. None, where no gradient reached the leaf, adds nothing. What no longer requires grad gets none.
+    A raw array that nobody else holds (`own` is `ALONE`) becomes the gradient itself; any other is copied, so that no
+    gradient aliases another. None, where no gradient reached the leaf, adds nothing. What no longer requires grad gets
+    none.
     """
     meta = leaf._meta
     if g is not None and leaf._edge is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after what "
                            f"is now differentiated was computed from it; its grad_fn is {leaf._edge.node.name()}.")
-    if recorder is not None and not local.thread.grad:    # a profiled pass: tensors, but nothing is recorded
+    if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but nothing is recorded
         g, recorder = None if g is None else g._array, None
     if g is not None and (meta.leaf or requires(leaf)):
         with _accumulation:
             held = meta.grad
             if recorder is not None:
-                meta.grad = _copy(g, _order(leaf._array)) if held is None else held + g
-            elif held is None:
-                meta.grad = plain(g if own and leaf._array.flags.c_contiguous else copy.kernel(g, _order(leaf._array)))
-            else:
+                meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g
+            elif held is not None:
                 _add(held, g)
+            elif local.thread.transform is not None:
+                meta.grad = plain(copy.run(g, "C"))
+            elif own == ALONE and leaf._array.flags.c_contiguous:
+                meta.grad = plain(g)
+            else:
+                meta.grad = _copied(leaf._array, plain(g), own, _copy_plainly)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-def _order(like: np.ndarray[Any, Any]) -> Any:
-    """How a copy of a leaf's gradient is laid out: as the leaf's array, or row by row where that is not dense."""
-    return "C" if like.flags.c_contiguous or not dense(like) else steps(like)
+def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
+    """A copy of a leaf's first gradient, laid out as the leaf's array, or row by row if that array is not dense.
+
+    PyTorch makes such a copy of a gradient that others hold or that lies otherwise than the leaf; it writes to
+    memory of the leaf's layout, and the write counts. Copies that are made only here count nothing.
+    """
+    is_dense = dense(like)
+    copied = copying(g, "C" if like.flags.c_contiguous or not is_dense else steps(like))
+    if is_dense and (own == SHARED or not _lie_alike(g._array, like)):
+        written(copied._array, None)
+    return copied
+
+
+def _copy_plainly(g: Any, order: Any) -> Any:
+    return plain(copy.run(g._array, order))
+
+
+def _lie_alike(g: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> bool:
+    """Whether a gradient has the strides of its leaf; of a dimension of size 1, only that it is not expanded."""
+    return all([a == b if size != 1 else a for a, b, size in zip(g.strides, like.strides, g.shape)])
 
 
 def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
     """Add to a gradient in place. Raises RuntimeError where it cannot be written to."""
-    if held._meta is None:
+    if held._meta is None and local.thread.transform is None:
         try:
             writing(held._array)
             np.add(held._array, g, out=held._array, casting="unsafe")

@@ -16,8 +16,7 @@ from ...dtypes import DIFFERENTIABLE, F32, F64, I64, category, dtype as torch_dt
 from ...errors import at, user_site
 from ...graph import versions
 from ...graph.faults import second_pass
-from ...graph.node import OtherNode, origin_of, plan_of
-from ...graph.packed import look_after_indices
+from ...graph.node import OtherNode, origin_of
 from ...graph.versions import before_write, next_number
 from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of, one_by_one
@@ -25,10 +24,11 @@ from ...kernels.shape import common_shape
 from ...modes import local
 from ...ops.basic import clone
 from ...ops.framework import Op
+from ..arguments.dims import kind_of
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
-from .calls import class_of, look_after_converted
+from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
 from .overriding import NOBODY, Attention, handled
 
@@ -110,7 +110,7 @@ def inplace(op: Op) -> Callable[..., Any]:
             if result is not NOBODY:
                 return result
         if type(input) is np.ndarray or not isinstance(input, TensorBase):
-            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
         write(op, input, args)
         return input
 
@@ -126,8 +126,10 @@ def inplace(op: Op) -> Callable[..., Any]:
 def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
     """Compute `op(x, *args)`, write it over x's memory, and record it.
 
-    Where most of x stays as it is, `into` is the kernel that writes to its first argument. It raises before it writes.
+    What is recorded is `op.written`, the in-place form of the operator. Where most of x stays as it is, `into` is the
+    kernel that writes to its first argument. It raises before it writes.
     """
+    op = op.written
     if _write_unrecorded(op, x, args, into):
         return
     operands = [x, *[value if isinstance(value, TensorBase) else operand(op, i, value, x, None, "_")
@@ -137,23 +139,22 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
     check_writable(x, recording)
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
     recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
-    _check_overlaps(op, operands)
+    _check_overlaps(op, x._array, [None if o is None else o._array for o in operands])
     arrays = _promoted(op, operands)
     target, options = x._array, args[op.arity - 1:]
     out, node, after = None, None, False
+    transform = thread.transform
     try:
-        if into is None:
+        if into is None and transform is None:
             out = thread.run(op.kernel, *arrays, *options)
             _check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
         versions.writing(target)
-        if not target.flags.writeable:
-            _write_unlocked(op, target, arrays[1:], options, out, into)
-        elif into is None:
-            np.copyto(target, out, casting="unsafe")  # type: ignore[arg-type]
+        if transform is None:
+            _put(op, target, arrays, options, out, into)
         else:
-            thread.run(into, *arrays, *options)
+            transform(op, partial(_over, op, into), (target, *arrays, *options), True)
     except (TypeError, ValueError) as error:
         raise explained(op, operands, error) from None
     written(x)
@@ -167,9 +168,10 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
     """The usual write, of equal dtypes, that autograd need not follow. False, and nothing done, for others."""
-    if type(x) is not Results.tensor:
+    thread = local.thread
+    if type(x) is not Results.tensor or thread.transform is not None:
         return False
-    target, meta, thread = x._array, x._meta, local.thread
+    target, meta = x._array, x._meta
     dtype, run = target.dtype, thread.run
     unusual = dtype is not F32 and dtype is not F64 and not (dtype is I64 and op.domain in _TYPE_KEPT)
     if unusual or not target.flags.writeable or (thread.grad and requires(x)) or (meta is not None and meta.inference):
@@ -208,6 +210,27 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     return True
 
 
+def _over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
+    """What a write does beyond the seam, with NumPy arrays only: compute the op, and write the result over `target`."""
+    arrays, options, out = [*args[: op.arity]], args[op.arity:], None
+    _check_overlaps(op, target, arrays)
+    if into is None:
+        out = local.thread.run(op.kernel, *args)
+        _check_result(out, target)
+    _put(op, target, arrays, options, out, into)
+
+
+def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, out: Any,
+         into: Callable[..., Any] | None) -> None:
+    """Write a result over memory, or have the kernel `into` write it."""
+    if not target.flags.writeable:
+        _write_unlocked(op, target, arrays[1:], options, out, into)
+    elif into is None:
+        np.copyto(target, out, casting="unsafe")
+    else:
+        local.thread.run(into, *arrays, *options)
+
+
 def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
                     into: Callable[..., Any] | None) -> None:
     """As `write` does, over a view that is read-only because elements of it, or of what it is a view of, coincide."""
@@ -223,12 +246,12 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
         np.copyto(target, out, casting="unsafe")
 
 
-def _check_overlaps(op: Op, operands: list[Any]) -> None:
+def _check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
     """Refuse an operator that would read, element by element, what it writes."""
     if op.kind in ("elementwise", "linear") and op.name != "fill" and op.indices_at is None:
-        for other in operands[1:]:
+        for other in arrays[1:]:
             if other is not None:
-                refuse_overlap(operands[0]._array, other._array)
+                refuse_overlap(target, other)
 
 
 def _promoted(op: Op, operands: list[Any]) -> list[Any]:
@@ -258,34 +281,27 @@ def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],
                 args: tuple[Any, ...]) -> tuple[Any, bool]:
     """The node of the write, with what it saves; and whether it saves the result, and so is to be numbered after it."""
-    node = class_of(op)()
-    node.number, node.edges, node.hooks, node.plan = next_number(), edges, None, plan_of(op)
-    node.shape, node.dtype = operands[0]._array.shape, operands[0]._array.dtype
-    needed: set[int] = set().union(*(op.uses[i] for i, e in enumerate(edges) if e is not None and i in op.uses))
-    target = operands[0]._array
+    needed, target = saved_for(op, edges), operands[0]._array
     after = any(op.saves[i].kind == "out" for i in needed)
-    saved: list[Any] = [None] * len(op.saves)
+    kept = [*arrays]
     for i in needed:
         kind, index = op.saves[i]
-        if kind == "static":
-            saved[i] = args[index - 1]
-        elif kind == "out":
-            saved[i] = target
-        elif arrays[index] is None:
-            continue
-        elif kind in ("shape", "dtype"):
-            saved[i] = getattr(arrays[index], kind)
-        else:
+        if kind == "input" and arrays[index] is not None:
             # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases; also
             # where hooks are to see what is saved, which are told after the write.
             # Where there is no element, NumPy sees no memory to share; but the write is counted all the same.
             lost = (index == 0 or after or local.thread.watchers) and (
-                not target.size or np.may_share_memory(arrays[index], target))
-            saved[i] = arrays[index].copy() if lost else arrays[index]
-    node.saved = tuple(saved) if op.saves else None
+                not target.size or _may_share_memory(arrays[index], target))
+            kept[index] = clone.run(arrays[index], "C") if lost else arrays[index]
+    node = new_node(op, operands, kept, edges, (target, *args), operands[:1])
+    node.shape, node.dtype = target.shape, target.dtype
     look_after_converted(node, operands, arrays, 1)      # the first is written over, and was copied
-    look_after_indices(node)
     return node, after
+
+
+def _may_share_memory(a: Any, b: Any) -> bool:
+    """Whether a write to one may change the other: of arrays that are not NumPy's nobody knows."""
+    return type(a) is not np.ndarray or type(b) is not np.ndarray or np.may_share_memory(a, b)
 
 
 def rebase(x: Any, node: Any) -> None:

@@ -24,6 +24,8 @@ from ...dtypes import (
 )
 from ...kernels.layout import copied
 from ...kernels.shape import clash
+from ...modes import local
+from ...ops.basic import cast
 from ...ops.domains import subtracted
 from ...ops.framework import Op
 from ..arguments.checking import refusal
@@ -118,7 +120,8 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
             dtype = default_floating()
     elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
-    return [a if a is None or a.dtype is dtype else copied(a, dtype) for a in arrays]
+    convert = copied if local.thread.transform is None else cast.run
+    return [a if a is None or a.dtype is dtype else convert(a, dtype) for a in arrays]
 
 
 def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:

@@ -97,6 +97,15 @@ def meta_of(tensor: Any) -> AutogradMeta:
     return meta
 
 
+def note_layout(tensor: Any) -> None:
+    """Give a tensor whose elements do not lie row by row an AutogradMeta, if it has none.
+
+    So elementwise calls ask how operands lie only of those that have an AutogradMeta, and usual operands cost nothing.
+    """
+    if tensor._meta is None and not tensor._array.flags.c_contiguous:
+        tensor._meta = AutogradMeta()
+
+
 def edge_of(tensor: Any) -> Any:
     """The edge that a gradient for `tensor` goes along; None where it requires none."""
     meta = tensor._meta
@@ -184,6 +193,18 @@ def set_edge(tensor: Any, edge: Any) -> None:
     tensor._edge = edge
 
 
+class Chain:
+    """A view of a view, as one function of the base."""
+
+    __slots__ = ("first", "then")
+
+    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
+        self.first, self.then = first, then
+
+    def __call__(self, base: Any) -> Any:
+        return self.then(self.first(base))
+
+
 class ByStrides:
     """How a view is taken again of a base that has been given another geometry since: by where it lies."""
 
@@ -215,13 +236,13 @@ class StridedView(OtherNode):
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         shape = self.base_shape
         if not math.prod(self.shape):
-            return [(np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype)]
+            return [walk.zeros(cotangents[0], shape, self.base_dtype)]
         if type(self.replay) is ByStrides:
             return [self.replay.undone(cotangents[0], shape)]
         if overlaps(self.replay(self._laid_out(np.empty(shape, self.base_dtype)))):
             places = self.replay(self._laid_out(np.arange(math.prod(shape)).reshape(shape)))
             return [take_backward(cotangents[0], places, shape)]
-        gradient = self._laid_out((np.zeros if walk.recorder is None else walk.recorder.zeros)(shape, self.base_dtype))
+        gradient = self._laid_out(walk.zeros(cotangents[0], shape, self.base_dtype))
         part = self.replay(gradient)
         if isinstance(part, np.ndarray):
             part = unlocked(part)                        # read-only if on the way elements coincide, here they do not
@@ -240,6 +261,7 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, None, None
+    note_layout(tensor)
     if local.thread.inference:
         meta_of(tensor).inference = True
     return tensor
@@ -249,4 +271,5 @@ def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
     """A tensor over `array` that `edge` made; a constant where edge is None."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, edge, None
+    note_layout(tensor)
     return tensor

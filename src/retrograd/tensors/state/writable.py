@@ -26,6 +26,8 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
 
     As in PyTorch, only of dense memory is this found out. Raises RuntimeError.
     """
+    if not type(target) is type(other) is np.ndarray:
+        return                                           # others know where they lie only beyond the seam
     if (target is not other and not np.may_share_memory(target, other)) or not (dense(target) and dense(other)):
         return
     same_start = target.__array_interface__["data"][0] == other.__array_interface__["data"][0]

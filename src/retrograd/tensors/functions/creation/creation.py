@@ -14,6 +14,7 @@ from ....errors import warn
 from ....kernels import layout as layouts
 from ....modes import local
 from ....ops import creation as ops
+from ....ops.creation import full_beside
 from ...arguments.data import new_array
 from ...arguments.options import (
     check_real_parts,
@@ -142,6 +143,17 @@ def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | N
     return layouts.empty_as(array, dtype) if order == "K" else layouts.empty_strided(array.shape, order, dtype)
 
 
+def _full_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | None, value: Any) -> Array:
+    """Memory as `empty_as` makes it, which holds the number everywhere, or anything if it is None."""
+    if local.thread.transform is not None:
+        full: Array = full_beside(array, array.shape, dtype, 0 if value is None else value)
+        return full
+    out = empty_as(array, dtype, memory_format)
+    if value is not None:
+        out.fill(value)
+    return out
+
+
 def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:
     check_tensor(name, input)
     array = input._array
@@ -155,10 +167,8 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
     """Zeros of the shape, type and order in memory of `input`."""
     array, target = _like("zeros_like", input, dtype)
     if array.flags.c_contiguous and memory_format is None:
-        return made(np.zeros(array.shape, target), device, requires_grad)
-    out = empty_as(array, target, memory_format)
-    out.fill(0)
-    return made(out, device, requires_grad)
+        return made(full_beside(array, array.shape, target, 0), device, requires_grad)
+    return made(_full_as(array, target, memory_format, 0), device, requires_grad)
 
 
 @public(event="aten::ones_like")
@@ -167,9 +177,7 @@ def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = N
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """Ones of the shape, type and order in memory of `input`."""
     array, target = _like("ones_like", input, dtype)
-    out = empty_as(array, target, memory_format)
-    out.fill(1)
-    return made(out, device, requires_grad)
+    return made(_full_as(array, target, memory_format, 1), device, requires_grad)
 
 
 @public(event="aten::empty_like")
@@ -178,7 +186,7 @@ def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """Memory of the shape, type and order in memory of `input`, with whatever it holds."""
     array, target = _like("empty_like", input, dtype)
-    return made(empty_as(array, target, memory_format), device, requires_grad)
+    return made(_full_as(array, target, memory_format, None), device, requires_grad)
 
 
 @public(event="aten::full_like")
@@ -187,9 +195,8 @@ def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: 
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """The number `fill_value` all over a tensor of the shape, type and order in memory of `input`."""
     array, target = _like("full_like", input, dtype)
-    out = empty_as(array, target, memory_format)
-    out.fill(filling(number("full_like", "fill_value", 2, fill_value), target))
-    return made(out, device, requires_grad)
+    value = filling(number("full_like", "fill_value", 2, fill_value), target)
+    return made(_full_as(array, target, memory_format, value), device, requires_grad)
 
 
 # Of the type of another
@@ -209,7 +216,7 @@ def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Zeros in this tensor's type."""
     target = self._array.dtype if dtype is None else element_type("new_zeros", dtype)
-    return made(np.zeros(shape_of("new_zeros", sizes, size), target), device, requires_grad)
+    return made(full_beside(self._array, shape_of("new_zeros", sizes, size), target, 0), device, requires_grad)
 
 
 @public(event="aten::new_ones")
@@ -217,7 +224,7 @@ def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Ones in this tensor's type."""
     target = self._array.dtype if dtype is None else element_type("new_ones", dtype)
-    return made(np.ones(shape_of("new_ones", sizes, size), target), device, requires_grad)
+    return made(full_beside(self._array, shape_of("new_ones", sizes, size), target, 1), device, requires_grad)
 
 
 @public(event="aten::new_empty")
@@ -225,7 +232,10 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Memory for this tensor's type, with whatever it holds."""
     target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
-    return made(np.empty(shape_of("new_empty", sizes, size), target), device, requires_grad)
+    shape = shape_of("new_empty", sizes, size)
+    if local.thread.transform is not None:
+        return made(full_beside(self._array, shape, target, 0), device, requires_grad)
+    return made(np.empty(shape, target), device, requires_grad)
 
 
 @public(event="aten::new_full")
@@ -234,7 +244,7 @@ def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None,
     """The number `fill_value` all over, in this tensor's type."""
     target = self._array.dtype if dtype is None else element_type("new_full", dtype)
     value = filling(number("new_full", "fill_value", 2, fill_value), target)
-    return made(np.full(shape_of("new_full", (size,)), value, target), device, requires_grad)
+    return made(full_beside(self._array, shape_of("new_full", (size,)), target, value), device, requires_grad)
 
 
 @public(out=rule(exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'"))
@@ -259,15 +269,20 @@ class CreationMethods:
     new_full = new_full
 
 
-def _np_like(function: Callable[..., Any]) -> Callable[..., Any]:
+def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]:
     """A NumPy function of the `*_like` kind for tensors: a constant, whatever the first argument requires."""
 
     def like(a: Any, *args: Any, **kwargs: Any) -> Any:
         args = tuple([x._array if isinstance(x, TensorBase) else x for x in args])
-        return plain(local.thread.quiet.run(function, a._array if isinstance(a, TensorBase) else a, *args, **kwargs))
+        array = a._array if isinstance(a, TensorBase) else a
+        if local.thread.transform is None:
+            return plain(local.thread.run(function, array, *args, **kwargs))
+        shape, dtype = kwargs.get("shape", array.shape), kwargs.get("dtype", array.dtype)
+        return plain(full_beside(array, shape, np.dtype(dtype), args[0] if args else value))
 
     return like
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {
-    function: _np_like(function) for function in (np.zeros_like, np.ones_like, np.empty_like, np.full_like)}
+    np.zeros_like: _np_like(np.zeros_like), np.ones_like: _np_like(np.ones_like, 1),
+    np.empty_like: _np_like(np.empty_like), np.full_like: _np_like(np.full_like)}

@@ -39,7 +39,7 @@ _div_rounded = {"floor": recorded(ops.div_floor), "trunc": recorded(ops.div_trun
 _power, _power_tensor, _number_to_power = recorded(ops.power), recorded(ops.pow_), recorded(ops.number_to_power)
 _remainder_number, _fmod_number = recorded(ops.remainder_number), recorded(ops.fmod_number)
 _floor_divide, _floor_divide_number = recorded(ops.floor_divide), recorded(ops.floor_divide_number)
-_fill, _fill_with = recorded(ops.filled), recorded(ops.filled_with)
+_fill, _fill_with = recorded(ops.fill), recorded(ops.fill_tensor)
 _number_floor_divide, _number_remainder = recorded(ops.number_floor_divide), recorded(ops.number_remainder)
 _cast = recorded(cast)
 
@@ -314,8 +314,7 @@ def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> T
 @public()
 def floor_divide_(self: TensorBase, other: Any) -> TensorBase:
     """`self //= other`."""
-    op = ops.floor_divide_number_written if isinstance(other, (int, float)) else ops.floor_divide_written
-    write(op, self, (other,))
+    write(ops.floor_divide_number if isinstance(other, (int, float)) else ops.floor_divide, self, (other,))
     return self
 
 

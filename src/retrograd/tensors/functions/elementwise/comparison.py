@@ -295,11 +295,11 @@ def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
 
 def _compared(op: Op) -> Callable[..., Any]:
     """The method that writes over a tensor how it compares with another, or with a number."""
-    by_tensor, by_number = ops.WRITTEN[op]
+    with_number = ops.WITH_NUMBER[op]
 
     @public(name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself as ones and zeros.")
     def call(self: TensorBase, other: Any) -> TensorBase:
-        write(by_number if isinstance(other, NUMBER) else by_tensor, self, (other,))
+        write(with_number if isinstance(other, NUMBER) else op, self, (other,))
         return self
 
     return call
@@ -337,7 +337,7 @@ def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
 def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
     """`heaviside`, written over the tensor itself."""
     _check_heaviside("heaviside_", self, values, 1)
-    write(ops.heaviside_written, self, (values,))
+    write(ops.heaviside, self, (values,))
     return self
 
 

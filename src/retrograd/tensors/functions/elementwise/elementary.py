@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
-from ....ops.networks import activation
+from ....ops.networks import activations
 from ...arguments.options import check_real_parts, check_tensor, refuse_complex_gradient
 from ...recording.calls import recorded
 from ...recording.inplace import inplace, write
@@ -25,7 +25,7 @@ asin, acos, atan = recorded(ops.asin), recorded(ops.acos), recorded(ops.atan)
 sinh, cosh, tanh = recorded(ops.sinh), recorded(ops.cosh), recorded(ops.tanh)
 asinh, acosh, atanh = recorded(ops.asinh), recorded(ops.acosh), recorded(ops.atanh)
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-sigmoid, relu = recorded(activation.sigmoid), recorded(activation.relu, out=None)
+sigmoid, relu = recorded(activations.sigmoid), recorded(activations.relu, out=None)
 erf, erfc, erfinv, sinc = recorded(ops.erf), recorded(ops.erfc), recorded(ops.erfinv), recorded(ops.sinc)
 deg2rad, rad2deg = recorded(ops.deg2rad), recorded(ops.rad2deg)
 _SAME_TYPE = rule(exact=FOUND)
@@ -248,14 +248,14 @@ sqrt_, rsqrt_ = inplace(ops.sqrt), inplace(ops.rsqrt)
 sin_, cos_, tan_ = inplace(ops.sin), inplace(ops.cos), inplace(ops.tan)
 asin_, acos_, atan_ = inplace(ops.asin), inplace(ops.acos), inplace(ops.atan)
 sinh_, cosh_, tanh_ = inplace(ops.sinh), inplace(ops.cosh), inplace(ops.tanh)
-asinh_, acosh_, atanh_ = inplace(ops.asinh_written), inplace(ops.acosh_written), inplace(ops.atanh_written)
-sigmoid_, relu_ = inplace(activation.sigmoid), inplace(activation.relu)
+asinh_, acosh_, atanh_ = inplace(ops.asinh), inplace(ops.acosh), inplace(ops.atanh)
+sigmoid_, relu_ = inplace(activations.sigmoid), inplace(activations.relu)
 erf_, erfc_, erfinv_, sinc_ = inplace(ops.erf), inplace(ops.erfc), inplace(ops.erfinv), inplace(ops.sinc)
 deg2rad_, rad2deg_ = inplace(ops.deg2rad), inplace(ops.rad2deg)
 sgn_, sign_ = inplace(ops.sgn), inplace(ops.sign)
 ceil_, floor_, trunc_, frac_ = inplace(ops.ceil), inplace(ops.floor), inplace(ops.trunc), inplace(ops.frac)
 arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_, fix_ = asin_, acos_, atan_, asinh_, acosh_, atanh_, trunc_
-conj_physical_ = inplace(ops.conj_physical_written)
+conj_physical_ = inplace(ops.conj_physical)
 atan2_, hypot_ = inplace_with_tensor(ops.atan2), inplace_with_tensor(ops.hypot)
 
 NUMPY: dict[Any, Callable[..., Any]] = {

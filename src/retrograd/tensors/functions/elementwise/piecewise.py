@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtypes import legacy
-from ....kernels.networks import piecewise as kernels
-from ....ops.networks import piecewise as ops
+from ....kernels.networks import activations as kernels
+from ....ops.creation import random_like
+from ....ops.networks import activations as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
@@ -17,7 +18,7 @@ from ...state.base import plain
 
 _hardshrink, _threshold = recorded(ops.hardshrink), recorded(ops.threshold)
 _rrelu, _rrelu_even = recorded(ops.rrelu), recorded(ops.rrelu_even)
-_prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold_inplace)
+_prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold)
 
 
 @public("hardshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND))
@@ -89,6 +90,7 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: 
 
     Raises RuntimeError where the bounds are the wrong way round.
     """
+    check_tensor("rrelu", input)
     slopes = _slopes(input, lower, upper, training, generator)
     return (_rrelu if training else _rrelu_even)(input, *slopes)
 
@@ -97,20 +99,22 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: 
 def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
            generator: Generator | None = None) -> Any:
     """`rrelu`, written over the tensor."""
+    check_tensor("rrelu_", input)
     slopes = _slopes(input, lower, upper, training, generator)
-    write(ops.rrelu_inplace if training else ops.rrelu_even_inplace, input, slopes)
+    write(ops.rrelu if training else ops.rrelu_even, input, slopes)
     return input
 
 
 def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) -> tuple[Any, ...]:
     """The limits of the slopes, and in training the slopes themselves before them."""
-    check_tensor("rrelu", input)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     limits = float(lower), float(upper)
     if not training:
         return limits
-    return plain(kernels.rrelu_noise(twister_of("rrelu", generator), input._array, *limits)), *limits
+    stream = twister_of("rrelu", generator)
+    noise = random_like.run(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
+    return plain(noise), *limits
 
 
 class PiecewiseMethods:

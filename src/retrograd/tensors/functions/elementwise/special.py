@@ -11,7 +11,7 @@ import numpy as np
 from ....dtypes import default_floating, dtype as torch_dtype
 from ....ops.elementwise import arithmetic, elementary, special as ops
 from ....ops.framework import Op
-from ....ops.networks import activation
+from ....ops.networks import activations
 from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
@@ -92,7 +92,7 @@ igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.iga
 @public()
 def polygamma_(self: TensorBase, n: int) -> TensorBase:
     """`polygamma`, written over the tensor itself."""
-    write(ops.polygamma_written, self, (_whole("polygamma_", "n", 1, n),))
+    write(ops.polygamma, self, (_whole("polygamma_", "n", 1, n),))
     return self
 
 
@@ -200,7 +200,7 @@ def xlogy_(self: TensorBase, other: Any) -> TensorBase:
 special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))
 special_exp2, special_expm1, special_log1p = map(_of_one, (elementary.exp2, elementary.expm1, elementary.log1p))
 special_sinc, special_digamma, special_i0 = map(_of_one, (elementary.sinc, ops.digamma, ops.i0))
-expit, psi, gammaln = _of_one(activation.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
+expit, psi, gammaln = _of_one(activations.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
 gammainc, gammaincc = between_tensors(ops.igamma, "special_gammainc"), between_tensors(ops.igammac, "special_gammaincc")
 i0e, i1, i1e, entr = map(_blamed, (ops.i0e, ops.i1, ops.i1e, ops.entr))
 erfcx, log_ndtr, ndtri = map(_blamed, (ops.erfcx, ops.log_ndtr, ops.ndtri))

@@ -14,6 +14,7 @@ import numpy as np
 from ....dtypes import I64, dtype as torch_dtype
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
 from ....kernels.shape import common_shape
+from ....ops.basic import cast, check_values
 from ....ops.framework import Op
 from ....ops.indexing import indexing as ops, scattering
 from ...arguments.dims import array_of, axis_of
@@ -42,9 +43,8 @@ _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), record
 # Each op that writes as (the call that makes a new tensor, the call that writes in place).
 _SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
 _SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
-_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with_written, combined.scatter_reduce_into)
-_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number_written,
-                                                            combined.scatter_number_into)
+_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with, combined.scatter_reduce_into)
+_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number, combined.scatter_number_into)
 _SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
 _INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)
 _INDEX_COPY = recorded(ops.index_copy), writer(ops.index_copy, kernels.index_copy_into)
@@ -60,7 +60,7 @@ def int_index(name: str, index: Any, position: int = 3) -> Any:
     if array.dtype not in _INTEGERS:
         which = "int32/int64" if name in ("gather", "scatter") else "int32 or int64"
         raise RuntimeError(f"{name}(): Expected dtype {which} for index. It is torch.{array.dtype.name}.")
-    return plain(array.astype(I64))
+    return plain(cast.run(array, I64))
 
 
 # One dimension, element by element
@@ -78,9 +78,13 @@ def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None)
     if array.shape != index.shape or (src is not None and src.shape != index.shape):
         _check_sizes(name, array, index, dim, src)
     size = array.shape[dim] if array.ndim else 1
-    if not kernels.within(index, size):
-        wrong = index[(index < 0) | (index >= size)].flat[0]
-        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+    def test(index: Any) -> None:
+        if not kernels.within(index, size):
+            wrong = index[(index < 0) | (index >= size)].flat[0]
+            raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+    check_values(index, test)
 
 
 def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
@@ -229,7 +233,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 def _one(index: Any) -> Any:
     """A 0-d index as a vector of the same memory."""
-    return plain(index._array.reshape(1))
+    return reshape(index, (1,))
 
 
 def _vector(name: str, index: Any) -> Any:
@@ -247,9 +251,13 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     index = _vector("index_select", index)
     numbers = index._array
     size = array.shape[axis] if array.ndim else 1
-    if not kernels.within(numbers, size):
-        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
-                         f"dimension {axis} has size {size}")
+
+    def test(numbers: Any) -> None:
+        if not kernels.within(numbers, size):
+            raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
+                             f"dimension {axis} has size {size}")
+
+    check_values(numbers, test)
     if not array.ndim and numbers.size != 1:
         raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{numbers.size} value(s)")
@@ -288,10 +296,14 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
                            f"shape: {list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at "
                            "dimension 0.")
     size = array.shape[axis] if array.ndim else 1
-    if not kernels.within(numbers, size):
-        prefix = "" if name == "index_add" else f"{name}_(): "
-        bad = int(numbers[(numbers < 0) | (numbers >= size)].flat[0])
-        raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
+
+    def test(numbers: Any) -> None:
+        if not kernels.within(numbers, size):
+            prefix = "" if name == "index_add" else f"{name}_(): "
+            bad = int(numbers[(numbers < 0) | (numbers >= size)].flat[0])
+            raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
+
+    check_values(numbers, test)
     return axis, index if numbers.ndim else _one(index)
 
 

@@ -240,7 +240,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
         steps, arrays = [(_select, ops.select, (0, _place(key, input._array.shape, 0, 0)))], None
     else:
         steps, arrays = _parse(input, (None,) if key is True else _keys(key))
-    if local.thread.grad and (requires(input) or requires(value)):
+    if local.thread.transform is not None or (local.thread.grad and (requires(input) or requires(value))):
         _record(input, steps, arrays, value)
         return
     target = _taken(steps, input._array)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import C_NAMES, I64, dtype as torch_dtype
+from ....dtypes import BOOL_, C_NAMES, I64, dtype as torch_dtype
 from ....errors import warn
 from ....kernels.indexing import gathering as elements, indexing as kernels
 from ....kernels.shape import common_shape
+from ....modes import local
+from ....ops.basic import cast, clone
 from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of
 from ...arguments.options import filling, number
@@ -72,15 +74,13 @@ def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
 
 def static_index(array: Any) -> Any:
     """An index as one that nobody else can write to. Raises IndexError for a dtype that is no index."""
-    if array.dtype == I64:
-        return array.copy()
-    if array.dtype.kind == "b":
-        return array.copy()
+    if array.dtype == I64 or array.dtype.kind == "b":
+        return array.copy() if local.thread.transform is None else clone.run(array, "C")
     if array.dtype == np.uint8:
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
-        return array.astype(bool)
+        return cast.run(array, BOOL_)
     if array.dtype == np.int32:
-        return array.astype(I64)
+        return cast.run(array, I64)
     raise IndexError("tensors used as indices must be long, int, byte or bool tensors. This one is "
                      f"torch.{array.dtype.name}.")
 

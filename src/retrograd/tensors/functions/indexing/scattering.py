@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ....dtypes import I64, dtype as torch_dtype, refuse
 from ....kernels.indexing import gathering as elements, indexing as places, scattering as kernels
 from ....kernels.shape import clash
+from ....ops.basic import beyond, cast, check_values
 from ....ops.indexing import indexing, scattering as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient
@@ -126,13 +128,12 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
                            f"{reduce}.")
     axis = axis_of("index_reduce", dim, array.ndim)
     _check_slices(axis, array, array_of("index_reduce", index, "index", 3), values)
-    numbers = index._array.astype(I64, copy=False)
+    numbers = index._array if index._array.dtype == I64 else cast.run(index._array, I64)
     if values.size:
         _check_kind(array, reduce, include_self)
-    if not places.within(numbers, array.shape[axis] if array.ndim else 1):
-        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
+    check_values(numbers, partial(_check_places, array.shape[axis] if array.ndim else 1))
     if array.ndim:
-        numbers = np.broadcast_to(numbers.reshape(-1, *(1,) * (values.ndim - 1 - axis)), values.shape)
+        numbers = beyond(partial(_spread, axis, values.shape), numbers)
     if not place:
         refuse_complex_gradient("index_reduce", input)
         refuse_complex_gradient("index_reduce", source)
@@ -226,6 +227,16 @@ def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     return _put(1, input, index, source, accumulate)
 
 
+def _check_places(size: int, numbers: Any) -> None:
+    if not places.within(numbers, size):
+        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
+
+
+def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
+    """The numbers along an axis, for each element of the shape."""
+    return np.broadcast_to(numbers.reshape(-1, *(1,) * (len(shape) - 1 - axis)), shape)
+
+
 # Numbers of places
 
 @public(
@@ -237,10 +248,15 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     count = as_int("nonzero_static", size, "size")
     if count < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
-    rows = np.full((count, array.ndim), as_int("nonzero_static", fill_value, "fill_value"), np.int64)
+    return plain(beyond(partial(_first_places, count, as_int("nonzero_static", fill_value, "fill_value")), array))
+
+
+def _first_places(count: int, fill_value: int, array: Any) -> Any:
+    """The indices of the first elements that are not zero."""
+    rows = np.full((count, array.ndim), fill_value, np.int64)
     found = np.argwhere(array)[:count]
     rows[:len(found)] = found
-    return plain(rows)
+    return rows
 
 
 @public()
@@ -265,7 +281,8 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = [*itertools.accumulate((*sizes[1:], 1)[::-1], operator.mul)][::-1] if sizes else []
-    rows = np.floor_divide(array[..., None], np.array(steps, np.int64)) % np.array(sizes, np.int64)
+    rows = beyond(lambda array: np.floor_divide(array[..., None], np.array(steps, np.int64))
+                  % np.array(sizes, np.int64), array)
     return unbind(plain(rows), -1)
 
 

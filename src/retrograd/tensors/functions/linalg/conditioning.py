@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F32, F64, I64, dtype as torch_dtype
+from ....dtypes import F32, I64, dtype as torch_dtype
 from ....kernels.shape import common_shape
+from ....ops.basic import beyond
 from ...arguments.dims import array_of
 from ...recording.out_rules import UNASKED, castable
 from ...recording.overwriting import delivered
@@ -45,7 +46,7 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
 
 def _condition(input: Any, array: Any, order: Any) -> Any:
     if not array.size:
-        real = array.real.dtype if array.dtype.kind in "fc" else F32
+        real = np.zeros((), array.dtype).real.dtype if array.dtype.kind in "fc" else F32
         return plain(np.zeros(array.shape[:-2], real))
     if order in (2, -2):
         values = svdvals(input)
@@ -57,7 +58,7 @@ def _condition(input: Any, array: Any, order: Any) -> Any:
         return values.sum(-1) * values.reciprocal().sum(-1)
     check_floating("linalg.inv", array)
     inverse, info = inv_ex(input)
-    inverse = masked_fill(inverse, plain(info._array[..., None, None] > 0), math.inf)
+    inverse = masked_fill(inverse, info[..., None, None] > 0, math.inf)
     return nan_to_num(matrix_norm(input, order) * matrix_norm(inverse, order), math.inf, math.inf, -math.inf)
 
 
@@ -76,7 +77,7 @@ def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
                                f"{torch_dtype.of[bound._array.dtype].legacy}")
     absolute, relative = (x._array if isinstance(x, TensorBase) else x for x in (atol, rtol))
     if relative is None:
-        if array.real.dtype not in (F32, F64):
+        if array.dtype.kind not in "fc" or array.dtype.itemsize == 2:
             raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
                                "first.")
         rounding = float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
@@ -106,11 +107,17 @@ def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: A
         raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
     if array.size:
         detached = input.detach()
-        values = np.abs((eigvalsh(detached) if hermitian else svdvals(detached))._array)
-        for bound in (absolute, relative):
-            common_shape(np.shape(bound), values.shape[:-1])
-        least = np.maximum(absolute, relative * values.max(-1))
-        ranks = np.count_nonzero(values > least[..., None], axis=-1)
+        ranks = beyond(_ranks, (eigvalsh(detached) if hermitian else svdvals(detached))._array, absolute, relative)
     else:
         ranks = np.zeros(array.shape[:-2], np.int64)
-    return delivered("linalg_matrix_rank", castable("torch.linalg.matrix_rank", "result", gradient=UNASKED), out, plain(np.asarray(ranks, I64)))
+    return delivered("linalg_matrix_rank", castable("torch.linalg.matrix_rank", "result", gradient=UNASKED), out,
+                     plain(ranks))
+
+
+def _ranks(values: Any, absolute: Any, relative: Any) -> Any:
+    """How many of the values are larger than the bounds, for each matrix."""
+    values = np.abs(values)
+    for bound in (absolute, relative):
+        common_shape(np.shape(bound), values.shape[:-1])
+    least = np.maximum(absolute, relative * values.max(-1))
+    return np.asarray(np.count_nonzero(values > least[..., None], axis=-1), I64)

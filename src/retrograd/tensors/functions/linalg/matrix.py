@@ -273,7 +273,7 @@ def outer(input: Any, vec2: Any) -> Any:
     for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
-    return input.reshape(len(input._array), 1) * vec2
+    return input.reshape(input._array.shape[0], 1) * vec2
 
 
 @public("trace(Tensor input)")

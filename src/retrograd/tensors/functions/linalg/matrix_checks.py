@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ....dtypes import legacy, unimplemented
 from ....errors import LinAlgError
+from ....ops.basic import check_values
 from ...arguments.dims import array_of
 
 
@@ -89,9 +93,18 @@ def holds_vectors(a: Any, b: Any) -> bool:
     return bool(b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1]))
 
 
+def columns(b: Any) -> Any:
+    """An array of the shape of vectors as matrices of one column. It has no numbers, and is there to be checked."""
+    return np.broadcast_to(np.empty((), b.dtype), (*b.shape, 1))
+
+
 def refuse_failures(info: Any, name: str, sentence: str, error: Callable[[str], Exception] = LinAlgError) -> None:
     """Raise the error for the first matrix whose info is not 0, of which the sentence says {i}."""
-    codes = info._array
+    check_values(info._array, partial(check_codes, name, sentence, error))
+
+
+def check_codes(name: str, sentence: str, error: Callable[[str], Exception], codes: np.ndarray[Any, Any]) -> None:
+    """`refuse_failures` of the numbers themselves."""
     if not codes.any():
         return
     at = int((codes.reshape(math.prod(codes.shape)) != 0).argmax())

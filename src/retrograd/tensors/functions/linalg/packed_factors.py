@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ....dtypes import legacy
 from ....errors import warn_once
+from ....ops.basic import check_values
 from ....ops.linalg import householder, lu as ops, solving
 from ...arguments import return_types
 from ...arguments.dims import array_of
@@ -137,13 +139,23 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
                            f"{[*order.shape]} instead")
     check_stacks(array, b)
     check_kernel("lu_solve_cpu", array)
+    check_values(order, partial(_check_pivots, array.shape[-1]))
+    return _lu_solve(LU, B, (order,), bool(left), bool(adjoint))
+
+
+def _check_pivots(rows: int, order: Any) -> None:
     if order.size and order.min() < 1:
         raise RuntimeError("Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
                            "result of lu_factor?")
-    if order.size and order.max() > array.shape[-1]:
+    if order.size and order.max() > rows:
         raise RuntimeError("Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you properly "
                            "pass the result of lu_factor?")
-    return _lu_solve(LU, B, (order,), bool(left), bool(adjoint))
+
+
+def _check_unpacked(rows: int, order: Any) -> None:
+    if order.size and not (order.min() >= 1 and order.max() <= rows):
+        raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
+                           "properly pass the result of lu_factor?")
 
 
 @public()
@@ -166,9 +178,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
             raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
                                "dtype.\nNote: this function is intended to be used with the output produced by "
                                "torch.linalg.lu_factor")
-        if order.size and not (order.min() >= 1 and order.max() <= array.shape[-2]):
-            raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
-                               "properly pass the result of lu_factor?")
+        check_values(order, partial(_check_unpacked, array.shape[-2]))
     lower, upper, p = _lu_unpack(LU_data, order, bool(unpack_data), bool(unpack_pivots))
     return return_types.lu_unpack((p, lower, upper))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....dtypes import C_NAMES, dtype as torch_dtype
 from ....errors import warn
+from ....ops.basic import check_values
 from ....ops.linalg import matrix_exponential as exponential
 from ...arguments.dims import array_of, as_int
 from ...recording.calls import recorded
@@ -183,8 +184,12 @@ def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str)
     if array.size != observations:
         raise RuntimeError(f"cov(): expected {which} to have the same numel as there are observations in the input but "
                            f"got {array.size} != {observations}")
-    if np.any(array < 0):
-        raise RuntimeError(f"cov(): {which} cannot be negative")
+
+    def test(array: Any) -> None:
+        if np.any(array < 0):
+            raise RuntimeError(f"cov(): {which} cannot be negative")
+
+    check_values(array, test)
     return weights
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import legacy
-from ....errors import warn_once
+from ....errors import LinAlgError, warn_once
 from ....kernels.linalg.lu import first_true
 from ....kernels.linalg.solving import machine_epsilon
+from ....ops.basic import check_values
 from ....ops.linalg import solving as ops, triangular
 from ...arguments import return_types
 from ...arguments.dims import array_of, as_int, axis_of
@@ -19,15 +20,16 @@ from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
 from ...recording.overwriting import delivered
 from ...recording.public import public
-from ...state.base import plain
 from .determinants import SINGULAR, linalg_inv_ex
 from .matrix_checks import (
+    check_codes,
     check_floating,
     check_kernel,
     check_right_side,
     check_same,
     check_square,
     check_stacks,
+    columns,
     holds_vectors,
     matrices,
     refuse_failures,
@@ -53,7 +55,7 @@ def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
                            "this case linalg.solve is equivalent to B / A.squeeze(-1)")
     if not vector and b.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
-    right = b[..., None] if vector else b
+    right = columns(b) if vector else b
     check_right_side(name, a, right, left)
     check_stacks(right, a)
     check_kernel("lu_cpu", a)
@@ -161,11 +163,15 @@ def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     array = matrices("cholesky_inverse", "cholesky_inverse", input, "input", square=True)
     check_kernel("cholesky_inverse_out_cpu", array)
     result = _cholesky_inverse(input, bool(upper))
+    check_values(array, _check_diagonal)
+    return result
+
+
+def _check_diagonal(array: Any) -> None:
     zeros = array.diagonal(0, -2, -1) == 0
     if zeros.any():
-        refuse_failures(plain(first_true(zeros)), "cholesky_inverse", "The diagonal element {i} is zero, the inversion "
-                        "could not be completed because the input matrix is singular.")
-    return result
+        check_codes("cholesky_inverse", "The diagonal element {i} is zero, the inversion could not be completed "
+                    "because the input matrix is singular.", LinAlgError, first_true(zeros))
 
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -197,7 +203,7 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str 
     if x.shape[-2] != y.shape[rows]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size({rows})")
     vector = x.ndim > y.ndim
-    check_stacks(x, y[..., None] if vector else y)
+    check_stacks(x, columns(y) if vector else y)
     driver = "gelsy" if driver is None else driver
     if driver not in _DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")

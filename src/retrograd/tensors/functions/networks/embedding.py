@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ....dtypes import I64, dtype as torch_dtype
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
+from ....ops.basic import cast, check_values, clone
 from ....ops.networks import embedding as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import check_flag, refuse_complex_gradient
@@ -27,7 +29,7 @@ def _numbers(name: str, tensor: Any, position: int = 1) -> Any:
         raise RuntimeError(f"Expected tensor for argument #{position} 'indices' to have one of the following scalar "
                            f"types: Long, Int; but got {_type_name(array.dtype)} instead (while checking arguments for "
                            f"{name})")
-    return tensor if array.dtype == I64 else plain(array.astype(I64))
+    return tensor if array.dtype == I64 else plain(cast.run(array, I64))
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:
@@ -47,14 +49,24 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     if array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D. It has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)
-    if not within(numbers._array.reshape(-1), len(array)):
-        raise IndexError(f"index out of range in self: numbers are from {numbers._array.min()} to "
-                         f"{numbers._array.max()}, and there are {len(array)} rows")
+    check_values(numbers._array, partial(_check_numbers, array.shape[0]))
     if sparse:
         raise NotImplementedError("embedding(): there are no sparse gradients here. Leave sparse=True away: the "
                                   "gradient is then a dense tensor with the same numbers.")
     refuse_complex_gradient("embedding", weight)
     return _embedding(weight, numbers, padding, bool(scale_grad_by_freq))
+
+
+def _check_numbers(rows: int, numbers: Any) -> None:
+    if not within(numbers.reshape(-1), rows):
+        raise IndexError(f"index out of range in self: numbers are from {numbers.min()} to {numbers.max()}, and there "
+                         f"are {rows} rows")
+
+
+def _check_selected(shape: tuple[int, ...], numbers: Any) -> None:
+    if not within(numbers.reshape(-1), shape[0]):
+        wrong = numbers[(numbers < 0) | (numbers >= shape[0])].flat[0]
+        raise IndexError(f"select(): index {wrong} out of range for tensor of size {[*shape]} at dimension 0")
 
 
 @public()
@@ -66,9 +78,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
         raise RuntimeError(f"Expected 2-dimensional tensor, but got {array.ndim}-dimensional tensor for argument #1 "
                            "'self' (while checking arguments for embedding_renorm_)")
     numbers = _numbers("embedding_renorm_", indices, 2)
-    if not within(numbers._array.reshape(-1), len(array)):
-        wrong = numbers._array[(numbers._array < 0) | (numbers._array >= len(array))].flat[0]
-        raise IndexError(f"select(): index {wrong} out of range for tensor of size {[*array.shape]} at dimension 0")
+    check_values(numbers._array, partial(_check_selected, array.shape))
     if array.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{torch_dtype.of[array.dtype].legacy} instead.")
@@ -114,7 +124,7 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
         raise RuntimeError("`mode` must be sum, mean, or max.")
     numbers, starts = _numbers("embedding_bag", indices), _numbers("embedding_bag", offsets)
     _check_table(array, scales)
-    rows, index = len(array), numbers._array
+    rows, index = array.shape[0], numbers._array
     padding = -1 if padding_idx is None else as_int("embedding_bag", padding_idx, "padding_idx")
     if padding_idx is not None and not -rows <= padding < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
@@ -148,6 +158,6 @@ def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: b
     if mode == kernels.MAX:
         return out, of, sizes, chosen
     if mode == kernels.MEAN:
-        return out, of, sizes, plain(sizes._array.copy())
-    none = np.zeros(len(sizes._array), np.int64)
-    return out, of if padding_idx is not None else plain(np.zeros(0, np.int64)), plain(none), plain(none.copy())
+        return out, of, sizes, plain(clone.run(sizes._array, "C"))
+    none = [plain(np.zeros(sizes._array.shape[0], np.int64)) for _ in range(2)]
+    return out, of if padding_idx is not None else plain(np.zeros(0, np.int64)), *none

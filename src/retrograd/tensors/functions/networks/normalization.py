@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import F16, F32, refuse
+from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
 from ...arguments.dims import array_of
 from ...arguments.options import check_flag, check_optional, number
@@ -154,11 +155,10 @@ def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
         _check_types(x, *parameters.values())
 
 
-def _blend(running: Any, found: Any, momentum: float) -> None:
+def _blend(running: Any, found: Any, momentum: float, scale: float) -> None:
     """Move a running statistic towards what a batch has. PyTorch does not count this as a write, nor is it one here."""
     if running is not None:
-        array = running._array
-        array[...] = (momentum * found + (1.0 - momentum) * array.astype(found.dtype, copy=False)).astype(array.dtype)
+        ops.blend.write(kernels.blend, running._array, found._array, momentum, scale)
 
 
 @public(out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE))
@@ -183,9 +183,9 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
         return result, *[plain(np.empty(0, x.dtype)) for _ in range(2)]
     result, mean, rstd, variance = _batch_norm(input, weight, bias, eps)
     count = math.prod(x.shape) // max(x.shape[1], 1)
-    _blend(running_mean, mean._array, momentum)
+    _blend(running_mean, mean, momentum, 1.0)
     freedom = count / (count - 1) if count > 1 else math.nan
-    _blend(running_var, variance._array * variance._array.dtype.type(freedom), momentum)
+    _blend(running_var, variance, momentum, freedom)
     return result, mean, rstd
 
 

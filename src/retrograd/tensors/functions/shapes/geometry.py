@@ -13,16 +13,17 @@ import numpy as np
 
 from ....dtypes import DIFFERENTIABLE
 from ....graph.versions import next_number
-from ....kernels.layout import address, empty_strided as _empty_strided, owner_of, steps
+from ....kernels.layout import empty_strided as _empty_strided, offset_of, owner_of, steps
 from ....modes import local
 from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments.dims import array_of, axes_of, axis_of
 from ...arguments.options import element_type, made
-from ...recording.calls import Chain, new_node, recorded, taken_again
+from ...recording.calls import recorded, taken_again
 from ...recording.inplace import check_writable, written
+from ...recording.nodes import new_node
 from ...recording.public import public
-from ...state.base import TensorBase, edge_of, meta_of, requires, set_edge
+from ...state.base import Chain, TensorBase, edge_of, meta_of, requires, set_edge
 from .shape import sizes_of
 
 _as_strided = recorded(ops.as_strided)
@@ -56,7 +57,7 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
             raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
                             f"{type(value).__name__}")
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
-    own = (address(array) - address(owner := owner_of(array))) // array.itemsize
+    own, owner = offset_of(array), owner_of(array)
     start = own if offset is None else int(offset)
     if len(sizes) != len(strides):
         raise RuntimeError("mismatch in length of strides and shape. There are "
@@ -134,9 +135,9 @@ def _new_strided(name: str, size: Any, stride: Any, dtype: np.dtype[Any], device
 
 def _turn(op: Op, x: Any, *options: Any) -> Any:
     """Give x the geometry of the view that `op` takes of it."""
-    edge = edge_of(x) if local.thread.grad else None
+    op, edge = op.written, edge_of(x) if local.thread.grad else None
     before = x._array
-    x._array = local.thread.run(op.kernel, before, *options)
+    x._array = op.run(before, *options)
     written(x)
     meta = meta_of(x)
     if meta.replay is None:
@@ -164,14 +165,14 @@ def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | 
     _ndim("as_strided_", self)
     array = self._array
     geometry = geometry_of("as_strided_", array, size, stride, storage_offset)
-    return _turn(ops.as_strided_, self, *geometry, steps(array))  # type: ignore[no-any-return]
+    return _turn(ops.as_strided, self, *geometry, steps(array))  # type: ignore[no-any-return]
 
 
 @public()
 def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
     ndim = _ndim("transpose_", self)
-    return _turn(ops.transpose_, self, axis_of("transpose_", dim0, ndim),  # type: ignore[no-any-return]
+    return _turn(ops.transpose, self, axis_of("transpose_", dim0, ndim),  # type: ignore[no-any-return]
                  axis_of("transpose_", dim1, ndim))
 
 
@@ -190,7 +191,7 @@ def t_(self: TensorBase) -> TensorBase:
     ndim = _ndim("t_", self)
     if ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return _turn(ops.t_, self)  # type: ignore[no-any-return]
+    return _turn(ops.t, self)  # type: ignore[no-any-return]
 
 
 @public()
@@ -198,17 +199,17 @@ def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
     """Take the dimensions of size 1 from the tensor itself, or those of them that `dim` names."""
     ndim = _ndim("squeeze_", self)
     if dim is None:
-        return _turn(ops.squeeze_, self)  # type: ignore[no-any-return]
+        return _turn(ops.squeeze, self)  # type: ignore[no-any-return]
     if isinstance(dim, (tuple, list)):
         dims = axes_of("squeeze_", dim, ndim) if dim else ()
-        return _turn(ops.squeeze_dims_, self, dims)  # type: ignore[no-any-return]
-    return _turn(ops.squeeze_dim_, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
+        return _turn(ops.squeeze_dims, self, dims)  # type: ignore[no-any-return]
+    return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
 
 
 @public()
 def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
     """Give the tensor itself a dimension of size 1 at `dim`."""
-    return _turn(ops.unsqueeze_, self,  # type: ignore[no-any-return]
+    return _turn(ops.unsqueeze, self,  # type: ignore[no-any-return]
                  axis_of("unsqueeze_", dim, _ndim("unsqueeze_", self) + 1))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import dtype as torch_dtype
-from ....kernels.layout import address, owner_of, steps
+from ....kernels.layout import offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
 from ....ops.basic import clone as _clone_op
@@ -93,7 +93,7 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
             if array.size and step % want:
                 raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got "
                                    f"{step // have}")
-        if array.size and (start := address(array) - address(owner_of(array))) % want:
+        if array.size and (start := offset_of(array) * array.itemsize) % want:
             raise RuntimeError(f"self.storage_offset() must be divisible by {want // have} {how}, but got "
                                f"{start // have}")
     return plain(array.view(dtype.dtype))

@@ -1,0 +1,53 @@
+"""Two operators as one quick call: an operator of three tensors, the last of which is first taken as a view shows it.
+
+No tensor is made between them, but both leave the nodes that they leave one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...graph.node import plan_of
+from ...modes import local
+from ...ops.framework import Op
+from ..state.base import edge_of, plain, with_edge
+from .calls import recorded
+from .nodes import class_of, made_node, taking
+
+
+def after_view(op: Op, view: Op, *options: Any) -> Callable[[Any, Any, Any], Any]:
+    """The call `op(x, y, view(z), *options)` on tensors.
+
+    `op` has one output, lets it lie as the kernel makes it, saves arrays and options, and needs no promotion.
+    """
+    kernel, shown, first, then = op.kernel, view.kernel, recorded(view), recorded(op)
+    (view_type, view_plan), (op_type, op_plan) = [(class_of(o), plan_of(o)) for o in (view, op)]
+    take = {(a, b, c): taking(op, (a, b, c)) for a in (False, True) for b in (False, True) for c in (False, True)}
+
+    def call(x: Any, y: Any, z: Any) -> Any:
+        thread = local.thread
+        if thread.transform is not None:
+            return then(x, y, first(z), *options)
+        a, b, c = x._array, y._array, shown(z._array)
+        out = thread.run(kernel, a, b, c, *options)
+        result = plain(out)
+        if not thread.grad:
+            return result
+        by_x = x._edge if x._meta is None else edge_of(x)
+        by_y = y._edge if y._meta is None else edge_of(y)
+        by_z = z._edge if z._meta is None else edge_of(z)
+        if by_z is not None:
+            by_z = made_node(view_type, view_plan, (by_z,), c.shape, c.dtype, None)
+        elif by_x is None and by_y is None:
+            return result
+        saved = take[by_x is not None, by_y is not None, by_z is not None]((None, a, b, c, *options, out))
+        result._edge = node = made_node(op_type, op_plan, (by_x, by_y, by_z), out.shape, out.dtype, saved)
+        if thread.watchers:
+            between = with_edge(c, by_z)
+            if by_z is not None:
+                thread.tell(by_z, (between,), (z,))
+            thread.tell(node, (result,), (x, y, between))
+        return result
+
+    return call

@@ -1,0 +1,96 @@
+"""The node that a recorded call leaves behind, with what the rules of the needed gradients save.
+
+Only the quickest closures of `calls` write this out for themselves, since a call costs more than the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from operator import itemgetter
+from typing import Any
+
+from ...graph.faults import maker
+from ...graph.node import OpNode, Plan, node_class, plan_of
+from ...graph.packed import Converted, Packed, look_after_indices
+from ...graph.versions import next_number
+from ...ops.framework import Op
+
+
+@cache
+def class_of(op: Op) -> type[OpNode]:
+    """The node class of an op."""
+    return node_class(op)
+
+
+def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], shape: Any, dtype: Any,
+              saved: Any) -> OpNode:
+    """A node of the class and the plan of an op, with all that a node holds."""
+    node = kind()
+    node.number = next_number()
+    node.edges = edges
+    node.shape = shape
+    node.dtype = dtype
+    node.hooks = None
+    node.plan = plan
+    node.saved = saved
+    return node
+
+
+def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
+    """A node that saves what the rules of the needed gradients name. It still lacks the shape and the dtype."""
+    if not op.saves:
+        return made_node(class_of(op), plan_of(op), edges, None, None, None)
+    needed = saved_for(op, edges)
+    saved: list[Any] = []
+    for i, (kind, index) in enumerate(op.saves):
+        if i not in needed:
+            saved.append(None)
+        elif kind == "static":
+            saved.append(args[index])
+        elif kind == "input":
+            saved.append(arrays[index])
+        elif kind == "out":
+            saved.append(results[index]._array)
+        elif op.variadic:
+            saved.append([getattr(a, kind) for a in arrays])
+        else:
+            saved.append(getattr(arrays[index], kind))
+    node = made_node(class_of(op), plan_of(op), edges, None, None, tuple(saved))
+    look_after_indices(node)
+    return node
+
+
+def taking(op: Op, present: tuple[bool, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
+    """What takes the values to save out of (None, *operands, *options, result), for an op that saves nothing else.
+
+    `present` says which operands have an edge.
+    """
+    needed, last = _needed(op, present), len(op.arguments) + 1
+    at = [0 if i not in needed else last if kind == "out" else index + 1 for i, (kind, index) in enumerate(op.saves)]
+    if len(at) < 2 or not {save.kind for save in op.saves} <= {"static", "input", "out"}:
+        raise TypeError(f"{op.name} does not save several arrays and options, and nothing else")
+    return itemgetter(*at)
+
+
+def saved_for(op: Op, edges: tuple[Any, ...]) -> frozenset[int]:
+    """Which entries of `op.saves` are used by the gradients that go along these edges."""
+    return _needed(op, () if op.variadic else tuple([edge is not None for edge in edges]))
+
+
+@cache
+def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
+    return frozenset().union(*(at for i, at in op.uses.items() if op.variadic or present[i]))
+
+
+def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
+    """Where a saved operand, from the `first` on, is a copy in another dtype, see that a write to it is noticed."""
+    if not node.op.saved_arrays:
+        return
+    saved = node.saved and [*node.saved]
+    for i in node.op.saved_arrays:
+        kind, index = node.saves[i]
+        if kind == "input" and index >= first and saved[i] is not None and (
+                arrays[index] is not operands[index]._array):
+            saved[i] = Converted(saved[i], operands[index]._array, maker(node.edges[index]))
+            node.saved, node.plan = Packed(saved), None
