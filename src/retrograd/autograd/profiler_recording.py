@@ -28,7 +28,7 @@ _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
 # Operators whose name in PyTorch's profiler differs from their own.
 _SHOWN = {"to": "_to_copy"}
-# What no op of PyTorch's stands for, or the functions that make constants show themselves.
+# Ops that PyTorch's profiler does not show, or whose functions appear in the profile themselves.
 _UNSHOWN = {blend, call, look, new_full, random_like}
 
 
