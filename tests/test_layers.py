@@ -59,7 +59,7 @@ UNKNOWN = {
     "kernels.native": ("kernels.elementwise", "kernels.images", "kernels.indexing", "kernels.linalg",
                        "kernels.networks", "kernels.random", "kernels.special"),
     "kernels.random.twister": ("kernels",),
-    "serialization": ("nn.module", "nn.modules", "optim"),
+    "serialization": ("nn.modules", "optim"),
     "serialization.saving": ("serialization.loading", "serialization.pytorch"),
 }
 
