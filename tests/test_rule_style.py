@@ -1,21 +1,32 @@
-"""Rules run on raw arrays, on tensors and on whatever else stands behind an array: hold them to what all of these know.
+"""Rules and composed functions keep to what every array knows: its shape and dtype, and what ops make of it.
 
-A rule uses operators, `np.*` functions, our ops and the attributes `.shape .dtype .ndim`; it selects with `choose` or
-`np.where`, never by multiplying with a mask; its constants come from `math`, since a NumPy scalar would widen float32.
+Rules run on arrays, on tensors and on whatever else stands behind an array. A rule uses operators, `np.*` functions,
+our ops and the attributes `.shape .dtype .ndim`; it selects with `choose` or `np.where`, never by multiplying with a
+mask, and never branches on numbers; its constants come from `math`, since a NumPy scalar would widen float32.
+
+Composed functions, those of nn.functional and tensors.functions, hand arrays to ops and ask for shapes and dtypes. A
+few need the numbers by their nature: they are in `DATA_DEPENDENT`.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 import pytest
 
-OPS = Path(__file__).parent.parent / "src" / "retrograd" / "ops"
-FACTORIES = {"elementwise", "linear", "operator"}
+from reading.arrays import ARRAY, Fault, Reader, modules_below
+from retrograd.ops.framework import Op, parameters
+
+SOURCE = Path(__file__).parent.parent / "src" / "retrograd"
+OPS = SOURCE / "ops"
+FACTORIES = {"elementwise", "linear", "operator", "_product", "composed", "either"}
 OPTIONS = {"arguments", "domain", "node", "complex", "tensors", "view", "outputs", "variadic", "differentiable",
-           "unfilled", "layout", "written"}
+           "unfilled", "layout"}
 ATTRIBUTES = {"shape", "dtype", "ndim", "kind"}
 NUMPY_CONSTANTS = {"pi", "e", "inf", "nan", "euler_gamma", "float16", "float32", "float64", "complex64", "complex128"}
 MODULES = sorted(path for path in OPS.rglob("*.py") if path.name not in ("__init__.py", "framework.py"))
@@ -28,7 +39,13 @@ def rules_of(tree: ast.Module) -> Iterator[ast.Lambda | ast.FunctionDef]:
     waiting: list[ast.expr | ast.FunctionDef] = []
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in FACTORIES:
-            waiting += [k.value for k in call.keywords if k.arg is not None and k.arg not in OPTIONS]
+            if call.func.id in ("composed", "either"):       # a kernel or a name, and then what rules are made of
+                waiting += call.args[2:]
+            for keyword in call.keywords:
+                if isinstance(keyword.value, ast.Dict):
+                    waiting += keyword.value.values
+                elif keyword.arg is not None and keyword.arg not in OPTIONS:
+                    waiting.append(keyword.value)
     seen: set[str] = set()
     while waiting:
         rule = waiting.pop()
@@ -63,6 +80,8 @@ def faults(source: str) -> list[str]:
                 owner = node.value.id if isinstance(node.value, ast.Name) else None
                 if owner == "np" and node.attr in NUMPY_CONSTANTS:
                     found.append(f"{where}: np.{node.attr} is a NumPy constant; take it from math")
+                elif owner == "np" and node.attr == "ndarray":
+                    found.append(f"{where}: a rule must not ask what stands behind an array")
                 elif owner != "np" and owner not in modules and node.attr not in ATTRIBUTES:
                     found.append(f"{where}: .{node.attr} is not known to every array")
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and (
@@ -80,6 +99,7 @@ def test_rules_keep_to_what_every_array_knows(path: Path) -> None:
     ("lambda g, x: g * (x > 0)", "np.where"),
     ("lambda g, x: g.sum()", ".sum"),
     ("lambda g, x: g * np.pi", "np.pi"),
+    ("lambda g, x: g if type(x) is np.ndarray else x", "stands behind"),
     ("helper", ".std"),
 ])
 def test_the_test_sees_what_it_forbids(rule: str, complaint: str) -> None:
@@ -91,3 +111,48 @@ def test_every_module_states_rules() -> None:
     """The search above finds rules at all, in the modules where they are known to stand."""
     arithmetic = ast.parse((OPS / "elementwise" / "arithmetic.py").read_text())
     assert len([*rules_of(arithmetic)]) > 10
+
+
+# No rule looks at numbers
+
+
+def stated_ops() -> set[Op]:
+    """Every operator of the package, also those in tables, and their in-place forms."""
+    values: list[Any] = []
+    for name in modules_below(OPS, "retrograd.ops"):
+        for value in vars(importlib.import_module(name)).values():
+            values += value.values() if isinstance(value, dict) else [value]
+    found = {value for value in values if isinstance(value, Op)}
+    return found | {op.written for op in found}
+
+
+def kinds(op: Op, rule: Any) -> dict[str, Any]:
+    """Which of the arguments of a rule are arrays, and which are lists of them."""
+    cotangent, *needs = parameters(rule)
+    found: dict[str, Any] = {cotangent: [ARRAY] if op.several else ARRAY}
+    for need in needs:
+        if need in op.outputs:
+            found[need] = ARRAY
+        elif need in op.arguments[: op.arity]:
+            found[need] = [ARRAY] if op.variadic else ARRAY
+    return found
+
+
+def ways(op: Op) -> list[FunctionType]:
+    """What an op of `composed` is recorded as: its composition, or, of `either`, the two ways and the condition."""
+    composition = op.composition
+    if not isinstance(composition, FunctionType):
+        return []
+    inner = [cell.cell_contents for cell in composition.__closure__ or ()]
+    return [function for function in inner if isinstance(function, FunctionType)] or [composition]
+
+
+def test_no_rule_looks_at_numbers() -> None:
+    reader = Reader(strict=False, follows=lambda f: f.__module__.startswith("retrograd.ops"))
+    found: set[Fault] = set()
+    for op in stated_ops():
+        for rule in op.rules.values():
+            found |= reader.read(rule, kinds(op, rule))[1]
+        for way in ways(op):
+            found |= reader.read(way, dict.fromkeys(op.arguments[: op.arity], ARRAY))[1]
+    assert sorted(map(str, found)) == []
