@@ -13,7 +13,7 @@ import ast
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -78,26 +78,31 @@ def holds_arrays(kind: Any) -> bool:
 
 
 @cache
-def definitions(module: str) -> dict[tuple[str, int], list[Function]]:
-    """The functions of a module by name and line; those without a name are called <lambda>, as Python does."""
-    source = inspect.getsource(importlib.import_module(module))
-    found: dict[tuple[str, int], list[Function]] = {}
-    for node in ast.walk(ast.parse(source)):
+def definitions(module: str) -> dict[str | tuple[str, int], list[Function]]:
+    """The functions of a module: those of the module itself by name, others by name and line."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    found: dict[str | tuple[str, int], list[Function]] = {}
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            line = min([node.lineno, *[d.lineno for d in node.decorator_list]])
-            found.setdefault((node.name, line), []).append(node)
+            key = node.name if node in tree.body else (node.name, node.lineno)
+            found.setdefault(key, []).append(node)
         elif isinstance(node, ast.Lambda):
             found.setdefault(("<lambda>", node.lineno), []).append(node)
     return found
 
 
-def sources(function: FunctionType) -> Iterator[Function]:
+def sources(function: FunctionType) -> list[Function]:
     """The syntax trees of a function; of lambdas on one line all that take the same arguments."""
-    code = function.__code__
-    for node in definitions(function.__module__).get((code.co_name, code.co_firstlineno), []):
-        arguments = [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
-        if arguments == [*code.co_varnames[: code.co_argcount]]:
-            yield node
+    code, known = function.__code__, definitions(function.__module__)
+    if "<" not in function.__qualname__:
+        return known.get(function.__name__, [])
+    own = [*code.co_varnames[: code.co_argcount]]
+    return [node for node in known.get((code.co_name, code.co_firstlineno), []) if positional(node) == own]
+
+
+def positional(node: Function) -> list[str]:
+    """The names of the arguments that may be given by position."""
+    return [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
 
 
 class Reader:
@@ -412,14 +417,15 @@ class Reading:
         return PLAIN
 
     def followed(self, callee: FunctionType, kinds: list[Any], named: dict[Any, Any], spread: bool) -> Any:
-        code = callee.__code__
-        names = code.co_varnames[: code.co_argcount]
+        found = sources(callee)
+        if not found:
+            return PLAIN
+        names, rest = positional(found[0]), found[0].args.vararg
         if spread:                                           # which argument is which is not known
             kinds = [joined(kinds)] * len(names)
         given = dict(zip(names, kinds)) | {n: k for n, k in named.items() if n is not None}
-        if code.co_flags & inspect.CO_VARARGS:
-            rest = kinds[len(names):]
-            given[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] = [joined(rest)] if rest else PLAIN
+        if rest is not None and kinds[len(names):]:
+            given[rest.arg] = [joined(kinds[len(names):])]
         returned, faults = self.reader.read(callee, {n: k for n, k in given.items() if k != PLAIN})
         self.faults |= faults
         return returned
