@@ -19,9 +19,9 @@ from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments.dims import array_of, axes_of, axis_of
 from ...arguments.options import element_type, made
-from ...recording.calls import Chain, new_node, recorded, taken_again
+from ...recording.calls import new_node, recorded, taken_again
 from ...recording.inplace import check_writable, written
-from ...state.base import TensorBase, edge_of, meta_of, requires, set_edge
+from ...state.base import Chain, TensorBase, edge_of, meta_of, requires, set_edge
 from .shape import sizes_of
 
 _as_strided = recorded(ops.as_strided)
