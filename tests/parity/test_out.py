@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from comparing.out_cases import CASES, operands
 
 import retrograd
+from comparing.out_cases import CASES, operands
 from comparing.same_expression import first_sentence
 
 DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8", "float16")

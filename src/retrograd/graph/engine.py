@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,25 +24,10 @@ from .hooks import Users
 from .node import RELEASED, AccumulateGrad, Output
 from .ownership import held_alone
 from .packed import Packed
+from .recorder import Recorder
 from .versions import written_since
 
 _by_number = attrgetter("number")
-
-
-class Recorder(Protocol):
-    """What the engine asks of a tensor layer in a pass that is itself recorded."""
-
-    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The saved values of a node, as what the rules are to compute with."""
-
-    def dtype(self, value: Any) -> np.dtype[Any]:
-        """The NumPy dtype of a value."""
-
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
-        """The numbers of a value."""
-
-    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A gradient of zeros, of the sort of another value of the pass."""
 
 
 class Pass:

@@ -155,7 +155,7 @@ class Op:
     def compute(self, *args: Any) -> Any:
         """The results for NumPy arrays: what the kernel returns, as arrays (no NumPy scalars) in the op's layout."""
         results = local.thread.run(self.kernel, *args)
-        order = "C" if self.layout == "rows" else None
+        order: Literal["C"] | None = "C" if self.layout == "rows" else None
         if self.outputs == ("out",):
             return np.asarray(results, order=order)
         return tuple([np.asarray(result, order=order) for result in results])

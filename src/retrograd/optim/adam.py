@@ -112,7 +112,8 @@ _adam = operator("_fused_adam_", _update, tensors=6)
 class _Scale:
     """The numbers of one step, as arrays of the parameter's dtype."""
 
-    __slots__ = ("decay", "decays", "eps", "new_first", "new_second", "old_first", "old_second", "rate", "shrink", "slow")
+    __slots__ = ("decay", "decays", "eps", "new_first", "new_second", "old_first", "old_second", "rate", "shrink",
+                 "slow")
 
     def __init__(self, dtype: np.dtype[Any], step: float, lr: float, betas: list[float], eps: float,
                  decay: float) -> None:

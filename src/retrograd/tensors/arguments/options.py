@@ -28,6 +28,7 @@ from ...dtypes import (
 )
 from ...kernels.layout import row_by_row, steps
 from ...modes import local
+from ...ops.creation import fresh
 from ..state.base import TensorBase, meta_of, plain, requires
 from .dims import not_a_tensor
 
@@ -161,7 +162,7 @@ def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tenso
     """The new tensor over `array`, once `device` is found to be the CPU."""
     if device is not None:
         checked(device)
-    tensor: TensorBase = plain(array)
+    tensor: TensorBase = plain(array if local.thread.transform is None else fresh.run(array))
     if requires_grad:
         require_grad(tensor)
     return tensor

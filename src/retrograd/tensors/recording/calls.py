@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Results, edge_of, meta_of, plain
+from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Chain, Results, edge_of, meta_of, plain
 from ..state.refusals import INFERENCE
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar
@@ -244,7 +244,7 @@ def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
-    order = "C" if op.layout == "rows" else None
+    order: Literal["C"] | None = "C" if op.layout == "rows" else None
     promote, recordable = op.domain != "as given", bool(op.steps)
 
     def call(*args: Any) -> Any:
@@ -338,15 +338,3 @@ def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) 
         creation, meta.inference = max(creation, origin.creation), origin.inference
     if creation != ORDINARY:                                 # which is what stands on the class
         meta.creation = creation
-
-
-class Chain:
-    """A view of a view, as one function of the base."""
-
-    __slots__ = ("first", "then")
-
-    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
-        self.first, self.then = first, then
-
-    def __call__(self, base: Any) -> Any:
-        return self.then(self.first(base))

@@ -180,6 +180,18 @@ def set_edge(tensor: Any, edge: Any) -> None:
     tensor._edge = edge
 
 
+class Chain:
+    """A view of a view, as one function of the base."""
+
+    __slots__ = ("first", "then")
+
+    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
+        self.first, self.then = first, then
+
+    def __call__(self, base: Any) -> Any:
+        return self.then(self.first(base))
+
+
 class ByStrides:
     """How a view is taken again of a base that has been given another geometry since: by where it lies."""
 

@@ -7,6 +7,7 @@ RuntimeError for an index that is outside, TypeError for what is no tensor.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,10 +190,15 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
     if numbers.size and not array.size:
         raise IndexError("take(): tried to take from an empty tensor")
-    wrong = kernels.outside(numbers, array.size)
-    if wrong is not None:
-        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
+    check_values(numbers, partial(check_elements_exist, array.size))
     return _take(input, index) if out is None else into(out, _take, input, index)
+
+
+def check_elements_exist(size: int, numbers: Any) -> None:
+    """Refuse the number of an element that is not there."""
+    wrong = kernels.outside(numbers, size)
+    if wrong is not None:
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
@@ -341,8 +347,12 @@ def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any
     if index._array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1
-    if kernels.outside(index._array, size) is not None:
-        raise IndexError(kernels.out_of_bounds(index._array, size, axis))
+
+    def test(numbers: Any) -> None:
+        if kernels.outside(numbers, size) is not None:
+            raise IndexError(kernels.out_of_bounds(numbers, size, axis))
+
+    check_values(index._array, test)
     if isinstance(value, TensorBase):
         if value._array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "

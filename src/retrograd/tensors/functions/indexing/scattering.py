@@ -25,7 +25,7 @@ from ...recording.calls import recorded
 from ...recording.out import into
 from ...state.base import plain
 from ..shapes.joining import unbind
-from .gathering import check_elements, check_types, int_index, writer
+from .gathering import check_elements, check_elements_exist, check_types, int_index, writer
 
 # As in `gathering`: (the call that makes a new tensor, the call that writes in place).
 _SCATTER = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
@@ -200,9 +200,7 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
                          f"source.numel() = {values.size}, index.numel() = {numbers.size}")
     if numbers.size and not array.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    wrong = places.outside(numbers, array.size)
-    if wrong is not None:
-        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
+    check_values(numbers, partial(check_elements_exist, array.size))
     return _PUT[place](input, source, index, bool(accumulate))
 
 

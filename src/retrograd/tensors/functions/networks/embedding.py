@@ -10,7 +10,7 @@ import numpy as np
 from ....dtypes import I64, dtype as torch_dtype
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
-from ....ops.basic import cast, check_values, clone
+from ....ops.basic import beyond, cast, check_values, clone
 from ....ops.networks import embedding as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import check_flag, refuse_complex_gradient
@@ -85,7 +85,9 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
 
 # Bags
 
-def _check_offsets(starts: Any, count: int, index: Any, rows: int) -> None:
+def _check_offsets(rows: int, starts: Any, index: Any) -> Any:
+    """The offsets, once they and the numbers of rows are found to be right."""
+    count = index.size
     if starts.size and starts[0]:
         raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
                            f"position 0. However, got {starts[0]}")
@@ -98,6 +100,7 @@ def _check_offsets(starts: Any, count: int, index: Any, rows: int) -> None:
         place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
         raise RuntimeError(f"Index {place} of input takes value {index[place]} which is not in the valid range "
                            f"[0, {rows})")
+    return starts
 
 
 def _check_table(array: Any, scales: Any) -> None:
@@ -126,14 +129,14 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
     if padding_idx is not None and not -rows <= padding < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
                            f"{padding}")
-    _check_offsets(starts._array, index.size, index, rows)
+    beyond(partial(_check_offsets, rows), starts._array, index)
     if include_last_offset and starts._array.size:
         used = int(starts._array[-1])
         starts = plain(starts._array[:-1])
         if used < index.size:
-            numbers, scales = plain(index[:used]), None if scales is None else scales[:used]
+            numbers, scales = numbers[:used], None if scales is None else scales[:used]
     if not starts._array.size:
-        numbers = plain(index[:0])
+        numbers = numbers[:0]
     padding = padding + rows if padding_idx is not None and padding < 0 else padding
     found: tuple[Any, ...] = _embedding_bag(weight, scales, numbers, starts, mode, padding, bool(scale_grad_by_freq))
     return found

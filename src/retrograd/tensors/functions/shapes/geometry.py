@@ -19,10 +19,10 @@ from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments.dims import array_of, axes_of, axis_of
 from ...arguments.options import element_type, made
-from ...recording.calls import Chain, recorded, taken_again
+from ...recording.calls import recorded, taken_again
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
-from ...state.base import TensorBase, edge_of, meta_of, requires, set_edge
+from ...state.base import Chain, TensorBase, edge_of, meta_of, requires, set_edge
 from .shape import sizes_of
 
 _as_strided = recorded(ops.as_strided)
