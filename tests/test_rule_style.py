@@ -17,10 +17,17 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 import pytest
 
-from reading.arrays import ARRAY, Fault, Reader, modules_below
+import retrograd as torch
+from reading.arrays import ARRAY, PLAIN, Fault, Reader, modules_below
+from retrograd.kernels.indexing.indexing import by_mask
+from retrograd.ops.basic import beyond, check_values
 from retrograd.ops.framework import Op, parameters
+from retrograd.tensors.arguments.dims import array_of
+from retrograd.tensors.functions.data_dependent import DATA_DEPENDENT
+from retrograd.tensors.state.base import numbers_in, plain
 
 SOURCE = Path(__file__).parent.parent / "src" / "retrograd"
 OPS = SOURCE / "ops"
@@ -156,3 +163,107 @@ def test_no_rule_looks_at_numbers() -> None:
         for way in ways(op):
             found |= reader.read(way, dict.fromkeys(op.arguments[: op.arity], ARRAY))[1]
     assert sorted(map(str, found)) == []
+
+
+# No composed function does
+
+COMPOSED = ("retrograd.tensors.functions", "retrograd.nn.functional")
+# Where arrays may be handed to: what makes tensors of them, and what asks for nothing but how they lie or their dtype.
+GIVEN_ARRAYS = ("retrograd.tensors.recording", "retrograd.tensors.state", "retrograd.kernels.layout",
+                "retrograd.dtypes", "retrograd.errors")
+
+
+def handed_on(callee: Any) -> Any:
+    """The kind of what a function makes of arrays that may be handed to it; None of any other."""
+    if callee in (beyond, array_of):
+        return ARRAY
+    module = getattr(callee, "__module__", None) or ""
+    known = callee in (check_values, plain, numbers_in, by_mask) or getattr(callee, "__name__", "") in DATA_DEPENDENT
+    return PLAIN if known or module.startswith(GIVEN_ARRAYS) else None
+
+
+def public_functions() -> Iterator[FunctionType]:
+    """The composed functions that a program can name."""
+    spaces = (torch, torch.Tensor, torch.nn.functional, torch.linalg, torch.special)
+    for path, package in ((SOURCE / "tensors" / "functions", COMPOSED[0]), (SOURCE / "nn" / "functional", COMPOSED[1])):
+        for module in modules_below(path, package):
+            for name, value in vars(importlib.import_module(module)).items():
+                if isinstance(value, FunctionType) and value.__module__ == module and (
+                        any(hasattr(space, name) for space in spaces)):
+                    yield value
+
+
+def test_no_composed_function_looks_at_numbers() -> None:
+    reader = Reader(strict=True, follows=lambda f: f.__module__.startswith((*COMPOSED, "retrograd.tensors.arguments")),
+                    passes=handed_on)
+    found: set[Fault] = set()
+    read = 0
+    for function in public_functions():
+        if function.__name__ not in DATA_DEPENDENT:
+            found |= reader.read(function, {})[1]
+            read += 1
+    assert sorted(map(str, found)) == []
+    assert read > 400
+
+
+def test_what_depends_on_numbers_is_there() -> None:
+    for name in DATA_DEPENDENT:
+        assert hasattr(torch.Tensor, name) or hasattr(torch, name) or hasattr(torch.nn.functional, name), name
+
+
+# The reader sees what it is to see
+
+
+def branches(g: Any, x: Any) -> Any:
+    return g if (x > 0).all() else x
+
+
+def branches_through_a_helper(g: Any, x: Any) -> Any:
+    shape = x.shape
+    return helped(g, shape[0], x)
+
+
+def helped(g: Any, size: Any, x: Any) -> Any:
+    return g if size > 1 and x else x
+
+
+def loops(g: Any, x: Any) -> Any:
+    while x > 0:
+        g, x = g * 2, x - 1
+    return g
+
+
+def goes_through(g: Any, x: Any) -> Any:
+    return [row * 2 for row in x]
+
+
+def fits(g: Any, x: Any) -> Any:
+    return g * 2 if x is None or x.shape[0] > 1 else [part for part in (g, x)]
+
+
+@pytest.mark.parametrize(("function", "seen"), [
+    (branches, ".all is not known"), (branches_through_a_helper, "tests the numbers"), (loops, "tests the numbers"),
+    (goes_through, "goes through the elements"), (fits, ""),
+    (lambda g, x: float(x) * g, "float() looks"), (lambda g, x: np.unique(x), "its shape depends"),
+    (lambda g, x: by_mask(x), "not by way of an op"),
+])
+def test_the_reader_sees_what_is_forbidden(function: Any, seen: str) -> None:
+    reader = Reader(strict=False, follows=lambda f: f.__module__ == __name__)
+    faults_seen = [*map(str, reader.read(function, {"g": ARRAY, "x": ARRAY})[1])]
+    assert any(seen in fault for fault in faults_seen) if seen else not faults_seen
+
+
+def test_while_no_transform_is_on_arrays_may_be_used() -> None:
+    reader = Reader(strict=True, follows=lambda f: True)
+    assert not reader.read(as_it_is, {"x": ARRAY})[1]
+    assert reader.read(the_other_way, {"x": ARRAY})[1]
+
+
+def as_it_is(x: Any, thread: Any) -> Any:
+    if thread.transform is not None or x.ndim:
+        return None
+    return x.copy() if thread.transform is None else x
+
+
+def the_other_way(x: Any, thread: Any) -> Any:
+    return x if thread.transform is None else x.copy()

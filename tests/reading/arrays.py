@@ -105,6 +105,14 @@ def positional(node: Function) -> list[str]:
     return [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
 
 
+def says(test: ast.expr, word: type[ast.cmpop]) -> bool:
+    """Whether a test is, or is false unless, `….transform is None`, or `is not` where that is the word."""
+    if isinstance(test, ast.BoolOp):
+        return isinstance(test.op, ast.And if word is ast.Is else ast.Or) and any(says(v, word) for v in test.values)
+    return (isinstance(test, ast.Compare) and isinstance(test.left, ast.Attribute) and test.left.attr == "transform"
+            and isinstance(test.ops[0], word))
+
+
 class Reader:
     """Reads functions. `strict` allows an array to be handed on only: to ops, and to what `passes` says."""
 
@@ -137,6 +145,7 @@ class Reading:
         names = function.__code__.co_freevars
         self.scope = {**function.__globals__, **{n: c.cell_contents for n, c in zip(names, cells) if _filled(c)}}
         self.nested: dict[str, ast.FunctionDef] = {}
+        self.plainly = False                                 # while no transform is on, arrays are NumPy's
 
     def whole(self, node: Function) -> Any:
         if isinstance(node, ast.Lambda):
@@ -145,7 +154,8 @@ class Reading:
         return joined(self.returned)
 
     def fault(self, node: ast.AST, text: str) -> None:
-        self.faults.add(Fault(self.function, node, text))
+        if not self.plainly:
+            self.faults.add(Fault(self.function, node, text))
 
     # Statements
 
@@ -178,10 +188,14 @@ class Reading:
 
     def _If(self, node: ast.If) -> None:
         self.test(node.test)
-        before = dict(self.kinds)
+        before, plainly = dict(self.kinds), self.plainly
+        self.plainly = plainly or says(node.test, ast.Is)
         self.run(node.body)
         after, self.kinds = self.kinds, before
+        self.plainly = plainly or says(node.test, ast.IsNot)
         self.run(node.orelse)
+        returns = isinstance(node.body[-1], ast.Return)      # what follows is then the other branch
+        self.plainly = plainly or (returns and says(node.test, ast.IsNot))
         self.kinds = {n: joined((after.get(n, PLAIN), self.kinds.get(n, PLAIN))) for n in {*after, *self.kinds}}
 
     def _While(self, node: ast.While) -> None:
@@ -312,7 +326,12 @@ class Reading:
 
     def _IfExp(self, node: ast.IfExp) -> Any:
         self.test(node.test)
-        return joined((self.kind(node.body), self.kind(node.orelse)))
+        plainly, kinds = self.plainly, []
+        for part, word in ((node.body, ast.Is), (node.orelse, ast.IsNot)):
+            self.plainly = plainly or says(node.test, word)
+            kinds.append(self.kind(part))
+        self.plainly = plainly
+        return joined(kinds)
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Any:
         kind = self.kind(node.value)
@@ -342,19 +361,22 @@ class Reading:
     def _Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id in self.nested:
             return self.within(self.nested[node.func.id], node)
-        kinds, spread = [], False
+        kinds, rest = list[Any](), None                      # those whose place is known; what all others are
         for argument in node.args:
-            spread = spread or isinstance(argument, ast.Starred)
             kind = self.kind(argument)
-            kinds.append(element(kind) if isinstance(argument, ast.Starred) else kind)
+            several = kind if isinstance(kind, tuple) else [kind]
+            if rest is not None or (isinstance(argument, ast.Starred) and not isinstance(kind, tuple)):
+                rest = joined((rest or PLAIN, element(kind)))
+            else:
+                kinds += several if isinstance(argument, ast.Starred) else [kind]
         named = {k.arg: self.kind(k.value) for k in node.keywords}
         callee = self.resolve(node.func)
         if callee is None:
             kind = self.kind(node.func.value) if isinstance(node.func, ast.Attribute) else PLAIN
             if kind == ARRAY:
                 self.kind(node.func)                         # which has the fault
-            return joined((kind, *kinds, *named.values())) if not self.reader.strict else PLAIN
-        return self.made(node, callee, kinds, named, spread)
+            return joined((kind, *kinds, rest or PLAIN, *named.values())) if not self.reader.strict else PLAIN
+        return self.made(node, callee, kinds, named, rest)
 
     def within(self, definition: ast.FunctionDef, call: ast.Call) -> Any:
         """What a function that is defined in this one returns."""
@@ -379,9 +401,9 @@ class Reading:
                 return getattr(owner, node.attr, None)
         return None
 
-    def made(self, node: ast.Call, callee: Any, kinds: list[Any], named: dict[Any, Any], spread: bool) -> Any:
+    def made(self, node: ast.Call, callee: Any, kinds: list[Any], named: dict[Any, Any], rest: Any) -> Any:
         """The kind of what a call makes."""
-        given = [*kinds, *named.values()]
+        given = [*kinds, *named.values(), PLAIN if rest is None else rest]
         arrays = any(map(holds_arrays, given))
         passed = self.reader.passes(callee)
         if passed is not None:
@@ -403,29 +425,29 @@ class Reading:
             return ARRAY
         module = getattr(callee, "__module__", None) or ""
         if isinstance(callee, FunctionType) and self.reader.follows(callee):
-            return self.followed(callee, kinds, named, spread)
+            return self.followed(callee, kinds, named, rest)
         if not arrays:
             return PLAIN
         if _of_numpy(callee) and not self.reader.strict:
             if callee in OF_ANY_SHAPE:
                 self.fault(node, "its shape depends on the numbers of an array")
             return ARRAY
-        if ARRAY in given and callee in LOOKING or module == math.__name__:
+        if (ARRAY in given and callee in LOOKING) or module == math.__name__:
             self.fault(node, f"{callee.__name__}() looks at the numbers of an array")
         elif module.startswith("retrograd.kernels") or _of_numpy(callee):
             self.fault(node, f"{module}.{callee.__name__} is called with an array, and not by way of an op")
         return PLAIN
 
-    def followed(self, callee: FunctionType, kinds: list[Any], named: dict[Any, Any], spread: bool) -> Any:
+    def followed(self, callee: FunctionType, kinds: list[Any], named: dict[Any, Any], rest: Any) -> Any:
         found = sources(callee)
         if not found:
             return PLAIN
-        names, rest = positional(found[0]), found[0].args.vararg
-        if spread:                                           # which argument is which is not known
-            kinds = [joined(kinds)] * len(names)
+        names, others = positional(found[0]), found[0].args.vararg
+        if rest is not None:                                 # which of the other arguments is which is not known
+            kinds = kinds + [rest] * (len(names) - len(kinds))
         given = dict(zip(names, kinds)) | {n: k for n, k in named.items() if n is not None}
-        if rest is not None and kinds[len(names):]:
-            given[rest.arg] = [joined(kinds[len(names):])]
+        if others is not None and (rest is not None or kinds[len(names):]):
+            given[others.arg] = [joined((rest or PLAIN, *kinds[len(names):]))]
         returned, faults = self.reader.read(callee, {n: k for n, k in given.items() if k != PLAIN})
         self.faults |= faults
         return returned

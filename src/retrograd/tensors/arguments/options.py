@@ -26,10 +26,10 @@ from ...dtypes import (
     int64,
     of_scalar,
 )
-from ...kernels.layout import row_by_row, steps
+from ...kernels.layout import in_rows, row_by_row, steps
 from ...modes import local
 from ...ops.creation import fresh
-from ..state.base import TensorBase, meta_of, plain, requires
+from ..state.base import TensorBase, meta_of, numbers_in, plain, requires
 from .dims import not_a_tensor
 
 # Types of Python's own that PyTorch takes for element types.
@@ -95,7 +95,7 @@ def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str)
 
 def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
     """Whether an array lies as a memory format wants it."""
-    if array.flags.c_contiguous and (given is None or given.name not in _CHANNELS_LAST):
+    if in_rows(array) and (given is None or given.name not in _CHANNELS_LAST):
         return True
     if given is preserve_format:
         return True
@@ -186,7 +186,7 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex)):
         return value
     if isinstance(value, TensorBase) and value._array.ndim == 0 and not requires(value):
-        return value._array.item()
+        return numbers_in(value)
     raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
 
 

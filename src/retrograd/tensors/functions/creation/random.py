@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import I64
-from ....kernels.layout import slowest_first
+from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
 from ....ops import creation as ops, sampling as sampling_ops
 from ....ops.framework import Op
@@ -219,7 +219,7 @@ def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | N
 def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:
     """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x, and
     what is `beside` it in the same shape."""
-    if x.flags.c_contiguous:
+    if in_rows(x):
         return draw(x, *beside)
     axes = slowest_first(x)
     return draw(*[array.transpose(axes) for array in (x, *beside)]).transpose(np.argsort(axes))
@@ -249,7 +249,7 @@ def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generato
 
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with normal samples."""
-    stream, contiguous = twister_of("normal_", generator), self._array.flags.c_contiguous
+    stream, contiguous = twister_of("normal_", generator), in_rows(self._array)
     return _fill(ops.normal, self, lambda m: kernels.normal(stream, m.shape, m.dtype, float(mean), float(std),
                                                            contiguous=contiguous))
 
