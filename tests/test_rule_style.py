@@ -21,7 +21,9 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from reading.arrays import ARRAY, PLAIN, Fault, Reader, modules_below
+from reading.arrays import Fault, Reader
+from reading.kinds import ARRAY, PLAIN
+from reading.source import modules_below
 from retrograd.kernels.indexing.indexing import by_mask
 from retrograd.ops.basic import beyond, check_values
 from retrograd.ops.framework import Op, parameters
@@ -238,7 +240,7 @@ def goes_through(g: Any, x: Any) -> Any:
 
 
 def fits(g: Any, x: Any) -> Any:
-    return g * 2 if x is None or x.shape[0] > 1 else [part for part in (g, x)]
+    return g * 2 if x is None or x.shape[0] > 1 else [part * 2 for part in (g, x)]
 
 
 @pytest.mark.parametrize(("function", "seen"), [

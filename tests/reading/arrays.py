@@ -3,106 +3,38 @@
 What stands behind an array may have no numbers to show: it may be a batch, or write down a program. It has a shape and
 a dtype, and ops compute with it. So a rule may not branch on an array, and a function may not compute with one itself.
 
-The kind of an expression is PLAIN, ARRAY, a tuple of kinds, or a list whose elements are all of one kind. Functions of
-the package are read with the kinds of their arguments; ops are known, and so what a call of one makes.
+Functions of the package are read with the kinds of their arguments; ops are known, and so what a call of one makes.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
 import math
-from collections.abc import Callable, Iterable
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from reading.kinds import ARRAY, PLAIN, element, holds_arrays, joined
+from reading.source import Function, positional, sources
 from retrograd.ops.framework import Op
 
-PLAIN, ARRAY = "plain", "array"
 KNOWN_TO_ALL = {"shape", "dtype", "ndim", "size", "itemsize"}
 # Python's functions that look at a number, and NumPy's whose result has a shape that numbers decide.
 LOOKING: tuple[Any, ...] = (bool, int, float, complex, str, any, all, min, max, range, len, sorted, iter, abs, round)
 OF_ANY_SHAPE = (np.nonzero, np.flatnonzero, np.unique, np.argwhere)
-Function = ast.FunctionDef | ast.Lambda
 
 
-class Fault:
-    """A place in the source and what is wrong there. Faults of one place are one."""
+class Fault(NamedTuple):
+    """A place in the source and what is wrong there."""
 
-    def __init__(self, function: FunctionType, node: ast.AST, text: str) -> None:
-        self.place = (function.__module__, getattr(node, "lineno", 0))
-        self.text = text
+    module: str
+    line: int
+    text: str
 
     def __str__(self) -> str:
-        return f"{self.place[0]}:{self.place[1]}: {self.text}"
-
-    def __eq__(self, other: object) -> bool:
-        return str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(str(self))
-
-
-def element(kind: Any) -> Any:
-    """The kind of what comes of going through something."""
-    if isinstance(kind, list):
-        return kind[0]
-    if isinstance(kind, tuple):
-        return joined(kind)
-    return kind
-
-
-def joined(kinds: Iterable[Any]) -> Any:
-    """The kind of what may be of any of these kinds."""
-    kinds = [kind for kind in kinds if kind != PLAIN]
-    if not kinds:
-        return PLAIN
-    first = kinds[0]
-    if all(kind == first for kind in kinds):
-        return first
-    if all(isinstance(kind, tuple) and len(kind) == len(first) for kind in kinds):
-        return tuple([joined(parts) for parts in zip(*kinds, strict=True)])
-    if all(isinstance(kind, list | tuple) for kind in kinds):
-        return [joined(map(element, kinds))]
-    return ARRAY
-
-
-def holds_arrays(kind: Any) -> bool:
-    """Whether there is an array in it."""
-    return kind == ARRAY or (isinstance(kind, list | tuple) and any(map(holds_arrays, kind)))
-
-
-@cache
-def definitions(module: str) -> dict[str | tuple[str, int], list[Function]]:
-    """The functions of a module: those of the module itself by name, others by name and line."""
-    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
-    found: dict[str | tuple[str, int], list[Function]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            key = node.name if node in tree.body else (node.name, node.lineno)
-            found.setdefault(key, []).append(node)
-        elif isinstance(node, ast.Lambda):
-            found.setdefault(("<lambda>", node.lineno), []).append(node)
-    return found
-
-
-def sources(function: FunctionType) -> list[Function]:
-    """The syntax trees of a function; of lambdas on one line all that take the same arguments."""
-    code, known = function.__code__, definitions(function.__module__)
-    if "<" not in function.__qualname__:
-        return known.get(function.__name__, [])
-    own = [*code.co_varnames[: code.co_argcount]]
-    return [node for node in known.get((code.co_name, code.co_firstlineno), []) if positional(node) == own]
-
-
-def positional(node: Function) -> list[str]:
-    """The names of the arguments that may be given by position."""
-    return [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
+        return f"{self.module}:{self.line}: {self.text}"
 
 
 def says(test: ast.expr, word: type[ast.cmpop]) -> bool:
@@ -155,7 +87,7 @@ class Reading:
 
     def fault(self, node: ast.AST, text: str) -> None:
         if not self.plainly:
-            self.faults.add(Fault(self.function, node, text))
+            self.faults.add(Fault(self.function.__module__, getattr(node, "lineno", 0), text))
 
     # Statements
 
@@ -462,9 +394,3 @@ def _filled(cell: Any) -> bool:
 
 def _of_numpy(callee: Any) -> bool:
     return isinstance(callee, np.ufunc) or (getattr(callee, "__module__", None) or "").startswith("numpy")
-
-
-def modules_below(folder: Path, package: str) -> list[str]:
-    """The names of the modules in a folder of a package."""
-    return sorted(".".join((package, *path.relative_to(folder).with_suffix("").parts))
-                  for path in folder.rglob("*.py") if path.name != "__init__.py")

@@ -95,8 +95,7 @@ class Op:
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
         self.layout: Layout = layout or ("rows" if kind in ("linear", "operator") and not view else "kept")
-        # What the op is recorded as; for ops of `composed`.
-        self.composition: Callable[..., Any] | None = None
+        self.composition: Callable[..., Any] | None = None     # what the op is recorded as, if it is of `composed`
         Op.by_kernel.setdefault(kernel, self)
         # The op that is recorded where the result is written over the first operand: mostly this one.
         self.written: Op = self if written is None else self._changed(written)
