@@ -1,4 +1,4 @@
-"""What stands on the seam is told of every call and write: a training step written down there is replayed bit for bit."""
+"""What stands on the seam is told of every call and write: a training step written down there is replayed exactly."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`out=`: the result of a function, written to the memory of a tensor that the caller gives.
 
 One mechanism for all functions: what each asks of `out` is declared in `out_rules`. The function computes as it does
-without `out`, everything is checked, and only then is anything written. Must not know the operators whose results it writes.
+without `out`, everything is checked, and only then is anything written. Must not know whose results it writes.
 """
 
 from __future__ import annotations
