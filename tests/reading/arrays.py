@@ -239,9 +239,12 @@ class Reading:
         return ARRAY
 
     def _BoolOp(self, node: ast.BoolOp) -> Any:
+        plainly, word = self.plainly, ast.Is if isinstance(node.op, ast.And) else ast.IsNot
         for part in node.values[:-1]:
             self.test(part)
-        return self.kind(node.values[-1])
+            self.plainly = self.plainly or says(part, word)
+        kind, self.plainly = self.kind(node.values[-1]), plainly
+        return kind
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):

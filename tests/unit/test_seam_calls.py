@@ -1,4 +1,4 @@
-"""What stands on the seam is told of every call and write: a training step written down there is replayed bit for bit."""
+"""What stands on the seam is told of every call and write: a training step written down there is replayed exactly."""
 
 from __future__ import annotations
 
@@ -160,7 +160,8 @@ def of(values: list[float]) -> Any:
     (lambda x, y: torch.exp(y, out=x), ["exp", "copy written"]),
     (lambda x, y: x.clamp_(0, 1), ["clamp written"]),
     (lambda x, y: x.unsqueeze_(0), ["unsqueeze_"]),
-    (lambda x, y: torch.nn.functional.linear(x[None], y[None], y[:1]), ["unsqueeze", "unsqueeze", "slice", "t", "addmm"]),
+    (lambda x, y: torch.nn.functional.linear(x[None], y[None], y[:1]),
+     ["unsqueeze", "unsqueeze", "slice", "t", "addmm"]),
 ])
 def test_writes_are_told_with_their_op(write: Callable[[Any, Any], Any], expected: list[str]) -> None:
     x, y = of([1.0, 2.0]), of([3.0, 4.0])

@@ -27,7 +27,8 @@ _ACCUMULATION = "torch::autograd::AccumulateGrad"
 # Where PyTorch's profiler shows an operator under another name than its own.
 _SHOWN = {"to": "_to_copy"}
 # Ops that PyTorch has no counterpart of in a profile, or whose functions show themselves.
-_UNSHOWN = frozenset(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full", "random_like", "_fused_sgd_", "_fused_adam_"])
+_UNSHOWN = frozenset(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full", "random_like",
+                      "_fused_sgd_", "_fused_adam_"])
 
 
 class Event:

@@ -74,6 +74,11 @@ def draw_for(x: Any, draw: Callable[[Any], Any]) -> Any:
     return draw(x) if local.thread.transform is None else random_like.run(x, draw)
 
 
+def draw_by(draw: Callable[..., Any], *args: Any) -> Any:
+    """What `draw(*args)` draws from a stream, beside no array."""
+    return draw(*args) if local.thread.transform is None else random_like.run(None, lambda _: draw(*args))
+
+
 uniform, normal, exponential, geometric, log_normal, cauchy = map(
     random_fill, ("uniform", "normal", "exponential", "geometric", "log_normal", "cauchy"))
 random_between, random_below, random = (random_fill("random", overload) for overload in range(3))

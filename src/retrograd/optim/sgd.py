@@ -16,6 +16,7 @@ from .stepping import (
     SteppingOptimizer,
     as_float,
     blocks,
+    changing,
     check_learning_rate,
     check_modes,
     check_number,
@@ -92,7 +93,7 @@ class SGD(SteppingOptimizer):
                 state["momentum_buffer"] = held
             buffer = held._array
         options = {name: group[name] for name in _OPTIONS}
-        self._change(_sgd, _update, p, g, buffer, options, rates, first, self._scratch)
+        changing(_sgd)(p, g, buffer, options, rates, first, self._scratch)
 
 
 _OPTIONS = ("momentum", "dampening", "weight_decay", "nesterov", "maximize")

@@ -29,7 +29,7 @@ from ...dtypes import (
 from ...kernels.layout import in_rows, row_by_row, steps
 from ...modes import local
 from ...ops.creation import fresh
-from ..state.base import TensorBase, meta_of, numbers_in, plain, requires
+from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
 from .dims import not_a_tensor
 
 # Types of Python's own that PyTorch takes for element types.
@@ -162,7 +162,10 @@ def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tenso
     """The new tensor over `array`, once `device` is found to be the CPU."""
     if device is not None:
         checked(device)
-    tensor: TensorBase = plain(array if local.thread.transform is None else fresh.run(array))
+    thread = local.thread
+    tensor: TensorBase = with_edge(array if thread.transform is None else fresh.run(array), None)
+    if thread.inference:
+        meta_of(tensor).inference = True
     if requires_grad:
         require_grad(tensor)
     return tensor

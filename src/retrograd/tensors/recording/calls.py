@@ -262,10 +262,12 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
-            if single and thread.transform is None:
+            if thread.transform is not None:
+                out = op.run(*given)
+            elif single:
                 out = np.asarray(thread.run(kernel, *given), order=order)
             else:
-                out = op.run(*given)
+                out = [np.asarray(part, order=order) for part in thread.run(kernel, *given)]
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
         if single:

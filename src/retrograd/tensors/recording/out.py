@@ -1,7 +1,7 @@
 """`out=`: the result of a function, written to the memory of a tensor that the caller gives.
 
 One mechanism for all functions: what each asks of `out` is declared in `out_rules`. The function computes as it does
-without `out`, everything is checked, and only then is anything written. Must not know the operators whose results it writes.
+without `out`, everything is checked, and only then is anything written. Must not know whose results it writes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ...graph.node import OtherNode
 from ...graph.versions import writing, written
 from ...kernels.layout import slowest_first
 from ...modes import local
+from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import copy
 from ..arguments import return_types
 from ..arguments.options import element_type
@@ -132,7 +133,7 @@ def _widened(x: Any, dtype: np.dtype[Any]) -> Any:
     """A tensor of the same kind of dtype in this one; anything else as it is."""
     if not isinstance(x, TensorBase) or dtype.kind not in "fc" or x._array.dtype.kind != dtype.kind:
         return x
-    return plain(x._array.astype(dtype))
+    return plain(cast.run(x._array, dtype))
 
 
 def _other_type(name: str, facts: Rule, given: np.dtype[Any], have: np.dtype[Any]) -> RuntimeError:

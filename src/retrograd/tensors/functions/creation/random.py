@@ -48,7 +48,7 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtyp
                     requires_grad=requires_grad)
     stream = twister_of("rand", generator)
     shape, target = shape_of("rand", sizes, size), element_type("rand", dtype)
-    return made(ops.draw_for(None, lambda _: kernels.uniform(stream, shape, target)), device, requires_grad)
+    return made(ops.draw_by(kernels.uniform, stream, shape, target), device, requires_grad)
 
 
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
@@ -60,7 +60,7 @@ def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dty
                     requires_grad=requires_grad)
     stream = twister_of("randn", generator)
     shape, target = shape_of("randn", sizes, size), element_type("randn", dtype)
-    return made(ops.draw_for(None, lambda _: kernels.normal(stream, shape, target)), device, requires_grad)
+    return made(ops.draw_by(kernels.normal, stream, shape, target), device, requires_grad)
 
 
 def randint(*args: Any, low: int | None = None, high: int | None = None, size: Any = None,
@@ -75,7 +75,7 @@ def randint(*args: Any, low: int | None = None, high: int | None = None, size: A
     target = I64 if dtype is None else element_type("randint", dtype)
     shape = shape_of("randint", (size,))
     stream = twister_of("randint", generator)
-    return made(ops.draw_for(None, lambda _: sampling.randint(stream, shape, target, *bounds)), device, requires_grad)
+    return made(ops.draw_by(sampling.randint, stream, shape, target, *bounds), device, requires_grad)
 
 
 def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> tuple[tuple[int, int], Any]:
@@ -115,7 +115,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
     stream = twister_of("randperm", generator)
-    return made(ops.draw_for(None, lambda _: sampling.randperm(stream, count, target)), device, requires_grad)
+    return made(ops.draw_by(sampling.randperm, stream, count, target), device, requires_grad)
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
@@ -132,8 +132,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     if not any(tensors) and size is not None:
         target = element_type("normal", dtype)
         shape, centre, width = shape_of("normal", (size,)), float(mean), float(std)
-        return made(ops.draw_for(None, lambda _: kernels.normal(stream, shape, target, centre, width)), device,
-                    requires_grad)
+        return made(ops.draw_by(kernels.normal, stream, shape, target, centre, width), device, requires_grad)
     if not any(tensors) or size is not None:
         kinds = ", ".join(type(x).__name__ for x in (mean, std, size) if x is not None)
         raise TypeError(f"normal() received an invalid combination of arguments - got ({kinds}), but expected one of: "

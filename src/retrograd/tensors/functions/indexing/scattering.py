@@ -127,7 +127,7 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
     numbers = index._array if index._array.dtype == I64 else cast.run(index._array, I64)
     if values.size:
         _check_kind(array, reduce, include_self)
-    check_values(numbers, partial(_check_places, array.shape[axis] if array.ndim else 1))
+    check_values(numbers, _check_places, array.shape[axis] if array.ndim else 1)
     if array.ndim:
         numbers = beyond(partial(_spread, axis, values.shape), numbers)
     if not place:
@@ -200,7 +200,7 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
                          f"source.numel() = {values.size}, index.numel() = {numbers.size}")
     if numbers.size and not array.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    check_values(numbers, partial(check_elements_exist, array.size))
+    check_values(numbers, check_elements_exist, array.size)
     return _PUT[place](input, source, index, bool(accumulate))
 
 
@@ -214,7 +214,7 @@ def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     return _put(1, input, index, source, accumulate)
 
 
-def _check_places(size: int, numbers: Any) -> None:
+def _check_places(numbers: Any, size: int) -> None:
     if not places.within(numbers, size):
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
 

@@ -47,7 +47,7 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     if array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D. It has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)
-    check_values(numbers._array, partial(_check_numbers, array.shape[0]))
+    check_values(numbers._array, _check_numbers, array.shape[0])
     if sparse:
         raise NotImplementedError("embedding(): there are no sparse gradients here. Leave sparse=True away: the "
                                   "gradient is then a dense tensor with the same numbers.")
@@ -55,13 +55,13 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     return _embedding(weight, numbers, padding, bool(scale_grad_by_freq))
 
 
-def _check_numbers(rows: int, numbers: Any) -> None:
+def _check_numbers(numbers: Any, rows: int) -> None:
     if not within(numbers.reshape(-1), rows):
         raise IndexError(f"index out of range in self: numbers are from {numbers.min()} to {numbers.max()}, and there "
                          f"are {rows} rows")
 
 
-def _check_selected(shape: tuple[int, ...], numbers: Any) -> None:
+def _check_selected(numbers: Any, shape: tuple[int, ...]) -> None:
     if not within(numbers.reshape(-1), shape[0]):
         wrong = numbers[(numbers < 0) | (numbers >= shape[0])].flat[0]
         raise IndexError(f"select(): index {wrong} out of range for tensor of size {[*shape]} at dimension 0")
@@ -75,7 +75,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
         raise RuntimeError(f"Expected 2-dimensional tensor, but got {array.ndim}-dimensional tensor for argument #1 "
                            "'self' (while checking arguments for embedding_renorm_)")
     numbers = _numbers("embedding_renorm_", indices, 2)
-    check_values(numbers._array, partial(_check_selected, array.shape))
+    check_values(numbers._array, _check_selected, array.shape)
     if array.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{torch_dtype.of[array.dtype].legacy} instead.")
