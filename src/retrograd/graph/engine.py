@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from operator import attrgetter, call
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,25 +23,10 @@ from .hooks import Users
 from .node import RELEASED, AccumulateGrad, Output
 from .ownership import LENT, SHARED, hold
 from .packed import Packed
+from .recorder import Recorder
 from .versions import written_since
 
 _by_number = attrgetter("number")
-
-
-class Recorder(Protocol):
-    """What the engine asks of the tensor layer in a pass that is itself recorded."""
-
-    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The saved values of a node, in the form in which the rules compute with them."""
-
-    def dtype(self, value: Any) -> np.dtype[Any]:
-        """The NumPy dtype of a value."""
-
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
-        """The numbers of a value."""
-
-    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A gradient of zeros, of the same kind of array as `beside`."""
 
 
 class Pass:

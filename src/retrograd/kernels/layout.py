@@ -139,6 +139,12 @@ def copied(array: Array, dtype: np.dtype[Any]) -> Array:
     return out
 
 
+def in_rows(array: Any) -> bool:
+    """Whether the elements lie row by row, without gaps."""
+    rows: bool = array.flags.c_contiguous
+    return rows
+
+
 def row_major(array: Array) -> Array:
     """A copy laid out row by row."""
     if array.size >= 4096 and array.strides[-1] == 0 and array.shape[-1] <= 16:

@@ -18,6 +18,7 @@ from .stepping import (
     SteppingOptimizer,
     as_float,
     blocks,
+    changing,
     check_learning_rate,
     check_modes,
     check_number,
@@ -59,6 +60,7 @@ class Adam(SteppingOptimizer):
             "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
 
     def _update(self, line: Any) -> None:
+        change = changing(_adam)
         for group in self.param_groups:
             lr, betas, eps = as_float(group["lr"]), [as_float(beta) for beta in group["betas"]], group["eps"]
             decay = group["weight_decay"]
@@ -70,11 +72,11 @@ class Adam(SteppingOptimizer):
                 if not state:
                     _start(state, parameter._array, group["amsgrad"])
                 largest = state["max_exp_avg_sq"]._array if group["amsgrad"] else None
-                writing(parameter._array)
-                self._change(_adam, _update, parameter._array, g, state["exp_avg"]._array, state["exp_avg_sq"]._array,
-                             largest, state["step"]._array, group["maximize"], group["decoupled_weight_decay"],
-                             (lr, betas, eps, decay), self._scratch)
-                written(parameter._array, line)
+                p, first, second = parameter._array, state["exp_avg"]._array, state["exp_avg_sq"]._array
+                writing(p)
+                change(p, g, first, second, largest, state["step"]._array, group["maximize"],
+                       group["decoupled_weight_decay"], (lr, betas, eps, decay), self._scratch)
+                written(p, line)
 
 
 class AdamW(Adam):

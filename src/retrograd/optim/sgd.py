@@ -16,6 +16,7 @@ from .stepping import (
     SteppingOptimizer,
     as_float,
     blocks,
+    changing,
     check_learning_rate,
     check_modes,
     check_number,
@@ -71,17 +72,17 @@ class SGD(SteppingOptimizer):
                     continue
                 p = parameter._array
                 writing(p)
-                rate, *others = numbers(p.real.dtype, lr, momentum, 1 - dampening, decay)
                 if simple:
+                    rate, = numbers(p.real.dtype, lr)
                     for p_block, g_block in blocks((p, g)):
                         change = scratch.like(p_block)
                         np.multiply(g_block, rate, out=change)
                         np.subtract(p_block, change, out=p_block)
                 else:
-                    self._general(parameter, p, g, group, rate, others)
+                    self._general(parameter, p, g, group, (lr, momentum, 1 - dampening, decay))
                 written(parameter._array, line)
 
-    def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rate: Any, others: list[Any]) -> None:
+    def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rates: tuple[float, ...]) -> None:
         """The step of one parameter with momentum, weight decay, or uphill; or through what stands on the seam."""
         first, buffer = False, None
         if group["momentum"]:
@@ -92,15 +93,16 @@ class SGD(SteppingOptimizer):
                 state["momentum_buffer"] = held
             buffer = held._array
         options = {name: group[name] for name in _OPTIONS}
-        self._change(_sgd, _update, p, g, buffer, options, rate, others, first, self._scratch)
+        changing(_sgd)(p, g, buffer, options, rates, first, self._scratch)
 
 
 _OPTIONS = ("momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 
-def _update(p: Any, g: Any, buffer: Any, options: dict[str, Any], rate: Any, others: list[Any], first: bool,
+def _update(p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[float, ...], first: bool,
             scratch: Scratch) -> None:
-    """Write the next values of a parameter, and of its buffer where it has one."""
+    """Write the next values of a parameter, and of its buffer if it has one."""
+    rate, *others = numbers(p.real.dtype, *rates)
     for block in blocks((p, g) if buffer is None else (p, g, buffer)):
         _step(block, options, rate, others, first, scratch)
 

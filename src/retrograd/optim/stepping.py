@@ -6,7 +6,7 @@ This module must not know any one optimiser.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,13 @@ def numbers(dtype: np.dtype[Any], *values: float) -> tuple[Any, ...]:
     return tuple([np.array(value, dtype) for value in values])
 
 
+def changing(op: Op) -> Callable[..., None]:
+    """The kernel of an op that writes the next values of a parameter, its first argument; or the write on the seam."""
+    if local.thread.transform is None:
+        return op.kernel                                 # `step` sees to it that floating point is quiet
+    return partial(op.write, op.kernel)
+
+
 def like(array: Any) -> Any:
     """Zeros like an array."""
     return np.zeros_like(array) if local.thread.transform is None else full_beside(array, array.shape, array.dtype, 0)
@@ -113,14 +120,6 @@ class SteppingOptimizer(Optimizer):
         else:
             self._update(user_site(2))
         return loss
-
-    @staticmethod
-    def _change(op: Op, update: Callable[..., None], *args: Any) -> None:
-        """Call `update(*args)`, the kernel of an op, which writes the next values of a parameter: `args[0]`."""
-        if local.thread.transform is None:
-            update(*args)                                # `step` sees to it that floating point is quiet
-        else:
-            op.write(update, *args)
 
     def _update(self, line: Any) -> None:
         """Write the next values of all parameters, and enter the writes in the books as made on `line`."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import warn
 from ...kernels.random.distributions import exponential
-from ...ops.creation import full_beside
+from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op
 from ...ops.networks import activations as ops
 from ...tensors.arguments.dims import array_of, axis_of, not_a_tensor
@@ -246,7 +246,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.", UserWarning)
     array = array_of("empty_like", logits)
-    drawn = exponential(twister_of("gumbel_softmax", None), array.shape, array.dtype)
+    stream = twister_of("gumbel_softmax", None)
+    drawn = draw_for(array, lambda x: exponential(stream, x.shape, x.dtype))
     soft = ((logits + -plain(drawn).log()) / tau).softmax(dim)
     if not hard:
         return soft

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...kernels.layout import in_rows
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
 from ...tensors.arguments.options import check_tensors
@@ -60,7 +61,7 @@ def _unusual(input: Any, weight: Any, bias: Any) -> Any:
         return product if bias is None else product + bias
     if x.ndim == 2:
         return accumulating.addmm(bias, input, _t(weight))
-    if x.ndim == 1 or (x.ndim > 2 and bias.ndim == 1 and x.flags.c_contiguous):
+    if x.ndim == 1 or (x.ndim > 2 and bias.ndim == 1 and in_rows(x)):
         flat = input.view(math.prod(x.shape[:-1]), x.shape[-1])
         return accumulating.addmm(bias, flat, _t(weight)).view(*x.shape[:-1], w.shape[0])
     return matrix.matmul(input, _t(weight)) + bias

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...dtypes import C_NAMES, float16, float32
+from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.networks import attention as ops, softmax as softmax_ops
 from ...tensors.arguments.options import check_optional, check_tensor, filling
@@ -62,7 +63,7 @@ def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> boo
         return False
     heads = q.shape[1] % k.shape[1] == 0 if gqa else q.shape[1] == k.shape[1]
     return bool(heads and k.shape[:3] == v.shape[:3] and q.shape[0] == k.shape[0]
-                and q.shape[3] == k.shape[3] == v.shape[3] and all([a.strides[3] == a.itemsize for a in (q, k, v)]))
+                and q.shape[3] == k.shape[3] == v.shape[3] and all([steps(a)[3] == 1 for a in (q, k, v)]))
 
 
 def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

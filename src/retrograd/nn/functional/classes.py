@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
 from ...tensors.arguments.dims import array_of
@@ -105,9 +106,14 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
         if weight is None:
             total = counted.sum()
         else:
-            total = plain(np.asarray(weight._array[np.where(counted._array, target._array, 0)][counted._array].sum()))
+            total = plain(beyond(_counted_weight, weight._array, counted._array, target._array))
         spread = spread.sum() / total
     return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
+
+
+def _counted_weight(weight: Any, counted: Any, target: Any) -> Any:
+    """The sum of the weights of the classes that are counted."""
+    return np.asarray(weight[np.where(counted, target, 0)][counted].sum())
 
 
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,

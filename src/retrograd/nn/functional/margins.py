@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.networks.margins import listed
 from ...kernels.shape import common_shape
+from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
 from ...ops.networks import margins as ops
 from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
@@ -212,9 +212,13 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
     y = target._array
     if y.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
-    if y.size and not (lowest <= y.min() and y.max() < classes):
-        raise RuntimeError(f"{complaint}: classes are from {lowest} to {classes - 1}, and there are ones from "
-                           f"{y.min()} to {y.max()}")
+
+    def test(y: Any) -> None:
+        if y.size and not (lowest <= y.min() and y.max() < classes):
+            raise RuntimeError(f"{complaint}: classes are from {lowest} to {classes - 1}, and there are ones from "
+                               f"{y.min()} to {y.max()}")
+
+    check_values(y, test)
 
 
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
@@ -231,7 +235,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     if y.shape != x.shape:
         raise RuntimeError(f"inconsistent target size: {list(y.shape)} for input of size: {list(x.shape)}")
     _check_classes(target, classes, "argument #2 'target' is out of range", -1)
-    return _multilabel(input, *map(plain, listed(y)), reduction)
+    return _multilabel(input, *map(plain, ops.listed.run(y)), reduction)
 
 
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.random.distributions import uniform
-from ...ops.basic import check_values
+from ...ops.basic import beyond, check_values
+from ...ops.creation import draw_for
 from ...ops.images import pooling as ops
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor
@@ -107,7 +108,8 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
     x = input._array
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
     if given is None:
-        return plain(uniform(twister_of(name, None), (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims))
+        stream = twister_of(name, None)
+        return plain(draw_for(x, lambda x: uniform(stream, (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims)))
     check_tensor(name, given, "random_samples", 4)
     samples = given._array
     if samples.dtype != x.dtype:
@@ -118,7 +120,7 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
         raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
     if samples.shape[2] != dims:
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")
-    return plain(np.ascontiguousarray(samples[:images[0]]).reshape(*x.shape[:-dims], dims))
+    return plain(beyond(lambda given: np.ascontiguousarray(given[:images[0]]).reshape(*x.shape[:-dims], dims), samples))
 
 
 def _fractional_sizes(name: str, input: Any, output_size: Any, output_ratio: Any, dims: int) -> tuple[int, ...]:

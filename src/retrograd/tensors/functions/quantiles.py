@@ -10,8 +10,8 @@ from ...dtypes import dtype as torch_dtype
 from ...ops.basic import check_values
 from ..arguments.dims import Dims, array_of, axis_of
 from ..arguments.options import element_type
-from ..recording.out import into, receive
-from ..recording.overwriting import copy_
+from ..recording.out import into
+from ..recording.overwriting import delivered
 from ..state.base import TensorBase, plain
 from .elementwise.arithmetic import div, invalid, mul, sub
 from .elementwise.blending import lerp_
@@ -57,10 +57,7 @@ def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, in
     if dim is not None:
         dim = axis_of(name, dim, array.ndim)
     result = _computed(input, q, dim, keepdim, interpolation, name == "nanquantile")
-    if out is None:
-        return result
-    receive(name, out, plain(np.asarray(result._array, order="C")))
-    return copy_(out, result)
+    return delivered(name, out, result)
 
 
 def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -265,7 +265,7 @@ def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
-    order = "C" if op.layout == "rows" else None
+    order: Literal["C"] | None = "C" if op.layout == "rows" else None
     promote, recordable, ordered = op.domain != "as given", bool(op.steps), single and op.layout == "elementwise"
 
     def call(*args: Any) -> Any:
@@ -283,10 +283,12 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
-            if single and thread.transform is None:
+            if thread.transform is not None:
+                out = op.run(*given)
+            elif single:
                 out = np.asarray(thread.run(kernel, *given), order=order)
             else:
-                out = op.run(*given)
+                out = [np.asarray(part, order=order) for part in thread.run(kernel, *given)]
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
         if ordered and thread.transform is None:

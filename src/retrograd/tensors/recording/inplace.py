@@ -150,8 +150,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
     """The usual write, of equal dtypes, that autograd need not follow. False, and nothing done, for others."""
-    thread = local.thread
-    if type(x) is not Results.tensor or thread.transform is not None:
+    if type(x) is not Results.tensor or (thread := local.thread).transform is not None:
         return False
     target, meta = x._array, x._meta
     dtype, run = target.dtype, thread.run

@@ -263,6 +263,14 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     return tensor
 
 
+def numbers_in(tensor: Any) -> Any:
+    """The numbers that a tensor holds, as Python's: one, or lists of them. So `item` and `tolist` look at them.
+
+    A function calls it for an argument that may be a tensor instead of a number, and depends on the data then.
+    """
+    return tensor._array.tolist()
+
+
 def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
     """A tensor over `array` that `edge` made; a constant where edge is None."""
     tensor = object.__new__(Results.tensor)

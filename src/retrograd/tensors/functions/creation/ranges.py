@@ -11,7 +11,7 @@ from ....errors import warn
 from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
 from ...recording.out import into
-from ...state.base import TensorBase
+from ...state.base import TensorBase, numbers_in
 
 
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
@@ -82,7 +82,7 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
             if bound._array.ndim:
                 raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
                                    f"{bound._array.ndim} dimension(s).")
-            bound = bound._array.item()
+            bound = numbers_in(bound)
         ends.append(number(name, which, position, bound))
     if isinstance(steps, float) or not hasattr(steps, "__index__"):
         raise TypeError(f"{name}() received an invalid combination of arguments - steps must be int, not "

@@ -20,14 +20,15 @@ from ...arguments.options import element_type
 from ...recording.calls import recorded
 from ...recording.inplace import write
 from ...recording.out import into
-from ...state.base import TensorBase, plain
+from ...state.base import TensorBase
 from ..reductions import flag, type_of_result
 
 _median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
 _cumsum, _cumprod = recorded(scans.cumsum), recorded(scans.cumprod)
 _logcumsumexp = recorded(scans.logcumsumexp)
-_nonzero, _bincount, _stable_sort = recorded(ops.nonzero), recorded(ops.bincount), recorded(ops.stable_sort)
+_nonzero, _nonzero_columns = recorded(ops.nonzero), recorded(ops.nonzero_columns)
+_bincount, _stable_sort = recorded(ops.bincount), recorded(ops.stable_sort)
 
 
 def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bool) -> Callable[..., Any]:
@@ -249,11 +250,7 @@ def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     if out is not None:
         return into(out, nonzero, input, as_tuple=as_tuple)
     array_of("nonzero", input)
-    found = _nonzero(input)
-    if not as_tuple:
-        return found
-    rows = found._array if input._array.ndim else np.zeros((len(found._array), 1), np.int64)
-    return tuple([plain(np.ascontiguousarray(column)) for column in rows.T])
+    return _nonzero_columns(input) if as_tuple else _nonzero(input)
 
 
 def argwhere(input: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from ....dtypes import C_NAMES, dtype as torch_dtype
 from ....graph.versions import new_lineage
 from ....modes import local
-from ....ops import view_copies as ops
+from ....ops import basic, view_copies as ops
 from ....ops.indexing.indexing import slice_
 from ....ops.shape import alias
 from ...arguments.dims import array_of, as_int, axis_of
@@ -72,7 +72,7 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
             return shown
         taken = (shown[0] if type(shown) is tuple else shown)._meta
         if taken is None:                               # the same bytes as another type, without a derivative
-            return plain(shown._array.copy())
+            return plain(basic.clone.run(shown._array, "C"))
         op, given, _ = taken.replay.args
         if name in _REAL and _is_complex(shown) and local.thread.grad and requires(input):
             raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype. "
