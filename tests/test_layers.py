@@ -34,8 +34,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "linalg", "fft", "special"),
-    ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides",
-     "command.imports"),
+    ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "_utils",
+     "overrides", "command.imports"),
     ("",),
     ("command", "__main__"),
 )

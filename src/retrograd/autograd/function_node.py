@@ -19,7 +19,8 @@ from ..kernels.shape import clash
 from ..modes import local
 from ..ops.creation import full_beside
 from ..tensors.recording.gradients import as_tensor
-from ..tensors.recording.saving import Hooked, SavedTensor
+from ..tensors.recording.saved_values import SavedTensor, saved_tensor
+from ..tensors.recording.saving import Hooked
 from ..tensors.state.base import TensorBase, edge_of, plain, requires, with_edge
 
 _new = object.__new__
@@ -137,7 +138,7 @@ class FunctionNode(Node):
         """The saved tensors, to register hooks on them."""
         if self.saved is RELEASED:
             raise faults.second_pass(self)
-        return tuple([SavedTensor(self, i) for i in range(len(self.saved))]) if isinstance(self.saved, tuple) else ()
+        return tuple([saved_tensor(self, i) for i in range(len(self.saved))]) if isinstance(self.saved, tuple) else ()
 
     def whence(self, value: Any) -> tuple[Any, Any, int | None]:
         """The array of a saved tensor, and its edge if it is an input, or its number if it is an output."""

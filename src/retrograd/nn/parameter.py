@@ -10,7 +10,7 @@ from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensors.face import printing
 from ..tensors.recording.overriding import disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, note_layout, plain
+from ..tensors.state.base import TensorBase, meta_of, note_layout, plain
 from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "clear_grad"]
@@ -26,6 +26,8 @@ def _over(cls: type[Any], data: Any) -> Any:
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
     note_layout(leaf)
+    if data._meta is not None and data._meta.inference:
+        meta_of(leaf).inference = True
     return leaf
 
 

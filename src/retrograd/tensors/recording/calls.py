@@ -21,19 +21,7 @@ from ...graph.versions import next_number
 from ...kernels.layout import in_common_order
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import (
-    MULTI_OUTPUT,
-    NO_GRAD,
-    ORDINARY,
-    AutogradMeta,
-    Chain,
-    Results,
-    edge_of,
-    meta_of,
-    note_layout,
-    plain,
-)
-from ..state.refusals import INFERENCE
+from ..state.base import MULTI_OUTPUT, ORDINARY, Results, edge_of, make_view, meta_of, note_layout, plain
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar
 from .out import into
@@ -345,23 +333,3 @@ def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -
     """Take a view again, of an array or (recorded) of a tensor."""
     view = op(base, *options)
     return view if part is None else view[part]
-
-
-def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
-    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
-    result._meta = meta = AutogradMeta()
-    meta.seen = next_number()
-    origin = x._meta
-    if origin is None or origin.base is None:
-        meta.base, meta.replay = x, replay
-    else:
-        meta.base, meta.replay = origin.base, Chain(origin.replay, replay)
-    thread = local.thread
-    if not thread.grad:
-        creation = INFERENCE if thread.inference else NO_GRAD
-    if origin is not None:
-        creation, meta.inference = max(creation, origin.creation), origin.inference
-    if creation != ORDINARY:                                 # which is what stands on the class
-        meta.creation = creation
-
-
