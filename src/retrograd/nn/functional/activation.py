@@ -33,7 +33,7 @@ __all__ = [
     "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]
 
-# The constants with which activations keep their mean and variance from layer to layer (Klambauer and others, 2017).
+# With these constants mean and variance stay the same from layer to layer (Klambauer and others, 2017).
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
@@ -100,7 +100,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """
     min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
-        raise ValueError(f"min_val cannot be greater than max_val: they are {min_val} and {max_val}")
+        raise ValueError(f"min_val cannot be greater than max_val: min_val is {min_val} and max_val is {max_val}")
     if min_val < 0 and isinstance(input, TensorBase) and input._array.dtype.kind == "u":
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)

@@ -57,7 +57,7 @@ def _unusual(input: Any, weight: Any, bias: Any) -> Any:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D")
     if bias is None or w.ndim != 2:
         if x.ndim > 1 and w.ndim == 2 and x.shape[-1] != w.shape[1]:
-            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # which says what does not fit
+            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # its error names the sizes
         product = matrix.matmul(input, _t(weight))
         return product if bias is None else product + bias
     if x.ndim == 2:

@@ -47,7 +47,7 @@ def _refuse_ints(query: Any, mask: Any) -> None:
     if dtype.kind not in "biu":
         return
     if mask is not None and str(mask.dtype) == "torch.bool" and dtype.kind != "b":
-        filling(-math.inf, dtype)                          # which no int can be
+        filling(-math.inf, dtype)                          # it raises: no int is -inf
     if query.dim() > 2:
         raise RuntimeError(f"expected scalar type Float but found {query.dtype.legacy}")
     raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {C_NAMES[dtype.name]}")
@@ -106,8 +106,8 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     arrays = [x._array for x in (query, key, value)]
     if enable_gqa and min(x.ndim for x in arrays) >= 3 and any(arrays[0].shape[-3] % max(x.shape[-3], 1)
                                                               for x in arrays[1:]):
-        raise RuntimeError("Number of heads in key and value must divide the number of heads in query: they have "
-                           f"{', '.join(str(x.shape[-3]) for x in arrays)}")
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in query: query, key and "
+                           f"value have {', '.join(str(x.shape[-3]) for x in arrays)}")
     one_op = _is_one_op(arrays, attn_mask, dropout_p, enable_gqa)
     _refuse_ints(query, attn_mask)
     if one_op and arrays[0].dtype.kind == "f":

@@ -214,19 +214,19 @@ def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int,
     """The number of classes, and the sizes of the choices. Raises RuntimeError if shapes do not fit."""
     given, shape = tuple(input.shape), tuple(linear_weight.shape)
     if len(given) not in (1, 2):
-        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}. Its shape is {given}.")
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}. The shape is {given}.")
     if len(shape) < 2:
-        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}. Its shape is "
-                           f"{shape}.")
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}. The shape of "
+                           f"linear_weight is {shape}.")
     if given[-1] != shape[-1]:
         raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
-                           f"{given[-1]} and {shape[-1]}, respectively. It is (classes, in_features).")
+                           f"{given[-1]} and {shape[-1]}, respectively. linear_weight is (classes, …, in_features).")
     if len(shape) > 2 and len(given) == 1:
         raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, "
-                           f"{shape[-1]}), got unbatched input with shape {given}. Give it a first dimension.")
+                           f"{shape[-1]}), got unbatched input with shape {given}. Use input.unsqueeze(0).")
     if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
-        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}. It is added to "
-                           "what the linear map gives.")
+        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}. The bias "
+                           "has one number for each output.")
     return shape[:-1]
 
 
@@ -250,12 +250,12 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return plain(np.zeros((*classes.shape, num_classes), np.int64))
     if classes.min() < 0:
-        raise RuntimeError(f"Class values must be non-negative. There is a {classes.min()}.")
+        raise RuntimeError(f"Class values must be non-negative. The least class is {classes.min()}.")
     if num_classes == -1:
         num_classes = int(classes.max()) + 1
     elif classes.max() >= num_classes:
-        raise RuntimeError(f"Class values must be smaller than num_classes. There is a {classes.max()}, and "
-                           f"num_classes is {num_classes}.")
+        raise RuntimeError(f"Class values must be smaller than num_classes. The greatest class is {classes.max()}, "
+                           f"and num_classes is {num_classes}.")
     vectors = np.zeros((classes.size, num_classes), np.int64)
     vectors.reshape(-1)[classes.reshape(-1) + np.arange(0, vectors.size, num_classes)] = 1
     return plain(vectors.reshape(*classes.shape, num_classes))

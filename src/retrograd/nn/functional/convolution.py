@@ -112,8 +112,8 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
     kernel, dilation, padding, stride = window
     if shape[-2] % math.prod(kernel):
         raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
-                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}. A column has as many elements for "
-                           "each channel.")
+                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}. Each channel has so many elements "
+                           "of a column.")
     high, wide = _positions(sizes, window)
     if min(high, wide) < 1 or high * wide != shape[-1]:
         raise RuntimeError(f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "

@@ -87,10 +87,10 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
                            f"'targets'{_CHECKING}")
     steps, count, classes = scores.shape
     if not 0 <= blank < classes:
-        raise RuntimeError(f"blank must be in label range: it is {blank}, and there are {classes} classes")
+        raise RuntimeError(f"blank must be in label range: blank is {blank}, and there are {classes} classes")
     for name, given in (("input_lengths", times), ("target_lengths", lengths)):
         if given.size != count:
-            raise RuntimeError(f"{name} must be of size batch_size: it has {given.size}, and the batch {count}")
+            raise RuntimeError(f"{name} must be of size batch_size: {given.size} is not {count}")
         if given.min() < 0:
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {given.min()}{_CHECKING}")
     _check_size(targets, count, lengths)
@@ -101,8 +101,8 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
     labels = kernels.padded(labels, lengths) if labels.ndim == 1 else labels[:, : lengths.max()]
     used = labels[np.arange(labels.shape[1]) < lengths[:, None]]
     if used.size and not (used.min() >= 0 and used.max() < classes):
-        raise RuntimeError(f"targets must be in label range: they go from {used.min()} to {used.max()}, and there are "
-                           f"{classes} classes")
+        raise RuntimeError(f"targets must be in label range: targets go from {used.min()} to {used.max()}, and there "
+                           f"are {classes} classes")
     return labels
 
 

@@ -58,7 +58,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if x1._array.shape != x2._array.shape:
         vectors = [x.expand(shape) for x in vectors]
     sizes = [x.norm(2, dim, keepdim=True).clone() for x in vectors]
-    with no_grad():                             # the gradient does not know of the lower limit, as in PyTorch
+    with no_grad():                             # as in PyTorch, the gradient ignores the lower limit
         for size in sizes:
             size.clamp_min_(eps)
     first, second = (x / size for x, size in zip(vectors, sizes))
@@ -77,5 +77,5 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     p, eps = number("pairwise_distance", "p", 3, p), number("pairwise_distance", "eps", 4, eps)
     off = _add_number(x1 - x2, eps)
     if off._array.size == 0 and p in (math.inf, -math.inf):
-        return vector_norm(off, p, -1, keepdim)           # which says what it cannot
+        return vector_norm(off, p, -1, keepdim)           # its error names the dimension
     return _norm(off, p, axes_of("norm", -1, off._array.ndim), keepdim, None)

@@ -46,10 +46,11 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     if padding_idx is not None:
         rows = array_of("embedding", weight, "weight").shape[0]
         if padding_idx >= rows or padding_idx < -rows:
-            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, of {rows} rows.")
+            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, and there are "
+                                 f"{rows} rows.")
         padding = padding_idx if padding_idx >= 0 else padding_idx + rows
     if max_norm is not None:
-        as_int("embedding", padding, "padding_idx")      # all that can be refused is, before anything is written
+        as_int("embedding", padding, "padding_idx")      # every check comes before the first write
         check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
         check_flag("embedding", "sparse", 5, sparse)
         _renorm(weight, input, max_norm, norm_type)

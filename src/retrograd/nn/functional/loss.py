@@ -148,7 +148,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     converted = target.to(input.dtype)
-    if weight is not None:                      # of these a mean is not divided by the sum of the weights
+    if weight is not None:                      # a mean of these is not divided by the weights
         _check_weight("huber_loss", weight, input)
         return reduced(_huber(input, converted, "none", delta) * weight, reduction)
     return _huber(input, converted, reduction, delta)
@@ -326,5 +326,5 @@ def _variances(input: Any, var: Any) -> Any:
     if shape[:-1] == given:
         return var.unsqueeze(-1)
     if len(shape) != len(given) or sum(have for want, have in zip(shape, given) if want != have) != 1:
-        raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input {list(shape)}")
+        raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input is {list(shape)}")
     return var

@@ -39,10 +39,10 @@ __all__ = [
 _soft_margin, _multi_margin, _multilabel = map(
     recorded, (ops.soft_margin_loss, ops.multi_margin_loss, ops.multilabel_margin_loss))
 _add_number = recorded(arithmetic.add_number)
-_SMALL = 1e-12                              # which keeps the length of a vector from 0
+_SMALL = 1e-12                              # keeps the length of a vector away from 0
 
 
-# Of distances
+# Losses of distances
 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
@@ -160,7 +160,7 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any,
     return reduced((margin + near - far).clamp_min(0), reduction)
 
 
-# Of scores
+# Losses of scores
 
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
@@ -175,8 +175,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse_complex_gradient("soft_margin_loss", input)
     shape = common_shape(x.shape, y.shape)
     if shape != x.shape:
-        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: of the "
-                           "two only the target is broadcast")
+        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: only "
+                           "the target is broadcast")
     if y.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
                            "a mask, use the `~` or `logical_not()` operator instead.")
@@ -230,7 +230,7 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
     if y.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
     if y.size and not (lowest <= y.min() and y.max() < classes):
-        raise RuntimeError(f"{complaint}: classes are from {lowest} to {classes - 1}, and there are ones from "
+        raise RuntimeError(f"{complaint}: classes go from {lowest} to {classes - 1}, and these go from "
                            f"{y.min()} to {y.max()}")
 
 

@@ -77,8 +77,8 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     have, shape = target._array.shape, common_shape(input._array.shape, target._array.shape)
     if shape != have:
-        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: of the "
-                           "two only the input is broadcast")
+        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: only "
+                           "the input is broadcast")
     if input._array.shape != shape:
         input = input.expand(shape)
     return loss.cross_entropy_of_logits(input, target, weight, pos_weight, _word(reduction))

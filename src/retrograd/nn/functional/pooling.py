@@ -46,10 +46,11 @@ def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     with_indices.__name__ = with_indices.__qualname__ = indexed
     said = (f"The maxima of windows that slide over {space} (N, C, ...) or (C, ...)", """
 
-    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
+    Sizes are one int, or one int for each dimension. Without `stride` the windows lie side by side. Raises RuntimeError
+    if the window does not fit, NotImplementedError for bools and complex numbers.
     """)
-    function.__doc__ = f"{said[0]}; with `return_indices`, and where each is.{said[1]}"
-    with_indices.__doc__ = f"{said[0]}, and where each is.{said[1]}"
+    function.__doc__ = f"{said[0]}; with `return_indices` a tuple of the maxima and their places.{said[1]}"
+    with_indices.__doc__ = f"{said[0]}, and their places.{said[1]}"
     return function, with_indices
 
 
@@ -74,8 +75,9 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""The means of windows that slide over (N, C, ...) or (C, ...) of {dims} dimensions of space.
 
-    The zeros around count as elements unless `count_include_pad` is False; `divisor_override` is divided by instead.
-    Raises RuntimeError where the window does not fit, NotImplementedError for ints but int64, and complex numbers.
+    Sizes are one int, or one int for each dimension. Without `stride` the windows lie side by side. The zeros of the
+    padding count as elements unless `count_include_pad` is False. `divisor_override` replaces the number of elements.
+    Raises RuntimeError if the window does not fit, NotImplementedError for complex numbers and all ints but int64.
     """
     return function
 
@@ -104,7 +106,8 @@ def _adaptive_avg_pool(dims: int) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""The means of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...).
 
-    None stands for the size of the input. Raises RuntimeError for other numbers of dimensions.
+    `output_size` is one int, or one for each dimension; None keeps the size of the input. Raises RuntimeError for
+    another number of dimensions.
     """
     return function
 
@@ -128,8 +131,8 @@ def _adaptive_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any
     function.__name__ = function.__qualname__ = name
     with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
     said = f"The maxima of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...)"
-    function.__doc__ = f"{said}; with `return_indices`, and where each is."
-    with_indices.__doc__ = f"{said}, and where each is."
+    function.__doc__ = f"{said}; with `return_indices` a tuple of the maxima and their places."
+    with_indices.__doc__ = f"{said}, and their places."
     return function, with_indices
 
 
@@ -153,7 +156,7 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = f"lp_pool{dims}d"
     function.__doc__ = f"""The sum of x ** norm_type over windows of {dims} dimensions, to the power of 1 / norm_type.
 
-    Its gradient is not defined where that sum is 0. Raises RuntimeError where the window does not fit.
+    The gradient is not defined if the sum is 0. Raises RuntimeError if the window does not fit.
     """
     return function
 

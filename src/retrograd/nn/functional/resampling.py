@@ -34,7 +34,8 @@ def _new_sizes(shape: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[li
         what = "Input and output" if size is not None else "Input and scale_factor"
         shown = "output size of" if size is not None else "scale_factor of shape"
         raise ValueError(f"{what} must have the same number of spatial dimensions, but got input with spatial "
-                         f"dimensions of {[*shape]} and {shown} {given}. Give one number, or one {name} for each dim.")
+                         f"dimensions of {[*shape]} and {shown} {given}. Give one {name} for "
+                         "all dimensions, or one for each dimension.")
     if size is None:
         return None, [float(factor) for factor in given]
     try:

@@ -92,9 +92,10 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
         return found.squeeze(-1) if dims == 1 else found
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
+    function.__doc__ = f"""Zeros, with the elements of `input` at the places that the `indices` of max_pool{dims}d name.
 
-    Raises RuntimeError for indices outside of the result, ValueError for an `output_size` that cannot have been.
+    `output_size` decides between sizes that are possible. Raises RuntimeError for indices outside of the result,
+    ValueError for an impossible `output_size`.
     """
     return function
 
@@ -167,9 +168,14 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
     function.__name__ = function.__qualname__ = name
     with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    said = "The maxima of windows at random places, `output_size` or `output_ratio` times the input's size of them"
-    function.__doc__ = f"{said}; with `return_indices`, and where each is.\n\n    It draws what PyTorch draws."
-    with_indices.__doc__ = f"{said}, and where each is.\n\n    It draws what PyTorch draws."
+    said = "The maxima of windows at random places"
+    more = """.
+
+    There are `output_size` windows, or `output_ratio` times the input's sizes. The random numbers are PyTorch's. Raises
+    ValueError without a size or a ratio, RuntimeError if sizes do not fit.
+    """
+    function.__doc__ = f"{said}; with `return_indices` a tuple of the maxima and their places{more}"
+    with_indices.__doc__ = f"{said}, and their places{more}"
     return function, with_indices
 
 

@@ -41,7 +41,7 @@ class _Table(Module):
             self.weight = uninitialized(shape, device, dtype, requires_grad)
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
-            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim. It is "
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim. The shape is "
                                  f"{tuple(weight.shape)}, and {shape} is needed.")
         else:
             self.weight = Parameter(weight, requires_grad)
@@ -49,8 +49,8 @@ class _Table(Module):
     def _set_dense(self, sparse: bool) -> None:
         """Raises NotImplementedError for `sparse`, when the module is made and not in the first step of a training."""
         if sparse:
-            raise NotImplementedError(f"{type(self).__name__}: there are no sparse gradients here. Leave sparse=True "
-                                      "away: the gradient is then a dense tensor with the same numbers.")
+            raise NotImplementedError(f"{type(self).__name__}: there are no sparse gradients here. Remove sparse=True: "
+                                      "the gradient is then a dense tensor with the same numbers.")
         self.sparse = sparse
 
     def reset_parameters(self) -> None:
@@ -67,7 +67,7 @@ class _Table(Module):
 def _sizes(embeddings: Any) -> tuple[int, int]:
     """Rows and columns. Raises AssertionError unless `embeddings` is a matrix."""
     if embeddings.dim() != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional. It has "
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional. This one has "
                              f"{embeddings.dim()} dimensions.")
     rows, columns = embeddings.shape
     return rows, columns
