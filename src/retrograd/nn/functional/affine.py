@@ -1,4 +1,4 @@
-"""Affine maps, as functions."""
+"""Affine maps."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ _layer = after_view(matrix_ops.addmm, shape_ops.t, 1, 1)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
 
+    All tensors have the same dtype.
+
     >>> import retrograd as torch
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.]]), torch.tensor([10.]))
     tensor([[13.]])
 
-    Raises RuntimeError where the sizes or the dtypes do not fit.
+    Raises RuntimeError if the sizes or the dtypes do not fit.
     """
     if out is not None:
         return into(out, linear, input, weight, bias)
@@ -50,13 +52,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 
 
 def _unusual(input: Any, weight: Any, bias: Any) -> Any:
-    """Inputs of other ranks, composed as PyTorch composes them, and what does not fit."""
+    """Inputs of other ranks, composed as PyTorch composes them. Raises RuntimeError for sizes that do not fit."""
     x, w = input._array, weight._array
     if x.ndim == 0 or w.ndim == 0:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D")
     if bias is None or w.ndim != 2:
         if x.ndim > 1 and w.ndim == 2 and x.shape[-1] != w.shape[1]:
-            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # which says what does not fit
+            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # its error names the sizes
         product = matrix.matmul(input, _t(weight))
         return product if bias is None else product + bias
     if x.ndim == 2:
