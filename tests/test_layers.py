@@ -34,8 +34,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "linalg", "fft", "special"),
-    ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides",
-     "command.imports"),
+    ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "_utils",
+     "overrides", "command.imports"),
     ("",),
     ("command", "__main__"),
 )
@@ -59,7 +59,7 @@ UNKNOWN = {
     "kernels.native": ("kernels.elementwise", "kernels.images", "kernels.indexing", "kernels.linalg",
                        "kernels.networks", "kernels.random", "kernels.special"),
     "kernels.random.twister": ("kernels",),
-    "serialization": ("nn.module", "nn.modules", "optim"),
+    "serialization": ("nn.modules", "optim"),
     "serialization.saving": ("serialization.loading", "serialization.pytorch"),
 }
 

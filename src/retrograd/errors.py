@@ -54,7 +54,7 @@ def user_site(depth: int = 1) -> Site | None:
 
 
 def called() -> str:
-    """The name of the package's function that the program called: of the outermost frame inside this package."""
+    """The name of this package's function that the program called, from the outermost frame inside the package."""
     frame, name = sys._getframe(1), ""
     while frame.f_code.co_filename.startswith(PACKAGE):
         name = frame.f_code.co_name

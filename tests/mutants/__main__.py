@@ -66,15 +66,11 @@ def covering(copy: Copy, kept: Path, kind: str) -> Map:
 
 def outcome(copy: Copy, maps: dict[str, Map], fault: Fault) -> tuple[str, str]:
     """Which kind of tests notices a fault, and the test; "" if none does."""
-    copy.plant(fault)
-    try:
-        for kind, map in maps.items():
-            failure = copy.first_failure(in_order(map, fault))
-            if failure:
-                return kind, failure
-        return "", ""
-    finally:
-        copy.mend(fault)
+    for kind, map in maps.items():
+        failure = copy.first_failure(fault, in_order(map, fault))
+        if failure:
+            return kind, failure
+    return "", ""
 
 
 def main() -> int:

@@ -25,6 +25,9 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._sources: dict[str, bytes] = {}
+        self._sound: set[str] = set()
+        self._unsound: set[str] = set()
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True,
                                 text=True, check=True)
         for name in listed.stdout.split():
@@ -32,16 +35,47 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
 
-    def plant(self, fault: Fault) -> None:
-        """Put the fault in its file."""
-        self._write(fault, fault.planted(self._source(fault)))
+    def first_failure(self, fault: Fault, tests: list[str]) -> str:
+        """Which of the tests fails first because of the fault, or how they end otherwise; empty if all pass."""
+        tests = [test for test in tests if test not in self._unsound]
+        for part in (tests[:_FIRST], tests[_FIRST:]):
+            while failure := self._failure(part, fault):
+                if failure not in part or self._is_due_to(fault, failure):
+                    return failure
+                part = [test for test in part if test != failure]
+        return ""
 
-    def mend(self, fault: Fault) -> None:
-        """Take it out again."""
-        self._write(fault, self._source(fault))
+    def _is_due_to(self, fault: Fault, test: str) -> bool:
+        """Whether the test passes without the fault, and fails with the fault again: tests of time may do neither."""
+        if test not in self._sound:
+            (self._unsound if self._failure([test]) else self._sound).add(test)
+        return test in self._sound and bool(self._failure([test], fault))
+
+    def _failure(self, tests: list[str], fault: Fault | None = None) -> str:
+        if not tests:
+            return ""
+        chosen = self.folder / "chosen.txt"
+        chosen.write_text("\n".join(tests))
+        files = sorted({test.partition("::")[0] for test in tests})
+        try:
+            if fault is not None:
+                self._write(fault, fault.planted(self._source(fault)))
+            done = self.pytest("-x", "-p", "mutants.choosing", f"--chosen={chosen}", *files, seconds=_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "out of time"
+        finally:
+            if fault is not None:
+                self._write(fault, self._source(fault))
+        if not done.returncode:
+            return ""
+        said = re.search(r"^(?:FAILED|ERROR) (.*)", done.stdout, re.MULTILINE)
+        text = said[1] if said else f"pytest ended with {done.returncode}"
+        return max((test for test in tests if text.startswith(test)), key=len, default=text)
 
     def _source(self, fault: Fault) -> bytes:
-        return (ROOT / "src" / "retrograd" / fault.path).read_bytes()
+        if fault.path not in self._sources:
+            self._sources[fault.path] = (self.folder / "src" / "retrograd" / fault.path).read_bytes()
+        return self._sources[fault.path]
 
     def _write(self, fault: Fault, source: bytes) -> None:
         file = self.folder / "src" / "retrograd" / fault.path
@@ -58,23 +92,6 @@ class Copy:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True,
                               timeout=seconds, stdin=subprocess.DEVNULL)
-
-    def first_failure(self, tests: list[str]) -> str:
-        """Which of the tests fails first, or how they end otherwise; empty if all pass."""
-        chosen = self.folder / "chosen.txt"
-        for part in (tests[:_FIRST], tests[_FIRST:]):
-            if not part:
-                continue
-            chosen.write_text("\n".join(part))
-            files = sorted({test.partition("::")[0] for test in part})
-            try:
-                done = self.pytest("-x", "-p", "mutants.choosing", f"--chosen={chosen}", *files, seconds=_SECONDS)
-            except subprocess.TimeoutExpired:
-                return "out of time"
-            if done.returncode:
-                found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-                return found[1] if found else f"pytest ended with {done.returncode}"
-        return ""
 
 
 def in_order(map: Map, fault: Fault) -> list[str]:

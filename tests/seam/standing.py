@@ -1,8 +1,7 @@
-"""What the scratch arrays share: how a transform is put on the seam, and what every array behind a tensor must answer.
+"""What the scratch arrays share: how a transform is put on the seam, and what an array behind a tensor must answer.
 
-An array behind a tensor answers for its shape, its dtype and how it lies (`strides`, `flags`, `offset`), and says
-which NumPy array stands for its memory (`base`), by which writes are counted. It is no NumPy array, and refuses to
-be made one.
+It answers for its shape, its dtype and how it lies (`strides`, `flags`, `offset`), and says which NumPy array stands
+for its memory (`base`), by which writes are counted. It is no NumPy array, and refuses to be made one.
 """
 
 from __future__ import annotations

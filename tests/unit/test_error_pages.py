@@ -16,7 +16,8 @@ from showing import pages
 PACKAGE = pages.ROOT / "src" / "retrograd"
 # Where the sentences of autograd stand. A profile is about programs, and not about derivatives.
 _OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "recording/resizing",
-               "recording/saved_values", "recording/saving", "state/base", "state/refusals", "tensor")
+               "recording/saved_values", "recording/saving", "state/base", "state/inference",
+               "state/refusals", "tensor")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
                                     *PACKAGE.glob("utils/*.py"),
                                     *PACKAGE.glob("nn/modules/module/*hooks.py"),

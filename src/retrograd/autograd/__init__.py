@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..names import missing
+from ..tensors.recording.saved_values import SavedTensor
 from . import anomaly_mode, function, functional, grad_mode, graph, profiler, variable
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
@@ -13,6 +14,7 @@ from .variable import Variable
 
 __all__ = [
     "Function",
+    "SavedTensor",
     "Variable",
     "anomaly_mode",
     "backward",

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import warn
 from ..graph.node import GradientEdge
+from ..ops.creation import full_beside
 from ..tensors.recording.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
 from ..tensors.recording.public import public
@@ -97,7 +98,8 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
         if any(g is None and isinstance(target, GradientEdge) for g, target in zip(gradients, targets)):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge. Give the "
                                "tensor.")
-        return tuple([plain(np.zeros(edge.shape, edge.dtype)) if g is None else g for g, edge in zip(gradients, edges)])
+        return tuple([plain(full_beside(None, edge.shape, edge.dtype, 0)) if g is None else g
+                      for g, edge in zip(gradients, edges)])
     if not allow_unused and any(g is None for g in gradients):
         raise RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used "
                            "in the graph. Set allow_unused=True if this is the desired behavior.")

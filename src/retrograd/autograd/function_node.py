@@ -17,8 +17,10 @@ from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
 from ..kernels.shape import clash
 from ..modes import local
+from ..ops.creation import full_beside
 from ..tensors.recording.gradients import as_tensor
-from ..tensors.recording.saving import Hooked, SavedTensor
+from ..tensors.recording.saved_values import SavedTensor, saved_tensor
+from ..tensors.recording.saving import Hooked
 from ..tensors.state.base import TensorBase, edge_of, plain, requires, with_edge
 
 _new = object.__new__
@@ -136,7 +138,7 @@ class FunctionNode(Node):
         """The saved tensors, to register hooks on them."""
         if self.saved is RELEASED:
             raise faults.second_pass(self)
-        return tuple([SavedTensor(self, i) for i in range(len(self.saved))]) if isinstance(self.saved, tuple) else ()
+        return tuple([saved_tensor(self, i) for i in range(len(self.saved))]) if isinstance(self.saved, tuple) else ()
 
     def whence(self, value: Any) -> tuple[Any, Any, int | None]:
         """The array of a saved tensor, and its edge if it is an input, or its number if it is an output."""
@@ -154,7 +156,11 @@ class FunctionNode(Node):
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         """Run the user's backward on tensors."""
-        grads = [self._absent(i) if g is None else as_tensor(g) for i, g in enumerate(cotangents)]
+        grads = [None if g is None else as_tensor(g) for g in cotangents]
+        given = [g._array for g in grads if g is not None]
+        if len(given) < len(grads):
+            beside = given[0] if given else None
+            grads = [self._absent(i, beside) if g is None else g for i, g in enumerate(grads)]
         results = self.called(self.public, grads)
         if not walk.keep and self.saved is not READ:
             self.saved = RELEASED
@@ -166,12 +172,12 @@ class FunctionNode(Node):
         backward = function._backward_or_vjp()
         return backward(context, [*grads]) if function.boxed_grads_call else backward(context, *grads)
 
-    def _absent(self, index: int) -> Any:
-        """The stand-in for the absent gradient of an output."""
+    def _absent(self, index: int, beside: Any) -> Any:
+        """The stand-in for the absent gradient of an output. `beside` is a gradient that another output has, if any."""
         shape, dtype = (self.shape[index], self.dtype[index]) if self.several else (self.shape, self.dtype)
         if not self.materialize or shape is None:
             return None
-        return plain(np.zeros(shape, dtype))
+        return plain(full_beside(beside, shape, dtype, 0))
 
     def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
         """The user's gradients by edge. Raises RuntimeError in PyTorch's words if they do not fit the inputs."""

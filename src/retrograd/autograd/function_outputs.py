@@ -16,19 +16,20 @@ from ..errors import user_site, warn
 from ..graph.versions import next_number, written
 from ..modes import local
 from ..tensors.face.interop import detach, detach_
-from ..tensors.recording.calls import make_view
 from ..tensors.recording.inplace import rebase
 from ..tensors.state.base import (
     CUSTOM,
     MULTI_OUTPUT,
     ORDINARY,
     TensorBase,
+    make_view,
     plain,
     requires,
     set_edge,
     stands_as_leaf,
     with_edge,
 )
+from ..tensors.state.inference import saved
 from ..tensors.state.refusals import refusal
 from .function_node import FunctionNode
 
@@ -78,9 +79,7 @@ def _check_saved(to_save: Any) -> None:
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
                             f"{type(tensor).__name__}. Keep other values as attributes of ctx.")
         if tensor is not None and tensor._meta is not None and tensor._meta.inference:
-            raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-                               "inference mode in computation tracked by autograd. Save a clone, which is a normal "
-                               "tensor, or compute under torch.no_grad() instead.")
+            raise saved()
 
 
 def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], recording: bool, setup: bool) -> list[Any]:

@@ -62,11 +62,11 @@ class MemoryHeld:
 
 
 def memory_held(tensors: Any) -> MemoryHeld:
-    """What a tensor, or several together, keep alive: their own memory, and all that their graphs hold.
+    """The memory that a tensor, or several tensors together, keep alive: their own, and that of their graphs.
 
-    That is what nodes saved, what contexts of Functions keep as attributes, and the leaves with their gradients.
-    Memory that is shared counts once, and a view as the whole memory that it keeps alive.
-    What hooks keep is not known. Raises TypeError for anything but a tensor, or a sequence of tensors.
+    A graph holds the values that nodes saved, the attributes of Functions' contexts, and the leaves with their
+    gradients. Shared memory counts once. A view counts as the whole memory that it keeps alive. The memory that hooks
+    keep is not known. Raises TypeError for any argument but a tensor or a sequence of tensors.
 
     >>> import retrograd as torch
     >>> x = torch.ones(1000, requires_grad=True)

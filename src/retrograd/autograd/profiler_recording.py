@@ -16,10 +16,8 @@ import numpy as np
 
 from ..kernels.shape import StrideError
 from ..modes import Transform, local
-from ..ops.basic import call, copy, look
-from ..ops.creation import new_full, random_like
+from ..ops.basic import copy
 from ..ops.framework import Op
-from ..ops.networks.normalization import blend
 from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
 from .profiler_report import EventList, FunctionEvent
@@ -28,8 +26,9 @@ _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
 # Operators whose name in PyTorch's profiler differs from their own.
 _SHOWN = {"to": "_to_copy"}
-# What no op of PyTorch's stands for, or the functions that make constants show themselves.
-_UNSHOWN = {blend, call, look, new_full, random_like}
+# Ops that PyTorch's profiler does not show, or whose functions appear in the profile themselves.
+_UNSHOWN = frozenset(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full", "random_like",
+                      "_fused_sgd_", "_fused_adam_"])
 
 
 class Event:
@@ -107,7 +106,7 @@ class Recording:
 
     def run(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call of an op, through the transform that stood on the seam before, and note how long it took."""
-        if op in _UNSHOWN or (op is copy and not self.thread.grad):   # PyTorch takes a first gradient as it is
+        if op.name in _UNSHOWN or (op is copy and not self.thread.grad):   # PyTorch takes a first gradient as it is
             return call(*args) if self.under is None else self.under(op, call, args, write)
         name = _SHOWN.get(op.name, op.name)
         if write and not name.endswith("_"):

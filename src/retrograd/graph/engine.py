@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from operator import attrgetter
-from typing import Any, Protocol
+from operator import attrgetter, call
+from typing import Any
 
 import numpy as np
 
@@ -23,25 +23,10 @@ from .hooks import Users
 from .node import RELEASED, AccumulateGrad, Output
 from .ownership import LENT, SHARED, hold
 from .packed import Packed
+from .recorder import Recorder
 from .versions import written_since
 
 _by_number = attrgetter("number")
-
-
-class Recorder(Protocol):
-    """What the engine asks of the tensor layer in a pass that is itself recorded."""
-
-    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The saved values of a node, in the form in which the rules compute with them."""
-
-    def dtype(self, value: Any) -> np.dtype[Any]:
-        """The NumPy dtype of a value."""
-
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
-        """The numbers of a value."""
-
-    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A gradient of zeros, of the sort of another value of the pass."""
 
 
 class Pass:
@@ -62,8 +47,7 @@ class Pass:
         # Node -> the edges to capture gradients of at this node; and the nodes that lead on to another target.
         self.capture: dict[Any, list[Any]] = {}
         self.leading: set[Any] = set()
-        # Leaf -> the number of edges that still owe it a gradient. A leaf accumulates as soon as all arrived, as in
-        # PyTorch.
+        # Leaf -> the number of edges that still owe it a gradient. A leaf accumulates as soon as none is due.
         self.due: dict[AccumulateGrad, int] = {}
         for edge, cotangent in roots:
             self.give(edge, cotangent)
@@ -221,8 +205,8 @@ class Pass:
                 else:
                     buffers[edge] = result
                 to_leaf = to_leaf or type(edge) is AccumulateGrad
-            if to_leaf:          # not earlier: a leaf's hooks may write to an array that a rule still reads
-                cotangent = result = None           # so that the leaf may be the only one to hold its gradient
+            if to_leaf:  # not earlier: a leaf's hooks may write to an array that a rule still reads
+                cotangent = result = None           # the leaf may then be the only holder of its gradient
                 self._delivered(edges)
 
     def _use(self, node: Any, saved: Any, arrays: tuple[int, ...]) -> None:
@@ -310,7 +294,7 @@ class Pass:
         if saved is not None:
             saved = self._values(node, saved)
         if self.recorder is not None:
-            run = _call
+            run = call
         if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
         conjugate = node.conjugates and node.dtype.kind == "c"
@@ -351,7 +335,7 @@ class Pass:
         dtype = result.dtype if self.recorder is None else self.recorder.dtype(result)
         if result.shape == shape and dtype == to_dtype:
             return result
-        run = local.thread.run if self.recorder is None else _call
+        run = local.thread.run if self.recorder is None else call
         return run(fit, result, dtype, shape, to_dtype)
 
     def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
@@ -361,7 +345,7 @@ class Pass:
                 for g, shape, dtype in zip(cotangents, node.shape, node.dtype, strict=True)]
 
     def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A gradient of zeros, of the sort of another value of this pass."""
+        """A gradient of zeros, of the same kind of array as `beside`."""
         return np.zeros(shape, dtype) if self.recorder is None else self.recorder.zeros(beside, shape, dtype)
 
     def _delivered(self, edges: Iterable[Any]) -> None:
@@ -399,7 +383,3 @@ class Pass:
     def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
         """The gradients that hooks returned for the gradients shown to them."""
         return Users.carried(hooks(Users.shown(cotangents)), self.recorder)
-
-
-def _call(rule: Any, *args: Any) -> Any:
-    return rule(*args)

@@ -34,7 +34,7 @@ _HELD_ONCE, _BASE_HELD_ONCE = _held_once(), _base_held_once()
 
 
 def held_alone(array: Any) -> bool:
-    """Whether the caller's one local variable is all that holds a writable row-major array and its memory."""
+    """Whether the caller's one local variable is the only holder of a writable row-major array and its memory."""
     if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1:
         return False
     return _memory_alone(array)
@@ -42,15 +42,15 @@ def held_alone(array: Any) -> bool:
 
 def hold(array: Any) -> int:
     """Who holds an array besides the caller's one local variable: `SHARED`, `LENT` or `ALONE`."""
-    if isinstance(array, np.generic):                    # a number that a rule made of arrays without dimensions
+    if isinstance(array, np.generic):                    # a rule made this number from 0-d arrays
         return LENT
     if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1:
         return SHARED
     return ALONE if _memory_alone(array) else LENT
 
 
-# Of an array: somebody else holds it; nobody does, but it cannot be kept (others hold its memory, or it is not a
-# writable row-major one); it can be kept.
+# SHARED: another variable holds the array. LENT: no other variable does, but the array cannot be kept, because its
+# memory is shared, or it is not writable and row-major. ALONE: the array can be kept.
 SHARED, LENT, ALONE = range(3)
 
 

@@ -36,7 +36,7 @@ def address(array: Array) -> int:
 
 
 def offset_of(array: Any) -> int:
-    """How many elements lie between the start of the memory and the first element. An array of another kind says it."""
+    """The distance in elements from the start of the memory to the first element. Foreign arrays report it."""
     if not isinstance(array, np.ndarray):
         offset: int = array.offset
         return offset
@@ -139,6 +139,12 @@ def copied(array: Array, dtype: np.dtype[Any]) -> Array:
     return out
 
 
+def in_rows(array: Any) -> bool:
+    """Whether the elements lie row by row, without gaps."""
+    rows: bool = array.flags.c_contiguous
+    return rows
+
+
 def row_major(array: Array) -> Array:
     """A copy laid out row by row."""
     if array.size >= 4096 and array.strides[-1] == 0 and array.shape[-1] <= 16:
@@ -148,12 +154,12 @@ def row_major(array: Array) -> Array:
 
 
 def slowest_first(array: Array) -> list[int]:
-    """The axes by falling strides. One that is repeated, with stride 0, keeps its place among the others."""
+    """The axes by falling strides. A repeated axis, with stride 0, keeps its place among the others."""
     return _slowest_first(array.shape, [array.strides])
 
 
 def _slowest_first(shape: Shape, operands: Sequence[Shape]) -> list[int]:
-    """The axes by falling strides: the first operand that repeats neither of two axes decides which is the slower."""
+    """The axes by falling strides. Of two axes, the first operand that repeats neither decides which is slower."""
     order = [*range(len(shape))][::-1]
     for start in range(1, len(shape)):
         place = start
@@ -167,7 +173,7 @@ def _slowest_first(shape: Shape, operands: Sequence[Shape]) -> list[int]:
 
 
 def _compared(shape: Shape, operands: Sequence[Shape], a: int, b: int) -> int:
-    """Whether axis a is faster in memory than axis b (-1), or slower (1); 0 if no operand tells."""
+    """Whether axis a is faster in memory than axis b (-1), or slower (1), or 0 if no operand decides."""
     for strides in operands:
         if strides[a] and strides[b]:
             if strides[a] != strides[b]:
@@ -178,10 +184,10 @@ def _compared(shape: Shape, operands: Sequence[Shape], a: int, b: int) -> int:
 
 
 def in_common_order(out: Array, arrays: Sequence[Array | None]) -> Array:
-    """The result of an elementwise operation, laid out as PyTorch lays it out for operands that lie differently.
+    """The result of an elementwise operation, with PyTorch's layout for operands whose layouts differ.
 
-    NumPy goes row by row over the axes that operands disagree on; PyTorch has the first operand decide that can. The
-    strides of dimensions of size 1 stay as NumPy made them.
+    If the operands disagree on an order of axes, NumPy orders the axes row by row. In PyTorch the first operand that
+    does not repeat the axes decides. The strides of dimensions of size 1 stay as NumPy made them.
     """
     shape, lie = out.shape, out.strides
     for a in arrays:
@@ -206,7 +212,7 @@ def in_common_order(out: Array, arrays: Sequence[Array | None]) -> Array:
 
 
 def _broadcast_strides(array: Array, shape: Shape) -> Shape:
-    """The strides of an operand in the shape that it is broadcast to."""
+    """The strides of an operand that is broadcast to a shape."""
     missing = len(shape) - array.ndim
     return (0,) * missing + tuple([0 if n == 1 and m != 1 else stride
                                    for n, m, stride in zip(array.shape, shape[missing:], array.strides)])

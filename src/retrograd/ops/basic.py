@@ -48,21 +48,21 @@ clone = linear("clone", _clone, layout="kept", x=lambda g: g)
 copy = linear("copy_", _clone, layout="kept", node="CopyBackwards", x=lambda g: g)
 
 
-def _looked_at(x: Any, test: Callable[[Any], Any]) -> Any:
-    """The array itself, once `test(x)` has not raised."""
-    test(x)
+def _looked_at(x: Any, test: Callable[..., Any], *options: Any) -> Any:
+    """The array itself, once `test(x, *options)` has not raised."""
+    test(x, *options)
     return x
 
 
 look = operator("look", _looked_at, tensors=1, layout="kept")
 
 
-def check_values(x: Any, test: Callable[[Any], Any]) -> None:
-    """Have `test(x)` look at the numbers of an array, beyond the seam as a kernel does, and raise if they are wrong."""
+def check_values(x: Any, test: Callable[..., Any], *options: Any) -> None:
+    """Have `test(x, *options)` look at the numbers of an array, as a kernel does, and raise if they are wrong."""
     if local.thread.transform is None:
-        test(x)
+        test(x, *options)
     else:
-        look.run(x, test)
+        look.run(x, test, *options)
 
 
 def _called(xs: Any, function: Callable[..., Any]) -> Any:

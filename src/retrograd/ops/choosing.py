@@ -17,26 +17,32 @@ from .framework import Op, composed, parameters
 choose = composed("where", kernels.where, np.where, tensors=3)
 
 
+def ones(count: int) -> Callable[..., tuple[Any, ...]]:
+    """A 1 for each of so many arguments, for `either`."""
+    return lambda *args: (1.0,) * count
+
+
 def either(name: str, condition: Callable[..., Any], first: Callable[..., Any], second: Callable[..., Any], *,
-           floats: int, tensors: int | None = None) -> Op:
+           tensors: int, harmless: Callable[..., tuple[Any, ...]]) -> Op:
     """`first` if the condition, a bool of no dimensions, holds, and `second` if not, all of the same arguments.
 
-    If the condition stands for something else than a bool, such as one for each sample of a batch, both are computed
-    and one result is chosen. The way not taken gets ones instead of the first arguments, so many as are `floats`, so
-    that its derivatives are finite.
+    The condition may stand for more than one bool, such as one for each sample of a batch. Then both ways are taken,
+    and one result is chosen. The way that does not count is given what `harmless` makes of the arguments for the first
+    of them, so that no derivative there is nan.
     """
 
     def kernel(*args: Any) -> Any:
         return (first if condition(*args) else second)(*args)
 
     def composition(*args: Any) -> Any:
-        holds, rest = condition(*args), args[floats:]
+        holds = condition(*args)
         array = getattr(holds, "_array", holds)              # what is behind a tensor
         if type(array) is np.ndarray:
             return (first if array else second)(*args)
-        results = [way(*[np.where(holds, *pair) for pair in pairs], *rest) for way, pairs in (
-            (first, [(x, 1.0) for x in args[:floats]]), (second, [(1.0, x) for x in args[:floats]]))]
-        return np.where(holds, *results)
+        safe = harmless(*args)
+        given, rest = args[: len(safe)], args[len(safe):]
+        taken = first(*[np.where(holds, x, other) for x, other in zip(given, safe)], *rest)
+        left = second(*[np.where(holds, other, x) for x, other in zip(given, safe)], *rest)
+        return np.where(holds, taken, left)
 
-    return composed(name, kernel, composition, tensors=floats if tensors is None else tensors,
-                    arguments=parameters(first))
+    return composed(name, kernel, composition, tensors=tensors, arguments=parameters(first))

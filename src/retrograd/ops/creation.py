@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.elementwise import elementary as kernels
+from ..kernels.layout import copied
 from ..modes import local
 from .basic import real
 from .framework import Op, backward_name, elementwise, linear, operator
@@ -28,6 +29,15 @@ def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
     """An array that holds the number everywhere, of the sort that the array `x` is."""
     make = _full if local.thread.transform is None else new_full.run
     return make(x, shape, dtype, value)
+
+
+def _copied(x: Any) -> Any:
+    """The array as memory of its own, made anew at each call."""
+    return copied(x, x.dtype)
+
+
+# New memory that a program asked for. A transform that writes down calls has it made anew when it replays them.
+fresh = operator("fresh", _copied, tensors=1, layout="kept")
 
 
 def drawn(x: Any, draw: Callable[..., Any]) -> Any:
@@ -56,8 +66,20 @@ def random_beside(name: str, overload: int) -> Op:
                      y=_nothing)
 
 
-# Random numbers beside a tensor, not in its place.
+# Random numbers beside a tensor, or none, and not in its place.
 random_like = operator("random_like", drawn, tensors=1, layout="kept")
+
+
+def draw_for(x: Any, draw: Callable[[Any], Any]) -> Any:
+    """What `draw(x)` draws from a stream, of an array or None: beyond the seam."""
+    return draw(x) if local.thread.transform is None else random_like.run(x, draw)
+
+
+def draw_by(draw: Callable[..., Any], *args: Any) -> Any:
+    """What `draw(*args)` draws from a stream, beside no array."""
+    return draw(*args) if local.thread.transform is None else random_like.run(None, lambda _: draw(*args))
+
+
 uniform, normal, exponential, geometric, log_normal, cauchy = map(
     random_fill, ("uniform", "normal", "exponential", "geometric", "log_normal", "cauchy"))
 random_between, random_below, random = (random_fill("random", overload) for overload in range(3))

@@ -96,8 +96,7 @@ class Op:
                                 if kind == "static" and self.arguments[place] == "indices"), None)
         self.layout: Layout = layout or ("elementwise" if kind in ("elementwise", "constant") else
                                          "kept" if view else "rows")
-        # What the op is recorded as; for ops of `composed`.
-        self.composition: Callable[..., Any] | None = None
+        self.composition: Callable[..., Any] | None = None     # what the op is recorded as, if it is of `composed`
         Op.by_kernel.setdefault(kernel, self)
         # The op that is recorded where the result is written over the first operand: mostly this one.
         self.written: Op = self if written is None else self._changed(written)
@@ -156,7 +155,7 @@ class Op:
     def compute(self, *args: Any) -> Any:
         """The results for NumPy arrays: what the kernel returns, as arrays (no NumPy scalars) in the op's layout."""
         results = local.thread.run(self.kernel, *args)
-        order = "C" if self.layout == "rows" else None
+        order: Literal["C"] | None = "C" if self.layout == "rows" else None
         if self.outputs == ("out",):
             return np.asarray(results, order=order)
         return tuple([np.asarray(result, order=order) for result in results])

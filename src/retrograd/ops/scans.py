@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import reductions, scans as kernels
-from .choosing import either
+from .choosing import either, ones
 from .framework import Op, backward_name, linear, operator
 from .indexing.sorting import placed
 from .reductions import spread
@@ -56,7 +56,7 @@ def _with_zeros(g: Any, x: Any, out: Any, dim: Any) -> Any:
 
 
 cumprod_backward = either("cumprod_backward", _with_zeros, _by_neighbours,
-                          lambda g, x, out, dim: sums_from(g * out, dim) / x, floats=3)
+                          lambda g, x, out, dim: sums_from(g * out, dim) / x, tensors=3, harmless=ones(3))
 
 
 def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
@@ -85,7 +85,8 @@ def _by_others(g: Any, x: Any, out: Any, dim: Any) -> Any:
     return g * product_of_others(x, dim)
 
 
-prod_backward = either("prod_backward", _with_zeros, _by_others, lambda g, x, out, dim: g * out / x, floats=3)
+prod_backward = either("prod_backward", _with_zeros, _by_others, lambda g, x, out, dim: g * out / x, tensors=3,
+                       harmless=ones(3))
 
 
 def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import shape as kernels
-from .framework import Op, backward_name, linear
+from .framework import Op, backward_name, linear, operator
 
 
 def _back(g: Any, x_shape: Any) -> Any:
@@ -34,6 +34,14 @@ squeeze_dims: Op = linear("squeeze", kernels.squeeze_dims, node=backward_name("s
                           written={"name": "squeeze_", "node": "SqueezeBackward5"})
 unsqueeze: Op = linear("unsqueeze", kernels.unsqueeze, view=True, x=lambda g, dim: squeeze_dim(g, dim),
                        written={"name": "unsqueeze_", "node": "UnsqueezeBackward1"})
+
+
+def _read_as(x: Any, dtype: Any) -> Any:
+    """The same bytes as elements of another type."""
+    return x.view(dtype)
+
+
+read_as = operator("view", _read_as, tensors=1, layout="kept")
 
 diagonal: Op = linear("diagonal", kernels.diagonal, view=True,
                       x=lambda g, x_shape, offset, dim0, dim1: diagonal_backward(g, x_shape, offset, dim0, dim1))

@@ -36,10 +36,10 @@ def beginnings(outputs: Any) -> list[Address]:
 
 
 def names_of(params: Module | Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> dict[int, str]:
-    """The names of leaves, by identity.
+    """The names of leaves by identity.
 
-    They are given as a Module, as {name: tensor}, or as `Module.named_parameters()` gives them. Raises TypeError for
-    anything else.
+    They come from a Module, from {name: tensor}, or from `Module.named_parameters()`. Raises TypeError for any other
+    object.
     """
     if isinstance(params, Module):
         params = params.named_parameters()

@@ -18,7 +18,7 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
     Module, a dictionary from names to tensors, or the result of `Module.named_parameters()`. Constants are left out. If
     a node occurs again, the lines below it are not repeated. The text has at most `max_nodes` lines.
 
-    Raises ValueError for a tensor that requires no grad, TypeError for `params` that name no leaves.
+    Raises ValueError for a tensor that requires no grad, and TypeError for `params` that name no leaves.
 
     >>> import retrograd as torch
     >>> w, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)

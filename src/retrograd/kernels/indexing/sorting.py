@@ -166,6 +166,11 @@ def nonzero(x: Any) -> Any:
     return found.T
 
 
+def nonzero_columns(x: Any) -> list[Any]:
+    """The same, an array for each dimension; of a number as of an array of one dimension."""
+    return [np.ascontiguousarray(column) for column in nonzero(np.atleast_1d(x)).T]
+
+
 def bincount(x: Any, weights: Any, minlength: int) -> Any:
     """How often each of 0, 1, 2 … occurs in `x`, or the sum of its weights."""
     refuse(x.dtype, "bincount_cpu", "fcb")

@@ -111,6 +111,6 @@ def centred_sum(g: Any, x: Any, mean: Any) -> Any:
 
 
 def blend(running: Any, found: Any, momentum: float, scale: float) -> None:
-    """Move a running statistic towards `scale` times what a batch has, in place."""
+    """Move a running statistic towards `scale` times the statistic of a batch, in place."""
     found = found * found.dtype.type(scale)
     running[...] = (momentum * found + (1.0 - momentum) * running.astype(found.dtype, copy=False)).astype(running.dtype)

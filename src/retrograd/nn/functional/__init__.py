@@ -1,4 +1,4 @@
-"""torch.nn.functional: what layers and losses compute, as functions of tensors."""
+"""torch.nn.functional: the computations of layers and losses, as functions of tensors."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ from .unpooling import (
 )
 
 __all__ = [
-    # normalisation
+    # normalization
     "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
     # attention
     "multi_head_attention_forward", "scaled_dot_product_attention",

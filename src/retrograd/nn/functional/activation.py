@@ -1,4 +1,8 @@
-"""Activation functions: each of a tensor of any shape, element by element or along a dimension."""
+"""Activation functions. Each function takes a tensor of any shape and works on single elements or along a dimension.
+
+Unless a docstring says otherwise, the input is floating, the result has the shape and the dtype of the input, and
+`inplace=True` writes the result into the input's memory.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import Any
 
 from ...errors import warn
 from ...kernels.random.distributions import exponential
-from ...ops.creation import full_beside
+from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op
 from ...ops.networks import activations as ops
 from ...tensors.arguments.dims import array_of, axis_of, not_a_tensor
@@ -30,12 +34,12 @@ __all__ = [
     "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]
 
-# The constants with which activations keep their mean and variance from layer to layer (Klambauer and others, 2017).
+# With these constants mean and variance stay the same from layer to layer (Klambauer and others, 2017).
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
 def _pair(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """An operator as a function, and as one that writes over its argument."""
+    """The recorded call of an operator, and the call that overwrites its argument."""
     return recorded(op), written_over(op)
 
 
@@ -55,32 +59,39 @@ _hardswish, _hardswish_ = recorded(ops.hardswish), written_over(ops.hardswish)
 
 @public()
 def sigmoid(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)) for each element x. Ints and bools give the default floating dtype."""
     return input.sigmoid()
 
 
 @public("log_sigmoid(Tensor input, out)", out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE,
                                                    blame="log_sigmoid_forward", notice=""))
 def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(x)), without overflow."""
+    """log(1 / (1 + exp(-x))) for each element x. It does not overflow for large negative elements."""
     return _log_sigmoid(input)
 
 
 @public()
 def tanh(input: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent of each element. Ints and bools give the default floating dtype."""
     return input.tanh()
 
 
 @public()
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0)."""
+    """max(x, 0) for each element x. Takes ints too.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+
+    Raises RuntimeError for bools and complex numbers.
+    """
     return relu_(input) if inplace else _relu(input)
 
 
 @public()
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """x, moved into [0, 6]."""
+    """min(max(x, 0), 6) for each element x. Takes ints too."""
     if not isinstance(input, TensorBase):
         raise not_a_tensor("relu6_" if inplace else "relu6", input, "input", 1)
     return (_hardtanh_ if inplace else _hardtanh)(input, 0.0, 6.0)
@@ -88,13 +99,14 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 @public()
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """x, moved into [min_val, max_val]. Raises ValueError where these are the wrong way round.
+    """min(max(x, min_val), max_val) for each element x. Takes ints too.
 
-    Raises RuntimeError for bytes, which have no sign, and a limit below 0.
+    Raises ValueError if `min_val` is greater than `max_val`, RuntimeError if `min_val` is negative and the input is
+    uint8, which has no negative numbers.
     """
     min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
-        raise ValueError(f"min_val cannot be greater than max_val: they are {min_val} and {max_val}")
+        raise ValueError(f"min_val cannot be greater than max_val: min_val is {min_val} and max_val is {max_val}")
     if min_val < 0 and isinstance(input, TensorBase) and input._array.dtype.kind == "u":
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
@@ -102,15 +114,20 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 @public()
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """`hardtanh`, written over the tensor."""
+    """`hardtanh`, written into the input's memory."""
     return hardtanh(input, min_val, max_val, True)
 
 
 @public()
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """x, and negative_slope * x where x is negative.
+    """x for each positive element x, and negative_slope * x for each other element.
 
-    In place with a negative slope it has no derivative: the result does not tell on which side it was.
+    >>> import retrograd as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.1)
+    tensor([-0.1000,  2.0000])
+
+    With `inplace` and a negative slope the backward pass raises RuntimeError: the result does not tell which elements
+    were negative.
     """
     return (_leaky_relu_ if inplace else _leaky_relu)(input, number(
         "leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope))
@@ -118,15 +135,16 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 @public()
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """`leaky_relu`, written over the tensor."""
+    """`leaky_relu`, written into the input's memory."""
     return leaky_relu(input, negative_slope, True)
 
 
 @public()
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x, and alpha * (exp(x) - 1) where x is not positive.
+    """x for each positive element x, and alpha * (exp(x) - 1) for each other element.
 
-    In place with a negative alpha it has no derivative: the result does not tell on which side it was.
+    With `inplace` and a negative `alpha` the backward pass raises RuntimeError: the result does not tell which elements
+    were negative.
     """
     alpha = number("elu_" if inplace else "elu", "alpha", 2, alpha)
     return (_elu_ if inplace else _elu)(input, alpha, 1.0, 1.0)
@@ -134,13 +152,13 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @public()
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`elu`, written over the tensor."""
+    """`elu`, written into the input's memory."""
     return elu(input, alpha, True)
 
 
 @public()
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`elu`, scaled so that activations keep their mean and variance from layer to layer."""
+    """`elu` with constants that keep mean and variance the same from layer to layer (Klambauer and others, 2017)."""
     if not isinstance(input, TensorBase):
         raise not_a_tensor("selu_" if inplace else "selu", input, "input", 1)
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
@@ -148,13 +166,16 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 @public()
 def selu_(input: Tensor) -> Tensor:
-    """`selu`, written over the tensor."""
+    """`selu`, written into the input's memory."""
     return selu(input, True)
 
 
 @public()
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x, and alpha * (exp(x / alpha) - 1) where x is not positive. Raises RuntimeError for an alpha of 0."""
+    """x for each positive element x, and alpha * (exp(x / alpha) - 1) for each other element.
+
+    Raises RuntimeError if `alpha` is 0.
+    """
     alpha = number("celu_" if inplace else "celu", "alpha", 2, alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -163,20 +184,20 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @public()
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`celu`, written over the tensor."""
+    """`celu`, written into the input's memory."""
     return celu(input, alpha, True)
 
 
 @public()
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * sigmoid(x), also called swish."""
+    """x * sigmoid(x) for each element x. This function is also called swish."""
     refuse_complex_gradient("silu", input)
     return (_silu_ if inplace else _silu)(input)
 
 
 @public()
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)) for each element x."""
     return (_mish_ if inplace else _mish)(input)
 
 
@@ -184,7 +205,13 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the probability that a standard normal number is less than x; with "tanh" a quicker approximation.
 
-    Raises RuntimeError for another word.
+    `approximate="tanh"` computes a faster approximation.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
+    tensor([-0.1587,  0.0000,  0.8413])
+
+    Raises RuntimeError if `approximate` is neither "none" nor "tanh".
     """
     if approximate == "none":
         return _gelu(input)
@@ -195,29 +222,31 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 @public("softplus(Tensor input, Number beta=1, Number threshold=20, out)", out=rule(exact=FOUND))
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+    """log(1 + exp(beta * x)) / beta for each element x, and x itself if beta * x is greater than `threshold`."""
     return _softplus(input, number("softplus", "beta", 2, beta), number("softplus", "threshold", 3, threshold))
 
 
 @public()
 def softsign(input: Tensor) -> Tensor:
-    """x / (1 + |x|)."""
+    """x / (1 + |x|) for each element x."""
     return input / (input.abs() + 1)
 
 
 @public()
 def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)."""
+    """x - tanh(x) for each element x."""
     return input - input.tanh()
 
 
 @public()
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """The first half of the tensor along `dim`, times the sigmoid of the second. Raises RuntimeError for an odd size.
+    """The first half of the input along `dim`, times the sigmoid of the second half.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.glu(torch.tensor([3., 5., 0., 100.]))
     tensor([1.5000, 5.0000])
+
+    Raises RuntimeError if the size of `dim` is odd.
     """
     rank = input.dim()
     return _glu(input, axis_of("glu", dim, rank) if rank else 0)
@@ -225,13 +254,13 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 @public()
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """x / 6 + 1 / 2, moved into [0, 1]."""
+    """x / 6 + 1 / 2 for each element x, limited to the interval from 0 to 1."""
     return (_hardsigmoid_ if inplace else _hardsigmoid)(input)
 
 
 @public()
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * hardsigmoid(x)."""
+    """x * hardsigmoid(x) for each element x."""
     return (_hardswish_ if inplace else _hardswish)(input)
 
 
@@ -244,31 +273,33 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 @public()
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """x, and `value` where it is not above the threshold."""
+    """x for each element x greater than `threshold`, and `value` for each other element. Takes ints too."""
     return (piecewise.threshold_ if inplace else piecewise.threshold)(input, threshold, value)
 
 
 @public()
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           inplace: bool = False) -> Tensor:
-    """x, and x times a slope where it is negative: in training one drawn from [lower, upper], else the middle.
+    """x for each positive element x, and slope * x for each other element.
 
-    Raises RuntimeError where the bounds are the wrong way round.
+    In training each slope is drawn uniformly from [lower, upper], with PyTorch's random numbers. Otherwise every slope
+    is the mean of `lower` and `upper`. Raises RuntimeError if `lower` is greater than `upper`.
     """
     return (piecewise.rrelu_ if inplace else piecewise.rrelu)(input, lower, upper, training)
 
 
 @public()
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A sample from the Gumbel-softmax distribution with these logits: probabilities along `dim`, near to one-hot.
+    """A sample of the Gumbel-softmax distribution with these logits: probabilities along `dim`, close to one-hot.
 
-    The lower the temperature `tau`, the nearer. With `hard` it is one-hot, and has the gradient of the soft sample.
-    `eps` is without effect, and warned of.
+    A lower temperature `tau` gives samples closer to one-hot. With `hard` the sample is exactly one-hot, and its
+    gradient is the gradient of the soft sample. `eps` has no effect; another value than the default gives a warning.
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.", UserWarning)
     array = array_of("empty_like", logits)
-    drawn = exponential(twister_of("gumbel_softmax", None), array.shape, array.dtype)
+    stream = twister_of("gumbel_softmax", None)
+    drawn = draw_for(array, lambda x: exponential(stream, x.shape, x.dtype))
     soft = ((logits + -plain(drawn).log()) / tau).softmax(dim)
     if not hard:
         return soft
@@ -278,7 +309,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 
 def _dimension(name: str, input: Any, dim: int | None) -> int:
-    """The dimension given, or the one that PyTorch once guessed, with a warning."""
+    """The dimension given. For None, the dimension that PyTorch once guessed, with a warning."""
     if dim is not None:
         return dim
     warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
@@ -288,17 +319,25 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
 
 @public()
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """exp(x), scaled to a sum of 1 along `dim`; in type `dtype`, where one is given."""
+    """exp(x) divided by its sum along `dim`. With `dtype` the input is converted first.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.softmax(torch.tensor([0., 0., 0., 0.]), dim=0)
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+
+    Without `dim` a dimension is guessed, with a warning. Raises IndexError if the input has no such dimension,
+    NotImplementedError for ints and bools without `dtype`.
+    """
     return over_dim.softmax(input, _dimension("softmax", input, dim), dtype)
 
 
 @public()
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """The softmax of -x."""
+    """The softmax of -x along `dim`. The arguments are those of `softmax`."""
     return over_dim.softmax(-input, _dimension("softmin", input, dim), dtype)
 
 
 @public()
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """log(softmax(x)) along `dim`, computed at once; in type `dtype`, where one is given."""
+    """The logarithm of the softmax along `dim`, computed without overflow. The arguments are those of `softmax`."""
     return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)

@@ -1,10 +1,11 @@
-"""Affine maps, as functions."""
+"""Affine maps."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from ...kernels.layout import in_rows
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
 from ...tensors.arguments.options import check_tensors
@@ -30,11 +31,13 @@ _layer = after_view(matrix_ops.addmm, shape_ops.t, 1, 1)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
 
+    All tensors have the same dtype.
+
     >>> import retrograd as torch
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.]]), torch.tensor([10.]))
     tensor([[13.]])
 
-    Raises RuntimeError where the sizes or the dtypes do not fit.
+    Raises RuntimeError if the sizes or the dtypes do not fit.
     """
     try:
         x, w, b = input._array, weight._array, None if bias is None else bias._array
@@ -52,18 +55,18 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def _unusual(input: Any, weight: Any, bias: Any) -> Any:
-    """Inputs of other ranks, composed as PyTorch composes them, and what does not fit."""
+    """Inputs of other ranks, composed as PyTorch composes them. Raises RuntimeError for sizes that do not fit."""
     x, w = input._array, weight._array
     if x.ndim == 0 or w.ndim == 0:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D")
     if bias is None or w.ndim != 2:
         if x.ndim > 1 and w.ndim == 2 and x.shape[-1] != w.shape[1]:
-            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # which says what does not fit
+            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # its error names the sizes
         product = matrix.matmul(input, _t(weight))
         return product if bias is None else product + bias
     if x.ndim == 2:
         return accumulating.addmm(bias, input, _t(weight))
-    if x.ndim == 1 or (x.ndim > 2 and bias.ndim == 1 and x.flags.c_contiguous):
+    if x.ndim == 1 or (x.ndim > 2 and bias.ndim == 1 and in_rows(x)):
         flat = input.view(math.prod(x.shape[:-1]), x.shape[-1])
         return accumulating.addmm(bias, flat, _t(weight)).view(*x.shape[:-1], w.shape[0])
     return matrix.matmul(input, _t(weight)) + bias

@@ -1,4 +1,4 @@
-"""Losses and encodings of classes, as functions: cross-entropy, negative log-likelihood, one-hot vectors."""
+"""Losses and encodings of classes: cross-entropy, negative log-likelihood, one-hot vectors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
 from ...tensors.arguments.dims import array_of
@@ -32,15 +33,17 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
                   label_smoothing: float = 0.0) -> Tensor:
     """The cross-entropy of softmax(`input`) with `target`, reduced.
 
-    `input` has shape (C), (N, C) or (N, C, d1, …). `target` holds classes, in the same shape without C, or, in the
-    same shape, the probabilities of the classes. `weight` is one number for each class; targets equal to `ignore_index`
-    do not count; `label_smoothing` mixes the target with equal probabilities.
+    `input` has shape (C), (N, C) or (N, C, d1, …), for C classes. `target` holds either classes, as int64 or uint8, in
+    the shape of the input without C, or the probabilities of all classes, as floats, in the shape of the input.
+    `weight` (C) is a factor for each class. Targets equal to `ignore_index` do not count. `label_smoothing`, from 0 to
+    1, mixes the target with equal probabilities. `reduction` is "mean", "sum" or "none", which gives the shape of the
+    target's classes.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3]))
     tensor(1.3863)
 
-    Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
+    Raises IndexError for a class out of bounds, ValueError or RuntimeError if shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
@@ -94,7 +97,7 @@ def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction:
 
 def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int, reduction: str,
               smoothing: float) -> Any:
-    """The loss of the target's class, mixed with that of all classes alike."""
+    """The loss of the target's class, mixed with the mean loss of all classes."""
     classes = scores._array.shape[dim]
     hard = _negative_log_likelihood(scores, target, weight, ignore_index, reduction)
     spread = -(scores if weight is None else scores * _along(weight, dim, scores.ndim)).sum(dim)
@@ -107,17 +110,28 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
         if weight is None:
             total = counted.sum()
         else:
-            total = plain(np.asarray(weight._array[np.where(counted._array, target._array, 0)][counted._array].sum()))
+            total = plain(beyond(_counted_weight, weight._array, counted._array, target._array))
         spread = spread.sum() / total
     return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
+
+
+def _counted_weight(weight: Any, counted: Any, target: Any) -> Any:
+    """The sum of the weights of the classes that are counted."""
+    return np.asarray(weight[np.where(counted, target, 0)][counted].sum())
 
 
 @public(event="aten::nll_loss_nd")
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
              ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """The negative of log-probabilities `input` at the classes `target`, reduced. Shapes are as in `cross_entropy`.
+    """The negative log-probabilities `input` of the classes `target`, reduced.
 
-    Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
+    The arguments are those of `cross_entropy`, with log-probabilities for `input` and classes for `target`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
+    tensor(2.5000)
+
+    Raises IndexError for a class out of bounds, ValueError or RuntimeError if shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
@@ -142,7 +156,7 @@ def _negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index:
 
 
 def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
-    """Refuse shapes and dtypes that do not fit."""
+    """Raises ValueError or RuntimeError if shapes or dtypes do not fit."""
     if x.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if x.ndim == 1:
@@ -182,15 +196,16 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
                          label_smoothing: float = 0.0, options: Any = None) -> Tensor:
     """`cross_entropy(linear(input, linear_weight, linear_bias), target, …)`.
 
-    `input` is (in_features) or (N, in_features), `linear_weight` (C, in_features), or (C, d1, …, in_features) for
-    several choices among C classes each. `target` and the other arguments are those of `cross_entropy`; its
-    `ignore_index` is for classes only. `options` say how PyTorch may save memory, and change no number. Raises
-    RuntimeError where shapes do not fit.
+    `input` is (in_features) or (N, in_features). `linear_weight` is (C, in_features) for one choice among C classes, or
+    (C, d1, …, in_features) for several choices. `target`, `weight`, `ignore_index`, `reduction` and `label_smoothing`
+    are those of `cross_entropy`. `options` tell PyTorch how to save memory; they change no number.
 
     >>> import retrograd as torch
     >>> x, w = torch.ones(2, 3), torch.zeros(4, 3)
     >>> torch.nn.functional.linear_cross_entropy(x, w, torch.tensor([0, 3]))
     tensor(1.3863)
+
+    Raises RuntimeError if shapes do not fit, and for `ignore_index` beside a target of probabilities.
     """
     check_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight)
     classes, *several = _class_shape(input, linear_weight, linear_bias)
@@ -206,35 +221,37 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
 
 
 def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int, ...]:
-    """The shape of the classes: how many there are, and of how many choices."""
+    """The number of classes, and the sizes of the choices. Raises RuntimeError if shapes do not fit."""
     given, shape = tuple(input.shape), tuple(linear_weight.shape)
     if len(given) not in (1, 2):
-        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}. Its shape is {given}.")
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}. The shape is {given}.")
     if len(shape) < 2:
-        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}. Its shape is "
-                           f"{shape}.")
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}. The shape of "
+                           f"linear_weight is {shape}.")
     if given[-1] != shape[-1]:
         raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
-                           f"{given[-1]} and {shape[-1]}, respectively. It is (classes, in_features).")
+                           f"{given[-1]} and {shape[-1]}, respectively. linear_weight is (classes, …, in_features).")
     if len(shape) > 2 and len(given) == 1:
         raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, "
-                           f"{shape[-1]}), got unbatched input with shape {given}. Give it a first dimension.")
+                           f"{shape[-1]}), got unbatched input with shape {given}. Use input.unsqueeze(0).")
     if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
-        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}. It is added to "
-                           "what the linear map gives.")
+        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}. The bias "
+                           "has one number for each output.")
     return shape[:-1]
 
 
 @public("one_hot(Tensor input, int num_classes=-1)", event="aten::one_hot", strict=True)
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Classes as vectors of zeros with a one: int64, of the shape of `tensor` with a dimension of classes at the end.
+    """Classes as vectors of zeros with a single one: int64, in the shape of `tensor` with a last dimension of classes.
+
+    Without `num_classes` there are as many classes as the greatest class needs.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.one_hot(torch.tensor([0, 2]), 3)
     tensor([[1, 0, 0],
             [0, 0, 1]])
 
-    Raises RuntimeError for another dtype than int64, and for classes out of bounds.
+    Raises RuntimeError if `tensor` is not int64, and for classes out of bounds.
     """
     classes = array_of("one_hot", tensor)
     if classes.dtype != np.int64:
@@ -244,12 +261,12 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return plain(np.zeros((*classes.shape, num_classes), np.int64))
     if classes.min() < 0:
-        raise RuntimeError(f"Class values must be non-negative. There is a {classes.min()}.")
+        raise RuntimeError(f"Class values must be non-negative. The least class is {classes.min()}.")
     if num_classes == -1:
         num_classes = int(classes.max()) + 1
     elif classes.max() >= num_classes:
-        raise RuntimeError(f"Class values must be smaller than num_classes. There is a {classes.max()}, and "
-                           f"num_classes is {num_classes}.")
+        raise RuntimeError(f"Class values must be smaller than num_classes. The greatest class is {classes.max()}, "
+                           f"and num_classes is {num_classes}.")
     vectors = np.zeros((classes.size, num_classes), np.int64)
     vectors.reshape(-1)[classes.reshape(-1) + np.arange(0, vectors.size, num_classes)] = 1
     return plain(vectors.reshape(*classes.shape, num_classes))

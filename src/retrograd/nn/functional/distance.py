@@ -1,4 +1,4 @@
-"""Norms and angles of vectors, as functions."""
+"""Norms and angles of vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ _add_number, _norm = recorded(arithmetic.add_number), recorded(norms.frobenius)
 
 @public(out=rule(blame="div"))
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """`input`, divided by its p-norm along `dim`; by eps where that is less."""
+    """`input` divided by its p-norm along `dim`. A norm less than `eps` counts as `eps`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
+    tensor([[0.6000, 0.8000]])
+    """
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
@@ -34,13 +39,15 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     event="aten::cosine_similarity",
     strict=True)
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along `dim`; norms count at least as eps.
+    """The cosine of the angle between vectors along `dim`. A norm less than `eps` counts as `eps`.
 
-    The two are broadcast. Raises RuntimeError for complex numbers, and for two tensors of ints.
+    The two tensors are broadcast, and the result lacks `dim`.
 
     >>> import retrograd as torch
     >>> torch.cosine_similarity(torch.tensor([[3., 4.]]), torch.tensor([[4., 3.]]))
     tensor([0.9600])
+
+    Raises RuntimeError if the common dtype is not floating.
     """
     for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
         check_tensor("cosine_similarity", value, name, position)
@@ -55,7 +62,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if x1._array.shape != x2._array.shape:
         vectors = [x.expand(shape) for x in vectors]
     sizes = [x.norm(2, dim, keepdim=True).clone() for x in vectors]
-    with no_grad():                             # the gradient does not know of the lower limit, as in PyTorch
+    with no_grad():                             # as in PyTorch, the gradient ignores the lower limit
         for size in sizes:
             size.clamp_min_(eps)
     first, second = (x / size for x, size in zip(vectors, sizes))
@@ -67,7 +74,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     event="aten::pairwise_distance",
     strict=True)
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps along the last dimension.
+    """The p-norm of x1 - x2 + eps along the last dimension. The two tensors are broadcast.
 
     >>> import retrograd as torch
     >>> torch.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3., 4.]]))
@@ -78,5 +85,5 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     p, eps = number("pairwise_distance", "p", 3, p), number("pairwise_distance", "eps", 4, eps)
     off = _add_number(x1 - x2, eps)
     if off._array.size == 0 and p in (math.inf, -math.inf):
-        return vector_norm(off, p, -1, keepdim)           # which says what it cannot
+        return vector_norm(off, p, -1, keepdim)           # its error names the dimension
     return _norm(off, p, axes_of("norm", -1, off._array.ndim), keepdim, None)

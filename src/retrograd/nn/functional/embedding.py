@@ -1,4 +1,4 @@
-"""Embeddings, as functions: rows of a table by number, alone and in bags."""
+"""Embeddings: rows of a table by number, one by one and in bags."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def _renorm(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
 @public()
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
               norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
-    """The rows of the matrix `weight` that the numbers in `input`, of any shape, name.
+    """The rows of `weight` (rows, columns) that the ints in `input`, of any shape (…), name: (…, columns).
 
-    The row `padding_idx` gets no gradient. With `max_norm`, rows that are longer by the `norm_type`-norm are first
-    scaled down in `weight` itself. With `scale_grad_by_freq` the gradient of a row is divided by how often it is taken.
+    The row `padding_idx` gets no gradient. With `max_norm`, rows with a greater `norm_type`-norm are first scaled down
+    to it in `weight` itself. With `scale_grad_by_freq` the gradient of a row is divided by the number of times it is
+    taken.
 
     >>> import retrograd as torch
     >>> table = torch.tensor([[1., 2.], [3., 4.]])
@@ -40,17 +41,18 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     tensor([[3., 4.],
             [3., 4.]])
 
-    Raises IndexError for a number that is no row, AssertionError for such a padding, RuntimeError for a table that is
-    no matrix and for numbers that are neither int64 nor int32.
+    Raises IndexError for a number out of bounds, AssertionError for a `padding_idx` out of bounds, RuntimeError if
+    `weight` is not a matrix or `input` is neither int64 nor int32.
     """
     padding = -1
     if padding_idx is not None:
         rows = array_of("embedding", weight, "weight").shape[0]
         if padding_idx >= rows or padding_idx < -rows:
-            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, of {rows} rows.")
+            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, and there are "
+                                 f"{rows} rows.")
         padding = padding_idx if padding_idx >= 0 else padding_idx + rows
     if max_norm is not None:
-        as_int("embedding", padding, "padding_idx")      # all that can be refused is, before anything is written
+        as_int("embedding", padding, "padding_idx")      # every check comes before the first write
         check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
         check_flag("embedding", "sparse", 5, sparse)
         _renorm(weight, input, max_norm, norm_type)
@@ -62,11 +64,12 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
                   norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                   per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
                   padding_idx: int | None = None) -> Tensor:
-    """Sums, means or largest elements of bags of rows of `weight`, without the rows themselves in between.
+    """Sums, means or maxima of bags of rows of `weight` (rows, columns): (bags, columns).
 
-    A matrix `input` has a bag in each row. Of a vector the bags start at `offsets`; with `include_last_offset` the last
-    of these is where the last bag ends. Rows are multiplied by `per_sample_weights` (mode "sum" alone). The row
-    `padding_idx` counts for nothing. Other options are those of `embedding`.
+    Each row of a matrix `input` is a bag. In a vector `input` the bags start at `offsets`; with `include_last_offset`
+    the last offset is the end of the last bag. `mode` is "sum", "mean" or "max". With "sum" the rows are multiplied by
+    `per_sample_weights`, in the shape of `input`. The row `padding_idx` does not count. The other options are those of
+    `embedding`.
 
     >>> import retrograd as torch
     >>> table = torch.tensor([[1., 2.], [3., 4.]])
@@ -74,7 +77,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     tensor([[2., 3.],
             [3., 4.]])
 
-    Raises ValueError for shapes and options that do not fit, RuntimeError for numbers and dtypes that do not.
+    Raises ValueError for shapes and options that do not fit, RuntimeError for numbers and dtypes that do not fit.
     """
     if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
         check_tensors("embedding_bag", input=input, weight=weight)

@@ -1,4 +1,8 @@
-"""Losses between predictions and targets of the same shape, as functions. Those of classes are in `classes`."""
+"""Losses between predictions and targets of the same shape. The losses of classes are in `classes`.
+
+Each loss is computed for every element and then reduced: "mean" and "sum" give a tensor without dimensions, "none"
+gives the losses themselves. `size_average` and `reduce` are deprecated ways to say the same, and give a warning.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary
 
 
 def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
-    """Input and target in one shape. Warns where one of them had to be broadcast."""
+    """Input and target in one shape. Warns if one of them has to be broadcast."""
     if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
         check_tensors(name, input=input, target=target)
     shape = input._array.shape
@@ -53,28 +57,28 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
 
 
 def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
-    """Raises RuntimeError where a gradient is asked for of what has none."""
+    """Raises RuntimeError if `value` requires grad: the function has no derivative with respect to it."""
     if requires(value):
         raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
                            "input cannot have requires_grad True. Use .detach().")
 
 
 def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:
-    """The reduction's name. Raises ValueError for an unknown one, in other words where there are weights."""
+    """The reduction's name. Raises ValueError for an unknown name, with other words if there are weights."""
     if weight is not None and size_average is None and reduce is None and reduction not in ("none", "mean", "sum"):
         raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
     return checked_reduction(reduction, size_average, reduce)
 
 
 def _check_weight(name: str, weight: Any, loss: Any) -> None:
-    """Refuse weights that are not one for each element."""
+    """Raises ValueError unless there is one weight for each element."""
     check_tensor(name, weight, "weight", 3)
     if weight.shape != loss.shape:
         raise ValueError("Weights and input must have the same size.")
 
 
 def _weighted(name: str, loss: Any, weight: Any, reduction: str) -> Any:
-    """A loss for each element, reduced with weights."""
+    """The losses of all elements, reduced with weights."""
     _check_weight(name, weight, loss)
     if reduction == "mean":
         return (loss * weight).sum() / weight.sum()
@@ -86,9 +90,14 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
              reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared differences of `input` and `target`, reduced.
 
+    Both have the same shape; other shapes are broadcast, with a warning. `weight`, of that shape, has a factor for each
+    element, and a mean is then divided by the sum of the factors.
+
     >>> import retrograd as torch
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
+
+    Raises ValueError for an unknown reduction and if the shape of `weight` differs.
     """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("mse_loss", input, target)
@@ -100,7 +109,12 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
 @public(event="aten::l1_loss")
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """The absolute differences of `input` and `target`, reduced."""
+    """The absolute differences of `input` and `target`, reduced. The arguments are those of `mse_loss`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(1.)
+    """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("l1_loss", input, target)
     loss = (input - target).abs()
@@ -110,9 +124,10 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
 @public(event="aten::smooth_l1_loss")
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """Absolute differences, rounded off to squares where they are less than `beta`; reduced.
+    """The absolute differences less beta / 2, and diff² / (2 * beta) if they are less than `beta`; reduced.
 
-    Raises RuntimeError for a negative `beta`.
+    Input and target have the same shape; other shapes are broadcast, with a warning. Raises RuntimeError if `beta` is
+    negative.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     input, target = _same_shapes("smooth_l1_loss", input, target)
@@ -127,9 +142,11 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
 @public(event="aten::huber_loss")
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
                weight: Tensor | None = None) -> Tensor:
-    """Half the squared differences, made straight where they are more than `delta`; reduced.
+    """Half the squared differences, continued by a line if they are greater than `delta`; reduced.
 
-    Raises RuntimeError for a `delta` that is not positive.
+    Input and target have the same shape; other shapes are broadcast, with a warning. `weight`, of that shape, has a
+    factor for each element. Raises RuntimeError if `delta` is not positive, ValueError if the shape of `weight`
+    differs.
     """
     reduction = _reduction_of(reduction, None, None, weight)
     input, target = _same_shapes("huber_loss", input, target)
@@ -137,7 +154,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     converted = target.to(input.dtype)
-    if weight is not None:                      # of these a mean is not divided by the sum of the weights
+    if weight is not None:                      # a mean of these is not divided by the weights
         _check_weight("huber_loss", weight, input)
         return reduced(_huber(input, converted, "none", delta) * weight, reduction)
     return _huber(input, converted, reduction, delta)
@@ -148,7 +165,13 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The cross-entropy of probabilities `input` with probabilities `target`, for two classes; reduced.
 
-    Raises ValueError where the shapes differ, RuntimeError for what is not between 0 and 1 and for other dtypes.
+    Input and target have the same shape and the same floating dtype. `weight` broadcasts to that shape.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
+    tensor(0.6931)
+
+    Raises ValueError if the shapes differ, RuntimeError for an input outside of [0, 1] and for other dtypes.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
@@ -174,9 +197,16 @@ def _legacy(tensor: Any) -> str:
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      size_average: bool | None = None, reduce: bool | None = None,
                                      reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
-    """The cross-entropy of sigmoid(`input`) with probabilities `target`, computed at once; reduced.
+    """The cross-entropy of sigmoid(`input`) with probabilities `target`, for two classes; reduced.
 
-    `pos_weight` multiplies what the positive class adds. Raises ValueError where the shapes differ.
+    It is computed in one step, without overflow. Input and target have the same shape, to which `weight` and
+    `pos_weight` broadcast. `weight` has a factor for each element, `pos_weight` a factor for the positive class alone.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(0.6931)
+
+    Raises ValueError if the shapes differ, RuntimeError for dtypes that do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
@@ -188,7 +218,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
 
 def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None,
                             reduction: str) -> Tensor:
-    """`binary_cross_entropy_with_logits`, of shapes that broadcast."""
+    """`binary_cross_entropy_with_logits`, for shapes that broadcast."""
     if weight is not None or pos_weight is not None:
         check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
     dtype = input._array.dtype
@@ -213,10 +243,11 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
 @public(event="aten::kl_div")
 def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
            reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced.
+    """The Kullback-Leibler divergence of log-probabilities `input` from probabilities `target`, reduced.
 
-    "batchmean" divides the sum by the size of the first dimension, as mathematics has it; "mean" by the number of all
-    elements, with a warning. With `log_target` the target is given as logarithms too.
+    The reduction "batchmean" divides the sum by the size of the first dimension, as the divergence is defined. "mean"
+    divides by the number of elements, with a warning. With `log_target` the target holds log-probabilities too. Raises
+    RuntimeError for ints and complex numbers.
     """
     whole = "mean"
     if reduction == "batchmean":
@@ -245,16 +276,16 @@ def divergence(input: Tensor, target: Tensor, log_target: bool) -> Tensor:
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
-    """The negative log-likelihood of counts `target`, of Poisson distributions with rates exp(`input`); reduced.
+    """The negative log-likelihood of counts `target` under Poisson distributions, reduced.
 
-    Without `log_input` the rates are `input` itself, and `eps` keeps their logarithm from 0. With `full` the term of
-    the target alone is added, by Stirling's formula.
+    The rates are exp(`input`), or `input` itself without `log_input`; `eps` then keeps their logarithm away from that
+    of 0. `full` adds the term of the target alone, by Stirling's formula.
     """
     return poisson(input, target, log_input, full, eps, checked_reduction(reduction, size_average, reduce))
 
 
 def poisson(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
-    """`poisson_nll_loss`, given the reduction."""
+    """`poisson_nll_loss`, given a checked name of a reduction."""
     check_tensors("poisson_nll_loss", input=input, target=target)
     expected = target * (input if log_input else (input + eps).log())
     loss = (input.exp() if log_input else input) - expected
@@ -267,11 +298,11 @@ def poisson(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: flo
 @public()
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6,
                       reduction: str = "mean") -> Tensor:
-    """The negative log-likelihood of samples `target`, of normal distributions with means `input`; reduced.
+    """The negative log-likelihood of samples `target` under normal distributions with means `input`, reduced.
 
-    `var` is the variance: a number, or a tensor of the shape of `input`, or of that with the last or another dimension
-    1, or without the last. It counts at least as `eps`, without an influence on the gradient. With `full` the constant
-    term is added. Raises ValueError for negative variances, and for another shape.
+    `var` holds the variances: one float, or a tensor in the shape of the input, in that shape with one size 1, or in
+    that shape without the last dimension. A variance less than `eps` counts as `eps`, and its gradient does not change.
+    `full` adds the constant term. Raises ValueError for negative variances, and for another shape of `var`.
     """
     variances = _variances(input, var)
     if reduction not in REDUCTIONS:
@@ -306,5 +337,5 @@ def _variances(input: Any, var: Any) -> Any:
     if shape[:-1] == given:
         return var.unsqueeze(-1)
     if len(shape) != len(given) or sum(have for want, have in zip(shape, given) if want != have) != 1:
-        raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input {list(shape)}")
+        raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input is {list(shape)}")
     return var

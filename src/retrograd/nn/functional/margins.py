@@ -1,4 +1,7 @@
-"""Losses with margins, as functions: of distances, of rankings, of one class against the others, of several."""
+"""Losses with margins: between distances, in rankings, of one class against the others, of several classes.
+
+`reduction`, `size_average` and `reduce` are those of the losses in `loss`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.networks.margins import listed
 from ...kernels.shape import common_shape
+from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
 from ...ops.networks import margins as ops
 from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
@@ -37,20 +40,20 @@ __all__ = [
 _soft_margin, _multi_margin, _multilabel = map(
     recorded, (ops.soft_margin_loss, ops.multi_margin_loss, ops.multilabel_margin_loss))
 _add_number = recorded(arithmetic.add_number)
-_SMALL = 1e-12                              # which keeps the length of a vector from 0
+_SMALL = 1e-12                              # keeps the length of a vector away from 0
 
 
-# Of distances
+# Losses of distances
 
 @public()
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
+    """`input` if the target is 1, max(0, margin - input) if it is -1, for each element; reduced."""
     return hinge(input, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
 def hinge(input: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
-    """`hinge_embedding_loss`, given the reduction."""
+    """`hinge_embedding_loss`, given a checked name of a reduction."""
     check_tensors("hinge_embedding_loss", input=input, target=target)
     zero = input._array.dtype.type(0).item()
     short = (input.new_full((), margin) - input).clamp_min(0)
@@ -61,15 +64,16 @@ def hinge(input: Tensor, target: Tensor, margin: float, reduction: str) -> Tenso
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                           size_average: bool | None = None, reduce: bool | None = None,
                           reduction: str = "mean") -> Tensor:
-    """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced.
+    """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced.
 
-    Inputs are (N, D) with targets (N), or (D) with one without dimensions; else a RuntimeError is raised.
+    The two inputs are (N, D) and the target is (N), or the inputs are (D) and the target has no dimension. Raises
+    RuntimeError for other shapes.
     """
     return cosine_embedding(input1, input2, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
 def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
-    """`cosine_embedding_loss`, given the reduction."""
+    """`cosine_embedding_loss`, given a checked name of a reduction."""
     check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target._array.ndim
     if dim > 1:
@@ -86,9 +90,10 @@ def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: flo
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                         size_average: bool | None = None, reduce: bool | None = None,
                         reduction: str = "mean") -> Tensor:
-    """max(0, margin - target * (input1 - input2)), reduced: a target of 1 wants input1 above input2, -1 below.
+    """max(0, margin - target * (input1 - input2)) for each element, reduced.
 
-    Raises RuntimeError where the three have different numbers of dimensions.
+    A target of 1 asks for input1 above input2, a target of -1 for input1 below input2. Raises RuntimeError if the three
+    tensors have different numbers of dimensions.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
@@ -98,7 +103,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 
 
 def margin_ranking(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
-    """`margin_ranking_loss`, given the reduction."""
+    """`margin_ranking_loss`, given a checked name of a reduction."""
     check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     ahead = input1 - input2
     return reduced(_add_number(-target * ahead, float(margin)).clamp_min(0), reduction)
@@ -108,10 +113,18 @@ def margin_ranking(input1: Tensor, input2: Tensor, target: Tensor, margin: float
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
                         eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced.
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)), reduced.
 
-    With `swap`, the distance of positive and negative counts where it is less than that of anchor and negative.
-    Raises ValueError for a margin that is not positive, RuntimeError for different numbers of dimensions.
+    The distance d is the `p`-norm of the difference along the last dimension. With `swap` the distance of positive and
+    negative counts if it is less than the distance of anchor and negative.
+
+    >>> import retrograd as torch
+    >>> a, p, n = torch.tensor([[0., 0.]]), torch.tensor([[0., 3.]]), torch.tensor([[4., 0.]])
+    >>> torch.nn.functional.triplet_margin_loss(a, p, n, margin=2.0)
+    tensor(1.)
+
+    Raises ValueError if `margin` is not positive, RuntimeError if the three tensors have different numbers of
+    dimensions.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if margin <= 0:
@@ -121,7 +134,7 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
 
 def triplet_margin(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float, swap: bool,
                    reduction: str) -> Tensor:
-    """`triplet_margin_loss`, given the reduction."""
+    """`triplet_margin_loss`, given a checked name of a reduction."""
     check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
 
@@ -131,7 +144,10 @@ def triplet_margin_with_distance_loss(
         anchor: Tensor, positive: Tensor, negative: Tensor, *,
         distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0, swap: bool = False,
         reduction: str = "mean") -> Tensor:
-    """`triplet_margin_loss` with any function of two tensors for the distance."""
+    """`triplet_margin_loss` with any function of two tensors for the distance.
+
+    The default distance is `pairwise_distance`.
+    """
     checked_reduction(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -150,14 +166,14 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any,
     return reduced((margin + near - far).clamp_min(0), reduction)
 
 
-# Of scores
+# Losses of scores
 
 @public()
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
-    """log(1 + exp(-target * input)) with targets of 1 and -1, reduced.
+    """log(1 + exp(-target * input)) for targets of 1 and -1, reduced.
 
-    The target is broadcast to the shape of the input. Raises RuntimeError for ints, and a target that requires grad.
+    The target is broadcast to the shape of the input. Raises RuntimeError for ints, and if the target requires grad.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     check_tensors("soft_margin_loss", input=input, target=target)
@@ -166,8 +182,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse_complex_gradient("soft_margin_loss", input)
     shape = common_shape(x.shape, y.shape)
     if shape != x.shape:
-        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: of the "
-                           "two only the target is broadcast")
+        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: only "
+                           "the target is broadcast")
     if y.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
                            "a mask, use the `~` or `logical_not()` operator instead.")
@@ -180,10 +196,11 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
 @public()
 def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
                       size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """The mean over other classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
+    """The mean over the wrong classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
 
-    `input` is (N, C) with classes (N), or (C) with one. `weight` is a number for each class. Raises RuntimeError where
-    shapes or dtypes do not fit and for a class out of bounds, ValueError for another `p` than 1 and 2.
+    `input` is (N, C) and `target` is (N), or `input` is (C) and `target` holds one class. `weight` (C) has a factor for
+    each class. Raises RuntimeError if shapes or dtypes do not fit and for a class out of bounds, ValueError if `p` is
+    neither 1 nor 2.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -209,7 +226,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
 
 
 def _rows_and_classes(x: Any) -> tuple[int, int]:
-    """How many samples and classes there are. Raises RuntimeError for more dimensions, and for no classes."""
+    """The numbers of samples and of classes. Raises RuntimeError for more dimensions and for no classes."""
     if x.ndim > 2 or (x.ndim and not x.shape[-1]):
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(x.shape)}")
@@ -220,18 +237,22 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
     y = target._array
     if y.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.legacy}")
-    if y.size and not (lowest <= y.min() and y.max() < classes):
-        raise RuntimeError(f"{complaint}: classes are from {lowest} to {classes - 1}, and there are ones from "
-                           f"{y.min()} to {y.max()}")
+
+    def test(y: Any) -> None:
+        if y.size and not (lowest <= y.min() and y.max() < classes):
+            raise RuntimeError(f"{complaint}: classes go from {lowest} to {classes - 1}, and these go from "
+                               f"{y.min()} to {y.max()}")
+
+    check_values(y, test)
 
 
 @public()
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                            reduction: str = "mean") -> Tensor:
-    """The sum over the classes t that are targets and j that are not of max(0, 1 - input[t] + input[j]) / C, reduced.
+    """The sum of max(0, 1 - input[t] + input[j]) / C over target classes t and other classes j, reduced.
 
-    `target` has the shape of `input`, (N, C) or (C), and lists the targets of a row up to the first -1. Raises
-    RuntimeError where shapes or dtypes do not fit, and for a class out of bounds.
+    `input` and `target` are (N, C) or (C). A row of `target` lists classes up to the first -1. Raises RuntimeError if
+    shapes or dtypes do not fit, and for a class out of bounds.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     check_tensors("multilabel_margin_loss", input=input, target=target)
@@ -240,14 +261,17 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     if y.shape != x.shape:
         raise RuntimeError(f"inconsistent target size: {list(y.shape)} for input of size: {list(x.shape)}")
     _check_classes(target, classes, "argument #2 'target' is out of range", -1)
-    return _multilabel(input, *map(plain, listed(y)), reduction)
+    return _multilabel(input, *map(plain, ops.listed.run(y)), reduction)
 
 
 @public()
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                 size_average: bool | None = None, reduce: bool | None = None,
                                 reduction: str = "mean") -> Tensor:
-    """The mean over the last dimension of the cross-entropies of sigmoid(`input`) with labels `target`; reduced."""
+    """The mean cross-entropy of sigmoid(`input`) with labels `target` along the last dimension, reduced.
+
+    `weight` broadcasts to the shape of the input.
+    """
     if size_average is not None or reduce is not None:
         reduction = checked_reduction(reduction, size_average, reduce)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))

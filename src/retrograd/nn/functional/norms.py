@@ -1,4 +1,4 @@
-"""Normalisation as layers use it: what the functions of torch do, with layers' order of arguments and checks."""
+"""Normalization as layers use it: torch's functions with layers' order of arguments and layers' checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _windows = recorded(resampling.windows)
 
 
 def _several(sizes: Sequence[int], shown: Any) -> None:
-    """Refuse a batch with one value for each channel, whose deviation is 0."""
+    """Raises ValueError for a batch with one value for each channel: its deviation is 0."""
     if math.prod((sizes[0], *sizes[2:])) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
 
@@ -29,7 +29,19 @@ def _several(sizes: Sequence[int], shown: Any) -> None:
 @public()
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
-    """`torch.batch_norm`. Raises ValueError in training for one value for each channel."""
+    """Each channel of (N, C, …), less its mean and divided by its deviation; then times weight, plus bias.
+
+    In training the mean and the variance are those of the batch, and `running_mean` and `running_var` move towards them
+    by `momentum`. Otherwise the running ones are used. Both, weight and bias have shape (C) and may be None.
+
+    >>> import retrograd as torch
+    >>> x = torch.tensor([[1., 10.], [3., 30.]])
+    >>> torch.nn.functional.batch_norm(x, None, None, training=True)
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
+
+    Raises ValueError in training if each channel has one value, RuntimeError if shapes or dtypes do not fit.
+    """
     if training:
         check_tensor("batch_norm", input)
         _several(input.shape, input.shape)
@@ -42,7 +54,12 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
-    """`torch.instance_norm`. Raises ValueError where each channel has one value, whose deviation is 0."""
+    """Each channel of each sample of (N, C, …), less its mean and divided by its deviation; then times weight, plus
+    bias.
+
+    The arguments are those of `batch_norm`; `use_input_stats` stands for `training`. Raises ValueError if each channel
+    has one value.
+    """
     check_tensor("instance_norm", input)
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
@@ -52,21 +69,39 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
 @public()
 def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
-    """`torch.layer_norm`."""
+    """The input, less its mean over the last dimensions and divided by its deviation; then times weight, plus bias.
+
+    `normalized_shape` has the sizes of these dimensions, and is the shape of weight and bias.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.], [10., 30.]]), (2,))
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+
+    Raises RuntimeError if shapes or dtypes do not fit.
+    """
     return normalization.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 @public()
 def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
              eps: float | None = None) -> Tensor:
-    """`torch.rms_norm`."""
+    """The input, divided by the root of its mean square over the last dimensions; then times weight.
+
+    `normalized_shape` has the sizes of these dimensions, and is the shape of the weight. Raises RuntimeError if shapes
+    do not fit.
+    """
     return normalization.rms_norm(input, normalized_shape, weight, eps)
 
 
 @public()
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
-    """`torch.group_norm`. Raises ValueError where each group has one value, whose deviation is 0."""
+    """The input (N, C, …), less its mean over each of `num_groups` groups of channels, divided by its deviation.
+
+    It is then multiplied by weight (C), and bias (C) is added. Raises ValueError if each group has one value,
+    RuntimeError if the sizes do not fit.
+    """
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     sizes = input.shape
@@ -76,9 +111,9 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
 
 @public()
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """`input` (N, C, …), divided by (k + alpha * m) ** beta, for m the mean of the squares of `size` channels around.
+    """`input` (N, C, …), divided by (k + alpha * m) ** beta. m is the mean square of the `size` nearest channels.
 
-    Channels past the ends count as 0. Raises ValueError for fewer than three dims.
+    Channels past the ends count as 0. Raises ValueError for fewer than three dimensions.
     """
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} "

@@ -1,7 +1,7 @@
-"""Losses as torch itself offers them: with numbers for reductions, 0 for "none", 1 for "mean", 2 for "sum".
+"""Losses as torch itself offers them: a number stands for the reduction, 0 for "none", 1 for "mean", 2 for "sum".
 
-They do as the functions of torch.nn.functional, without what these check and warn of first. PyTorch documents a default
-of 1, but where no reduction is given it makes none.
+They compute what the functions of torch.nn.functional compute, without the checks and warnings that come first there.
+PyTorch documents a default reduction of 1, but its functions do not reduce by default; these do not either.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def _word(reduction: int) -> str:
-    """What a reduction is called. Any other number stands for none, as in PyTorch."""
+    """The name of a reduction. As in PyTorch, any other number stands for "none"."""
     return {1: "mean", 2: "sum"}.get(reduction, "none")
 
 
@@ -36,20 +36,20 @@ def _word(reduction: int) -> str:
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
              target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: int = 0,
              zero_infinity: bool = False) -> Tensor:
-    """The negative log-likelihood of sequences of labels, whose places in time are not known; reduced."""
+    """The negative log-likelihood of sequences of labels whose places in time are not known, reduced."""
     return ctc.of_word(log_probs, targets, input_lengths, target_lengths, blank, _word(reduction), zero_infinity)
 
 
 @public()
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
-    """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
+    """`input` if the target is 1, max(0, margin - input) if it is -1; reduced."""
     return margins.hinge(input, target, margin, _word(reduction))
 
 
 @public()
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
                           reduction: int = 0) -> Tensor:
-    """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced."""
+    """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced."""
     return margins.cosine_embedding(input1, input2, target, margin, _word(reduction))
 
 
@@ -63,13 +63,13 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 @public()
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
                         eps: float = 1e-6, swap: bool = False, reduction: int = 0) -> Tensor:
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced."""
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for the distance d by the p-norm, reduced."""
     return margins.triplet_margin(anchor, positive, negative, margin, p, eps, swap, _word(reduction))
 
 
 @public()
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
-    """The negative log-likelihood of counts, of Poisson distributions; reduced."""
+    """The negative log-likelihood of counts under Poisson distributions, reduced."""
     return loss.poisson(input, target, log_input, full, eps, _word(reduction))
 
 
@@ -82,12 +82,12 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
 @public()
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      pos_weight: Tensor | None = None, reduction: int = 0) -> Tensor:
-    """The cross-entropy of sigmoid(`input`) with probabilities `target`; reduced. The input is broadcast."""
+    """The cross-entropy of sigmoid(`input`) with probabilities `target`, reduced. The input is broadcast."""
     check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     have, shape = target._array.shape, common_shape(input._array.shape, target._array.shape)
     if shape != have:
-        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: of the "
-                           "two only the input is broadcast")
+        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: only "
+                           "the input is broadcast")
     if input._array.shape != shape:
         input = input.expand(shape)
     return loss.cross_entropy_of_logits(input, target, weight, pos_weight, _word(reduction))

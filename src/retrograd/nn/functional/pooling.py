@@ -1,4 +1,4 @@
-"""Pooling, as functions: maxima, means and norms over windows, and maxima put back where they were."""
+"""Pooling: maxima, means and norms over windows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """max_pool1d and the like, and the same with indices."""
+    """max_pool1d, max_pool2d or max_pool3d, and the same function with indices."""
     name, space = f"max_pool{dims}d", ("lines", "images", "volumes")[dims - 1]
     indexed = f"{name}_with_indices"
 
@@ -81,7 +81,7 @@ avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
 
 
 def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...]:
-    """Output sizes, where None stands for that of the input, and one may be for all."""
+    """The output sizes. None stands for the size of the input, and one int stands for all sizes."""
     check_tensor(name, input)
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * dims
@@ -109,7 +109,7 @@ adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_
 
 
 def _adaptive_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """adaptive_max_pool1d and the like, and the same with indices."""
+    """adaptive_max_pool1d, adaptive_max_pool2d or adaptive_max_pool3d, and the same function with indices."""
     name = f"adaptive_max_pool{dims}d"
 
     said = f"The maxima of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...)"

@@ -1,4 +1,4 @@
-"""How a loss is reduced, in PyTorch's present words and in its old ones."""
+"""How a loss is reduced, by PyTorch's present names and its old ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REDUCTIONS = frozenset(("mean", "sum", "none"))
 
 
 def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
-    """The reduction's name; from `size_average` and `reduce`, with a warning, where these are given.
+    """The name of the reduction. `size_average` and `reduce` decide it if they are given, with a warning.
 
     Raises ValueError for an unknown name.
     """
@@ -27,5 +27,5 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
 
 
 def reduced(loss: Any, reduction: str) -> Tensor:
-    """The mean or the sum of a loss for each element, or that itself."""
+    """The mean or the sum of the losses of all elements; the losses themselves for "none"."""
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss

@@ -1,4 +1,4 @@
-"""Maxima put back where they were, and maxima over windows at random places, as functions."""
+"""Maxima put back in place, and maxima over windows at random places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.random.distributions import uniform
-from ...ops.basic import check_values
+from ...ops.basic import beyond, check_values
+from ...ops.creation import draw_for
 from ...ops.images import pooling as ops
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor
@@ -35,7 +36,7 @@ def _all(name: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
 
 
 def _unpooled_size(input: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> tuple[int, ...]:
-    """The sizes of what was pooled: as given, or the smallest that they may have been."""
+    """The sizes of the tensor that was pooled: the given sizes, or the smallest sizes that are possible."""
     dims, shape = len(kernel), input.shape
     default = [(shape[i - dims] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(dims)]
     if output_size is None:
@@ -103,11 +104,12 @@ max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_
 
 
 def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
-    """The random numbers that decide where windows are, for each image: given, or drawn as PyTorch draws them."""
+    """The random numbers that place the windows of each image: given, or drawn as PyTorch draws them."""
     x = input._array
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
     if given is None:
-        return plain(uniform(twister_of(name, None), (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims))
+        stream = twister_of(name, None)
+        return plain(draw_for(x, lambda x: uniform(stream, (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims)))
     check_tensor(name, given, "random_samples", 4)
     samples = given._array
     if samples.dtype != x.dtype:
@@ -118,7 +120,7 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
         raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
     if samples.shape[2] != dims:
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")
-    return plain(np.ascontiguousarray(samples[:images[0]]).reshape(*x.shape[:-dims], dims))
+    return plain(beyond(lambda given: np.ascontiguousarray(given[:images[0]]).reshape(*x.shape[:-dims], dims), samples))
 
 
 def _fractional_sizes(name: str, input: Any, output_size: Any, output_ratio: Any, dims: int) -> tuple[int, ...]:
@@ -134,7 +136,7 @@ def _fractional_sizes(name: str, input: Any, output_size: Any, output_ratio: Any
 
 
 def _check_fractional(name: str, shape: Any, kernel: Any, to: Any, dims: int) -> None:
-    """Refuse sizes that do not fit."""
+    """Raises RuntimeError for sizes that do not fit."""
     for argument, sizes in (("kernel_size", kernel), ("output_size", to)):
         if len(sizes) != dims:
             raise RuntimeError(f"{name}: {argument} must either be a single Int or tuple of Ints")
@@ -146,7 +148,7 @@ def _check_fractional(name: str, shape: Any, kernel: Any, to: Any, dims: int) ->
 
 
 def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """fractional_max_pool2d or fractional_max_pool3d, and the same with indices."""
+    """fractional_max_pool2d or fractional_max_pool3d, and the same function with indices."""
     name = f"fractional_max_pool{dims}d"
 
     said = "The maxima of windows at random places, `output_size` or `output_ratio` times the input's size of them"

@@ -1,4 +1,4 @@
-"""torch.nn.modules: every module class of `torch.nn`, a file for each family, by PyTorch's file names."""
+"""torch.nn.modules: every module class of `torch.nn`. Each family has a file with PyTorch's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Activation functions as modules, for use in a Sequential. Each calls the function of its name."""
+"""Activation functions as modules, for use in a Sequential. Each module calls the function of its name.
+
+Unless a docstring says otherwise, the input is a floating tensor of any shape, and the result has its shape and dtype.
+With `inplace=True` the result overwrites the input.
+"""
 
 from __future__ import annotations
 
@@ -16,35 +20,9 @@ from .module.members import Member
 from .softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 
 __all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "Hardshrink",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "LogSigmoid",
-    "LogSoftmax",
-    "Mish",
-    "MultiheadAttention",
-    "PReLU",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "SELU",
-    "SiLU",
-    "Sigmoid",
-    "Softmax",
-    "Softmax2d",
-    "Softmin",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
+    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
+    "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid",
+    "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]
 
 
@@ -56,7 +34,7 @@ class _Simple(Module):
 
 
 class _InPlace(Module):
-    """An activation that may write over its input."""
+    """An activation that may overwrite its input."""
 
     inplace: bool
 
@@ -68,7 +46,7 @@ class _InPlace(Module):
 
 
 class _Either(_InPlace):
-    """An activation whose one option is to write over its input."""
+    """An activation whose only option is `inplace`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -76,7 +54,7 @@ class _Either(_InPlace):
 
 
 class ReLU(_Either):
-    """max(x, 0).
+    """max(x, 0) for each element x.
 
     >>> import retrograd as torch
     >>> torch.nn.ReLU()(torch.tensor([-1., 2.]))
@@ -89,7 +67,7 @@ class ReLU(_Either):
 
 
 class SiLU(_Either):
-    """x * sigmoid(x)."""
+    """x * sigmoid(x) for each element x."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.silu` of the input."""
@@ -97,7 +75,7 @@ class SiLU(_Either):
 
 
 class Mish(_Either):
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)) for each element x."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.mish` of the input."""
@@ -105,7 +83,7 @@ class Mish(_Either):
 
 
 class SELU(_Either):
-    """ELU, scaled so that activations keep their mean and variance."""
+    """ELU with constants that keep mean and variance the same from layer to layer."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.selu` of the input."""
@@ -113,7 +91,10 @@ class SELU(_Either):
 
 
 class Hardtanh(_InPlace):
-    """x, moved into [min_val, max_val]."""
+    """min(max(x, min_val), max_val) for each element x.
+
+    Raises AssertionError unless `max_val` is greater than `min_val`.
+    """
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
                  min_value: float | None = None, max_value: float | None = None) -> None:
@@ -126,7 +107,7 @@ class Hardtanh(_InPlace):
 
     @staticmethod
     def _renamed(name: str, value: float, old: float | None) -> float:
-        """A limit, by its old name, with a warning, where that is given."""
+        """A limit. If the limit is given by its old name, a warning says so."""
         if old is None:
             return value
         warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`", FutureWarning)
@@ -141,7 +122,7 @@ class Hardtanh(_InPlace):
 
 
 class ReLU6(Hardtanh):
-    """x, moved into [0, 6]."""
+    """min(max(x, 0), 6) for each element x."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -151,7 +132,12 @@ class ReLU6(Hardtanh):
 
 
 class LeakyReLU(_InPlace):
-    """x, and negative_slope * x where x is negative."""
+    """x for each positive element x, and negative_slope * x for each other element.
+
+    >>> import retrograd as torch
+    >>> torch.nn.LeakyReLU(0.1)(torch.tensor([-1., 2.]))
+    tensor([-0.1000,  2.0000])
+    """
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
@@ -166,7 +152,7 @@ class LeakyReLU(_InPlace):
 
 
 class ELU(_InPlace):
-    """x, and alpha * (exp(x) - 1) where x is not positive."""
+    """x for each positive element x, and alpha * (exp(x) - 1) for each other element."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -181,7 +167,7 @@ class ELU(_InPlace):
 
 
 class CELU(ELU):
-    """x, and alpha * (exp(x / alpha) - 1) where x is not positive."""
+    """x for each positive element x, and alpha * (exp(x / alpha) - 1) for each other element."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.celu` of the input."""
@@ -189,7 +175,10 @@ class CELU(ELU):
 
 
 class GELU(Module):
-    """x times the probability that a standard normal number is less than x; "tanh" for a quicker approximation."""
+    """x times the probability that a standard normal number is less than x, for each element x.
+
+    `approximate="tanh"` computes a faster approximation.
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -204,7 +193,7 @@ class GELU(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+    """log(1 + exp(beta * x)) / beta for each element x, and x itself if beta * x is greater than `threshold`."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -219,7 +208,7 @@ class Softplus(Module):
 
 
 class Tanh(_Simple):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent of each element."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`torch.tanh` of the input."""
@@ -227,7 +216,7 @@ class Tanh(_Simple):
 
 
 class Sigmoid(_Simple):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)) for each element x."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`torch.sigmoid` of the input."""
@@ -235,7 +224,7 @@ class Sigmoid(_Simple):
 
 
 class LogSigmoid(_Simple):
-    """log(sigmoid(x))."""
+    """log(sigmoid(x)) for each element x."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.logsigmoid` of the input."""
@@ -243,7 +232,7 @@ class LogSigmoid(_Simple):
 
 
 class Softsign(_Simple):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|) for each element x."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.softsign` of the input."""
@@ -251,7 +240,7 @@ class Softsign(_Simple):
 
 
 class Tanhshrink(_Simple):
-    """x - tanh(x)."""
+    """x - tanh(x) for each element x."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.tanhshrink` of the input."""
@@ -259,7 +248,7 @@ class Tanhshrink(_Simple):
 
 
 class GLU(Module):
-    """The first half along `dim`, times the sigmoid of the second."""
+    """The first half of the input along `dim`, times the sigmoid of the second half."""
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -274,7 +263,7 @@ class GLU(Module):
 
 
 class _Shrinkage(Module):
-    """What is 0 in [-lambd, lambd]."""
+    """An activation that is 0 between -lambd and lambd."""
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -285,7 +274,7 @@ class _Shrinkage(Module):
 
 
 class Hardshrink(_Shrinkage):
-    """x, and 0 where it is in [-lambd, lambd]."""
+    """x for each element x, and 0 for each element between -lambd and lambd."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.hardshrink` of the input."""
@@ -293,7 +282,7 @@ class Hardshrink(_Shrinkage):
 
 
 class Softshrink(_Shrinkage):
-    """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]."""
+    """x moved by `lambd` towards 0 for each element x, and 0 for each element between -lambd and lambd."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.softshrink` of the input."""
@@ -301,14 +290,14 @@ class Softshrink(_Shrinkage):
 
 
 class _Hard(_Either):
-    """An activation made of straight lines, which prints without its option."""
+    """An activation made of straight lines. Its text does not show the option."""
 
     def extra_repr(self) -> str:
         return ""
 
 
 class Hardsigmoid(_Hard):
-    """x / 6 + 1 / 2, moved into [0, 1]."""
+    """x / 6 + 1 / 2 for each element x, limited to the interval from 0 to 1."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.hardsigmoid` of the input."""
@@ -316,7 +305,7 @@ class Hardsigmoid(_Hard):
 
 
 class Hardswish(_Hard):
-    """x * hardsigmoid(x)."""
+    """x * hardsigmoid(x) for each element x."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.hardswish` of the input."""
@@ -324,7 +313,7 @@ class Hardswish(_Hard):
 
 
 class Threshold(_InPlace):
-    """x, and `value` where it is not above the threshold."""
+    """x for each element x greater than `threshold`, and `value` for each other element."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -339,11 +328,15 @@ class Threshold(_InPlace):
 
 
 class PReLU(Module):
-    """x, and weight * x where it is not positive. The weight is a parameter: one number, or one for each channel.
+    """x for each positive element x, and weight * x for each other element.
+
+    The weight is a parameter (num_parameters): one number, or one number for each channel (dimension 1).
 
     >>> import retrograd as torch
     >>> torch.nn.PReLU()(torch.tensor([-1., 2.]))
     tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
+
+    Raises RuntimeError if the number of weights does not fit the input.
     """
 
     weight = Member("_parameters")
@@ -355,7 +348,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set the weights to what they were made with."""
+        """Set the weights to their first value, `init`."""
         constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -367,7 +360,10 @@ class PReLU(Module):
 
 
 class RReLU(_InPlace):
-    """x, and x times a slope where it is negative: in training one drawn from [lower, upper], else the middle."""
+    """x for each positive element x, and slope * x for each other element.
+
+    In training each slope is drawn uniformly from [lower, upper]. In evaluation every slope is the mean of both.
+    """
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Attention of several heads, as a layer."""
+"""Multi-head attention as a module."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ __all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Module):
-    """Attention of `num_heads` heads, of query (L, N, embed_dim) to key (S, N, kdim) and value (S, N, vdim).
+    """The attention of `num_heads` heads, of query (L, N, embed_dim) to key (S, N, kdim) and value (S, N, vdim).
 
-    The result is (L, N, embed_dim), and the weights are (N, L, S). With `batch_first` N comes first; it may be absent.
+    The call returns the result (L, N, embed_dim) and the weights (N, L, S). With `batch_first` N is the first dimension
+    of query, key, value and result. All tensors may lack N.
 
-    Raises ValueError or AssertionError where the heads do not divide the size.
+    >>> import retrograd as torch
+    >>> attention = torch.nn.MultiheadAttention(4, 2)
+    >>> x = torch.ones(3, 1, 4)
+    >>> result, weights = attention(x, x, x)
+    >>> result.shape, weights.shape
+    (torch.Size([3, 1, 4]), torch.Size([1, 3, 3]))
+
+    Raises ValueError if a size is not positive, AssertionError if `num_heads` does not divide `embed_dim`.
     """
 
     __module__ = "retrograd.nn.modules.activation"
@@ -73,7 +81,7 @@ class MultiheadAttention(Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
                 need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
                 is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
-        """`functional.multi_head_attention_forward`: the result, and the weights, or None without `need_weights`."""
+        """The result, and the weights or None. The arguments are those of `functional.multi_head_attention_forward`."""
         for mask in (attn_mask, key_padding_mask):
             if mask is not None:
                 check_tensor("is_floating_point", mask)
@@ -89,7 +97,7 @@ class MultiheadAttention(Module):
 
 
 def _swapped(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
-    """With the batch second; what is one tensor stays one, since that takes fewer products."""
+    """The three tensors with the batch second. Tensors that are the same object stay the same object."""
     turned = key.transpose(1, 0)
     return (turned if query is key else query.transpose(1, 0), turned,
             turned if value is key else value.transpose(1, 0))

@@ -1,4 +1,4 @@
-"""Layers that normalize each channel over the batch, and what they share with instance normalization."""
+"""Batch normalization as modules, and what these share with instance normalization."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
 
 class _NormBase(_Affine):
-    """A layer with a mean and a variance for each channel, which may be tracked."""
+    """A module with a mean and a variance for each channel, which may be tracked."""
 
     _version = 2
     num_features: int
@@ -45,19 +45,19 @@ class _NormBase(_Affine):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget what was tracked."""
+        """Set the tracked mean to 0 and the tracked variance to 1."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Forget what was tracked, and set the weight to ones and the bias to zeros."""
+        """Reset what is tracked, and set the weight to ones and the bias to zeros."""
         self.reset_running_stats()
         super().reset_parameters()
 
     def _check_input_dim(self, input: Any) -> None:
-        """Raises ValueError for a wrong number of dims."""
+        """Raises ValueError for another number of dimensions."""
         if input.dim() not in self._ranks:
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
             raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
@@ -69,7 +69,7 @@ class _NormBase(_Affine):
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
                               strict: bool, missing_keys: list[str], unexpected_keys: list[str],
                               error_msgs: list[str]) -> None:
-        """What was saved before version 2 has no `num_batches_tracked`."""
+        """A state that was saved before version 2 has no `num_batches_tracked`."""
         key = f"{prefix}num_batches_tracked"
         if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
             state_dict = {**state_dict, key: self.num_batches_tracked}
@@ -79,7 +79,10 @@ class _NormBase(_Affine):
 
 class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
-        """`functional.batch_norm`; in training it moves the running statistics, with momentum None to their mean."""
+        """`functional.batch_norm` of the input. In training the running statistics move.
+
+        With `momentum=None` they are the means over all batches.
+        """
         self._check_input_dim(input)
         tracked, factor = self.track_running_stats, self.momentum or 0.0
         if self.training and tracked and self.num_batches_tracked is not None:
@@ -93,25 +96,32 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Each channel of (N, C) or (N, C, L) less its mean, divided by its deviation; then times weight, plus bias.
+    """Each channel of (N, C) or (N, C, L), less its mean and divided by its deviation; then times weight, plus bias.
 
-    In training these are the batch's own, and the running ones move towards them; in evaluation the running ones.
+    In training the mean and the variance are those of the batch, and the running ones move towards them by `momentum`.
+    In evaluation the running ones are used. Weight and bias have shape (C).
 
     >>> import retrograd as torch
-    >>> torch.nn.BatchNorm1d(2)
+    >>> norm = torch.nn.BatchNorm1d(2)
+    >>> norm
     BatchNorm1d(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    >>> norm(torch.tensor([[1., 10.], [3., 30.]])).detach()
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
+
+    Raises ValueError for another number of dimensions, and in training if each channel has one value.
     """
 
     _ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """As BatchNorm1d, of (N, C, H, W)."""
+    """`BatchNorm1d` for images (N, C, H, W)."""
 
     _ranks = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """As BatchNorm1d, of (N, C, D, H, W)."""
+    """`BatchNorm1d` for volumes (N, C, D, H, W)."""
 
     _ranks = (5,)

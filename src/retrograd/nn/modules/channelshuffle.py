@@ -10,7 +10,7 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Module):
-    """The channels of (N, C, …) dealt anew: the first of each of `groups` groups, then the second of each, and so on.
+    """The channels of (N, C, …) in another order: the first of each of `groups` groups, then the second of each, …
 
     >>> import retrograd as torch
     >>> torch.nn.ChannelShuffle(2)(torch.arange(4).reshape(1, 4, 1)).flatten()

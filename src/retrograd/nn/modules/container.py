@@ -1,4 +1,4 @@
-"""Modules in sequence and by name: Sequential, ModuleList, ModuleDict.
+"""Containers of modules: Sequential, ModuleList, ModuleDict.
 
 The containers of parameters are in `parameter_container`. This module must not know any layer.
 """
@@ -20,17 +20,17 @@ S = TypeVar("S", bound="_Series")
 
 
 class _Series(Module):
-    """Submodules that are numbered: what Sequential and ModuleList have in common."""
+    """Numbered submodules: what Sequential and ModuleList have in common."""
 
     def _key(self, index: Any) -> str:
-        """The name of the module at an index, which may be negative. Raises IndexError."""
+        """The name of the module at an index, which may be negative. Raises IndexError if there is no such module."""
         position, size = operator.index(index), len(self)
         if not -size <= position < size:
             raise IndexError(f"index {position} is out of range: {type(self).__name__} has {size} modules")
         return [*self._modules][position]
 
     def _replace(self, modules: Iterable[Module]) -> None:
-        """Number these modules anew, in place of those that were here."""
+        """Replace all modules by these, and number them."""
         renewed = {str(i): module for i, module in enumerate(modules)}
         self._modules.clear()
         self._modules.update(renewed)
@@ -56,7 +56,7 @@ class _Series(Module):
         return self
 
     def insert(self: Any, index: int, module: Module) -> Any:
-        """Put a module before the one at `index`."""
+        """Put a module before the module at `index`. Returns the container."""
         if not isinstance(module, Module):
             raise AssertionError("module should be of type: <class 'torch.nn.modules.module.Module'>, but got "
                                  f"{type(module)}")
@@ -73,14 +73,14 @@ class _Series(Module):
         return self
 
     def pop(self, key: int | slice) -> Any:
-        """Take a module out and return it."""
+        """Remove a module, and return it."""
         module = self[key]                                              # type: ignore[index]
         del self[key]
         return module
 
 
 class Sequential(_Series):
-    """Modules one after another: what one returns is the argument of the next.
+    """Modules in order: the result of one module is the argument of the next.
 
     >>> import retrograd as torch
     >>> net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
@@ -89,7 +89,7 @@ class Sequential(_Series):
     >>> net[0]
     Linear(in_features=4, out_features=3, bias=True)
 
-    Given an OrderedDict, the modules have its names. A slice of it is a Sequential of the same modules.
+    The modules of an OrderedDict keep its names. A slice is a Sequential of the same modules.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -105,7 +105,7 @@ class Sequential(_Series):
         return input
 
     def extend(self, sequential: Iterable[Module]) -> Sequential:
-        """Add modules at the end. Returns the container. Raises TypeError where they are not iterable."""
+        """Add modules at the end. Returns the container. Raises TypeError if `sequential` is not iterable."""
         return self._extended(sequential)
 
     @overload
@@ -150,7 +150,15 @@ def _check_factor(factor: Any) -> None:
 
 
 class ModuleList(_Series):
-    """A list of modules whose parameters belong to the module that it is an attribute of. It is not callable."""
+    """A list of modules. Their parameters belong to the module that has the list as an attribute.
+
+    >>> import retrograd as torch
+    >>> layers = torch.nn.ModuleList([torch.nn.Linear(2, 2) for _ in range(3)])
+    >>> len(layers), len([*layers.parameters()])
+    (3, 6)
+
+    A list cannot be called.
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -158,7 +166,7 @@ class ModuleList(_Series):
             self.extend(modules)
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Add modules at the end. Returns the list. Raises TypeError where they are not iterable."""
+        """Add modules at the end. Returns the list. Raises TypeError if `modules` is not iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
         return self._extended([*modules])
@@ -179,7 +187,7 @@ class ModuleList(_Series):
         return ModuleList(chain(self, other))
 
     def insert(self, index: int, module: Module) -> None:
-        """Put a module before the one at `index`, as a list does."""
+        """Put a module before the module at `index`, as a list does."""
         modules = [*self]
         modules.insert(index, module)
         self._replace(modules)
@@ -201,7 +209,7 @@ class ModuleList(_Series):
 
 
 class ModuleDict(Module):
-    """Modules by name, in the order they were put in. It is not callable."""
+    """Modules by name, in the order of insertion. A dictionary cannot be called."""
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__()
@@ -227,11 +235,11 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Take all modules out."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key: str) -> Any:
-        """Take a module out and return it."""
+        """Remove a module, and return it."""
         return self._modules.pop(key)
 
     def keys(self) -> Iterable[str]:
@@ -247,7 +255,7 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Add modules from a mapping or from pairs of name and module."""
+        """Add modules from a mapping, or from pairs of name and module. Raises TypeError for other values."""
         if not isinstance(modules, Iterable):
             raise TypeError("ModuleDict.update should be called with an iterable of key/value pairs, but got "
                             f"{type(modules).__name__}")

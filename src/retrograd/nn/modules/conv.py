@@ -1,4 +1,4 @@
-"""Convolutions and transposed convolutions, as modules."""
+"""Convolutions and transposed convolutions as modules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circul
 
 
 class _ConvNd(Module):
-    """What convolutions of all dimensions share: their parameters, and how these start."""
+    """What convolutions of all dimensions share: their parameters, and how the parameters start."""
 
     weight = Member("_parameters")
     bias = Member("_parameters")
@@ -54,7 +54,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew, uniformly in ±1 / sqrt(weights for an output)."""
+        """Draw weight and bias anew, uniformly in ± 1 / sqrt(number of weights of an output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             inputs = math.prod(self.weight.shape[1:])
@@ -92,7 +92,7 @@ class _Forward(_ConvNd):
                      device, dtype)
 
     def _around(self) -> list[tuple[int, int]]:
-        """How many elements stand before and after each dimension."""
+        """The numbers of elements before and after each dimension."""
         if self.padding == "valid":
             return [(0, 0)] * self.dims
         if self.padding == "same":
@@ -115,6 +115,8 @@ class _Forward(_ConvNd):
 class Conv1d(_Forward):
     """A convolution of lines (N, C, L) or (C, L).
 
+    The options are those of `Conv2d`.
+
     >>> import retrograd as torch
     >>> torch.nn.Conv1d(3, 8, 5, padding="same")(torch.zeros(2, 3, 10)).shape
     torch.Size([2, 8, 10])
@@ -126,8 +128,9 @@ class Conv1d(_Forward):
 class Conv2d(_Forward):
     """A convolution of images (N, C, H, W) or (C, H, W).
 
-    Weight (out_channels, in_channels / groups, kernel_size) and bias (out_channels) start uniformly in ± 1 over the
-    square root of how many weights an output has.
+    Weight (out_channels, in_channels / groups, *kernel_size) and bias (out_channels) start uniformly in ± 1 /
+    sqrt(number of weights of an output). Each size is one int or a pair. `padding` is also "same" or "valid".
+    `padding_mode` is "zeros", "reflect", "replicate" or "circular".
 
     >>> import retrograd as torch
     >>> layer = torch.nn.Conv2d(3, 8, 5, stride=2)
@@ -135,13 +138,15 @@ class Conv2d(_Forward):
     Conv2d(3, 8, kernel_size=(5, 5), stride=(2, 2))
     >>> layer(torch.zeros(1, 3, 28, 28)).shape
     torch.Size([1, 8, 12, 12])
+
+    Raises ValueError for options that do not fit together, RuntimeError if the input does not fit.
     """
 
     dims = 2
 
 
 class Conv3d(_Forward):
-    """A convolution of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """A convolution of volumes (N, C, D, H, W) or (C, D, H, W). The options are those of `Conv2d`."""
 
     dims = 3
 
@@ -161,13 +166,13 @@ class _ConvTransposeNd(_ConvNd):
                      padding_mode, device, dtype)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """The transposed convolution of the input, to this size where one is given."""
+        """The transposed convolution of the input. `output_size` decides between sizes that are possible."""
         extra = self.output_padding if output_size is None else self._extra(input, [*output_size])
         return _TRANSPOSED[self.dims](input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
                                       self.dilation)
 
     def _extra(self, input: Any, output_size: list[int]) -> list[int]:
-        """What is to be added to the smallest size that the input allows."""
+        """What `output_size` adds to the smallest possible size. Raises ValueError for impossible sizes."""
         dims = self.dims
         others = 2 if input.ndim == dims + 2 else 1
         sizes = output_size[others:] if len(output_size) == others + dims else output_size
@@ -184,23 +189,25 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """The transpose of Conv1d, of lines (N, C, L) or (C, L)."""
+    """The transpose of `Conv1d`, for lines (N, C, L) or (C, L)."""
 
     dims = 1
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The transpose of Conv2d, of images (N, C, H, W) or (C, H, W).
+    """The transpose of `Conv2d`, for images (N, C, H, W) or (C, H, W).
 
     >>> import retrograd as torch
     >>> torch.nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(torch.zeros(1, 8, 14, 14)).shape
     torch.Size([1, 3, 28, 28])
+
+    Raises ValueError for options that do not fit together, RuntimeError if the input does not fit.
     """
 
     dims = 2
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The transpose of Conv3d, of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """The transpose of `Conv3d`, for volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3

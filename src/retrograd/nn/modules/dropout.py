@@ -1,4 +1,4 @@
-"""Dropout, as modules."""
+"""Dropout as modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Fe
 
 
 class _DropoutNd(Module):
-    """Something dropped with probability `p`. Raises ValueError for a `p` outside of [0, 1]."""
+    """A module that drops with probability `p`. Raises ValueError if `p` is outside of [0, 1]."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -22,9 +22,15 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, sets each element to 0 with probability `p` and scales the others by 1 / (1 - p); else nothing.
+    """In training, sets each element to 0 with probability `p` and multiplies the others by 1 / (1 - p).
 
-    Raises ValueError for a `p` outside of [0, 1].
+    In evaluation the input is returned.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Dropout(0.2).eval()(torch.ones(2))
+    tensor([1., 1.])
+
+    Raises ValueError if `p` is outside of [0, 1].
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -33,7 +39,7 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """`Dropout` of whole channels of signals, (N, C, L) or (C, L)."""
+    """`Dropout` of whole channels of signals (N, C, L) or (C, L)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout1d` of the input."""
@@ -41,7 +47,7 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """`Dropout` of whole channels of images, (N, C, H, W)."""
+    """`Dropout` of whole channels of images (N, C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout2d` of the input."""
@@ -49,7 +55,7 @@ class Dropout2d(_DropoutNd):
 
 
 class Dropout3d(_DropoutNd):
-    """`Dropout` of whole channels of volumes, (N, C, D, H, W) or (C, D, H, W)."""
+    """`Dropout` of whole channels of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout3d` of the input."""
@@ -57,7 +63,7 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Drops elements to where selu ends, and keeps the mean and the variance of the whole."""
+    """Sets elements to the lower limit of selu in training, and keeps the mean and the variance."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.alpha_dropout` of the input."""

@@ -1,4 +1,4 @@
-"""Changes of shape, as modules."""
+"""Changes of shape as modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Makes one dimension of those from `start_dim` to `end_dim`: by default of all but the first.
+    """Joins the dimensions from `start_dim` to `end_dim` into one: all but the first, unless others are given.
 
     >>> import retrograd as torch
     >>> torch.nn.Flatten()(torch.zeros(5, 2, 3)).shape
@@ -31,7 +31,14 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes several dimensions of the one at `dim`. Raises TypeError where their sizes are no tuple of ints."""
+    """Splits the dimension `dim` into several of the given sizes.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Unflatten(1, (2, 3))(torch.zeros(5, 6)).shape
+    torch.Size([5, 2, 3])
+
+    Raises TypeError if the sizes are not a tuple of ints.
+    """
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()

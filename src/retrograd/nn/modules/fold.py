@@ -12,7 +12,12 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Unfold(Module):
-    """What a kernel sees at each position of images (N, C, H, W), as columns."""
+    """What a kernel sees at each position of images (N, C, H, W), as columns (N, C * prod(kernel_size), positions).
+
+    >>> import retrograd as torch
+    >>> torch.nn.Unfold((2, 3))(torch.zeros(1, 3, 4, 5)).shape
+    torch.Size([1, 18, 9])
+    """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
@@ -28,7 +33,9 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Columns added where Unfold sees them."""
+    """The sum of columns (N, C * prod(kernel_size), positions), each added where `Unfold` sees it: (N, C,
+    *output_size).
+    """
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
                  stride: Any = 1) -> None:

@@ -1,4 +1,4 @@
-"""Layers that normalize each channel of each sample."""
+"""Instance normalization as modules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _InstanceNorm(_NormBase):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """`functional.instance_norm`, also of an input without the dim of the batch."""
+        """`functional.instance_norm` of the input, which may lack the dimension of the batch."""
         self._check_input_dim(input)
         alone = input.dim() == self._ranks[0]
         dim = 0 if alone else 1
@@ -36,18 +36,23 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each element of (N, C, L), or of (C, L), less its mean, divided by its deviation."""
+    """Each channel of each sample of (N, C, L) or (C, L), less its mean and divided by its deviation.
+
+    With `affine` the result is multiplied by weight (C), and bias (C) is added. With `track_running_stats` evaluation
+    uses the running mean and variance. Raises ValueError for another number of dimensions and if each channel has one
+    value.
+    """
 
     _ranks = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """As InstanceNorm1d, of (N, C, H, W) or (C, H, W)."""
+    """`InstanceNorm1d` for images (N, C, H, W) or (C, H, W)."""
 
     _ranks = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """As InstanceNorm1d, of (N, C, D, H, W) or (C, D, H, W)."""
+    """`InstanceNorm1d` for volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     _ranks = (4, 5)

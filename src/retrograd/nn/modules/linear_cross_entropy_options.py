@@ -10,7 +10,7 @@ __all__ = ["LinearCrossEntropyOptions"]
 
 @dataclass
 class LinearCrossEntropyOptions:
-    """How PyTorch may compute the loss in parts, to save memory. Here it changes nothing."""
+    """How PyTorch computes the loss in parts, to save memory. Here the options change nothing."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None

@@ -1,4 +1,7 @@
-"""Losses as modules. Each calls the function of its name, with the options that it was made with."""
+"""Losses as modules. Each module calls the function of its name with its own options.
+
+`reduction` is "mean", "sum" or "none". `size_average` and `reduce` are deprecated ways to say the same.
+"""
 
 from __future__ import annotations
 
@@ -16,34 +19,16 @@ from .linear_cross_entropy_options import LinearCrossEntropyOptions
 from .module import Module
 
 __all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CTCLoss",
-    "CosineEmbeddingLoss",
-    "CrossEntropyLoss",
-    "GaussianNLLLoss",
-    "HingeEmbeddingLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "LinearCrossEntropyLoss",
-    "MSELoss",
-    "MarginRankingLoss",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
-    "NLLLoss",
-    "NLLLoss2d",
-    "PoissonNLLLoss",
-    "SmoothL1Loss",
-    "SoftMarginLoss",
-    "TripletMarginLoss",
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
+    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "LinearCrossEntropyLoss", "MSELoss",
+    "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]
 
 
 class _Loss(Module):
-    """A loss and how it is reduced."""
+    """A loss and its reduction."""
 
     reduction: str
 
@@ -54,7 +39,7 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    """A loss with weights, which are a buffer and so part of the state."""
+    """A loss with weights. The weights are a buffer, and so part of the state."""
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -84,7 +69,7 @@ class L1Loss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Absolute differences, rounded off to squares where they are less than `beta`; reduced."""
+    """Absolute differences less beta / 2, and diff² / (2 * beta) if they are less than `beta`; reduced."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  beta: float = 1.0) -> None:
@@ -97,7 +82,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Half the squared differences, made straight where they are more than `delta`; reduced."""
+    """Half the squared differences, continued by a line if they are greater than `delta`; reduced."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -109,7 +94,10 @@ class HuberLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """The Kullback-Leibler divergence of log-probabilities from a target, reduced."""
+    """The Kullback-Leibler divergence of log-probabilities `input` from a target of probabilities, reduced.
+
+    `reduction` is also "batchmean", which divides the sum by the size of the first dimension.
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  log_target: bool = False) -> None:
@@ -130,7 +118,10 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """The cross-entropy of sigmoid(input) with probabilities, computed at once; reduced."""
+    """The cross-entropy of sigmoid(input) with probabilities, for two classes; reduced.
+
+    It is computed in one step, without overflow. `weight` and `pos_weight` are buffers.
+    """
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", pos_weight: Any = None) -> None:
@@ -145,7 +136,14 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The cross-entropy of softmax(input) with classes or with probabilities of classes, reduced."""
+    """The cross-entropy of softmax(input) with classes or with probabilities of classes, reduced.
+
+    `input` is (C), (N, C) or (N, C, d1, …). See `functional.cross_entropy` for the target and the options.
+
+    >>> import retrograd as torch
+    >>> torch.nn.CrossEntropyLoss()(torch.zeros(2, 4), torch.tensor([0, 3]))
+    tensor(1.3863)
+    """
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
@@ -159,7 +157,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class NLLLoss(_WeightedLoss):
-    """The negative of log-probabilities at the target's classes, reduced."""
+    """The negative log-probabilities of the target's classes, reduced."""
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -175,7 +173,7 @@ class NLLLoss(_WeightedLoss):
 class LinearCrossEntropyLoss(_WeightedLoss):
     """`functional.linear_cross_entropy` with a linear map of its own, from `in_features` to `num_classes` numbers.
 
-    With `out_features` it chooses among the classes as many times as these sizes say.
+    `out_features` has the sizes of several choices among the classes.
 
     >>> import retrograd as torch
     >>> loss = torch.nn.LinearCrossEntropyLoss(3, 5)
@@ -202,7 +200,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             options=self.options)
 
     def extra_repr(self) -> str:
-        """What it was made with."""
+        """The options."""
         return (f"in_features={self.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
                 f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
                 f"label_smoothing={self.label_smoothing}, options={self.options}")
@@ -217,13 +215,13 @@ class CTCLoss(_Loss):
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
                 target_lengths: Tensor | Sequence[int]) -> Tensor:
-        """`functional.ctc_loss` of these."""
+        """`functional.ctc_loss` of the arguments."""
         return ctc.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
                             self.zero_infinity)
 
 
 class GaussianNLLLoss(_Loss):
-    """The negative log-likelihood of samples of normal distributions, reduced."""
+    """The negative log-likelihood of samples under normal distributions, reduced."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -235,7 +233,7 @@ class GaussianNLLLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """The negative log-likelihood of counts of Poisson distributions, reduced."""
+    """The negative log-likelihood of counts under Poisson distributions, reduced."""
 
     def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -249,7 +247,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class _MarginLoss(_Loss):
-    """A loss with a margin of 0, unless another is given."""
+    """A loss with a margin, which is 0 unless another margin is given."""
 
     def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -258,7 +256,7 @@ class _MarginLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """The input where the target is 1, max(0, margin - input) where it is -1; reduced."""
+    """The input if the target is 1, max(0, margin - input) if it is -1; reduced."""
 
     def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -270,7 +268,7 @@ class HingeEmbeddingLoss(_MarginLoss):
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced."""
+    """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced."""
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """`functional.cosine_embedding_loss` of the inputs and the target."""
@@ -294,7 +292,7 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """How much the classes that are not listed as targets come nearer to those that are than 1, reduced."""
+    """The sum of max(0, 1 - input[t] + input[j]) / C over target classes t and other classes j, reduced."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.multilabel_margin_loss` of input and target."""
@@ -302,7 +300,7 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean of the cross-entropies of sigmoid(input) with labels, reduced."""
+    """The mean cross-entropy of sigmoid(input) with labels along the last dimension, reduced."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.multilabel_soft_margin_loss` of input and target."""
@@ -310,7 +308,10 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """How much other classes come nearer to the target than the margin, or the square of that; reduced."""
+    """The mean over the wrong classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
+
+    Raises ValueError if `p` is neither 1 nor 2, and for a weight that is not a vector.
+    """
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -329,7 +330,10 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced."""
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for the distance d by the p-norm, reduced.
+
+    Raises ValueError if `margin` is not positive.
+    """
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
                  size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -339,7 +343,7 @@ class TripletMarginLoss(_Loss):
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """`functional.triplet_margin_loss` of the three."""
+        """`functional.triplet_margin_loss` of the three tensors."""
         return margins.triplet_margin_loss(anchor, positive, negative, self.margin, self.p, self.eps, self.swap,
                                            reduction=self.reduction)
 
@@ -357,14 +361,14 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.margin, self.swap = margin, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """`functional.triplet_margin_with_distance_loss` of the three."""
+        """`functional.triplet_margin_with_distance_loss` of the three tensors."""
         return margins.triplet_margin_with_distance_loss(
             anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
             reduction=self.reduction)
 
 
 class NLLLoss2d(NLLLoss):
-    """`NLLLoss`, by its old name, which is warned of."""
+    """`NLLLoss` by its old name. Warns that the name is deprecated."""
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:

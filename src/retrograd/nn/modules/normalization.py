@@ -1,4 +1,4 @@
-"""Layers that normalize the last dimensions, groups of channels, or neighbouring channels of a sample."""
+"""Layers that normalize the last dimensions, groups of channels, or neighbouring channels of each sample."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["LayerNorm", "GroupNorm", "RMSNorm", "LocalResponseNorm"]
 
 
 class _Affine(Module):
-    """A layer that may have a weight, which starts with ones, and a bias, which starts with zeros."""
+    """A module that may have a weight, which starts with ones, and a bias, which starts with zeros."""
 
     weight = Member("_parameters")
     bias = Member("_parameters")
@@ -38,9 +38,16 @@ def _shape(sizes: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(_Affine):
-    """The input less its mean over the last dims, of sizes `normalized_shape`, divided by its deviation.
+    """The input, less its mean over the last dimensions and divided by its deviation; then times weight, plus bias.
 
-    It is then multiplied by a weight plus a bias of that shape, unless `elementwise_affine` is False.
+    `normalized_shape` has the sizes of these dimensions, and is the shape of weight and bias. Without
+    `elementwise_affine` there is neither.
+
+    >>> import retrograd as torch
+    >>> torch.nn.LayerNorm(2)(torch.tensor([[1., 3.]])).detach()
+    tensor([[-1.0000,  1.0000]])
+
+    Raises RuntimeError if the shapes do not fit.
     """
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
@@ -60,9 +67,10 @@ class LayerNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """The input (N, C, …) less its mean over each of `num_groups` groups of channels, divided by its deviation.
+    """The input (N, C, …), less its mean over each of `num_groups` groups of channels, divided by its deviation.
 
-    It is then multiplied by a weight plus a bias for each channel, unless `affine` is False.
+    With `affine` the result is multiplied by weight (C), and bias (C) is added. Raises ValueError if `num_groups` does
+    not divide `num_channels`.
     """
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
@@ -84,7 +92,10 @@ class GroupNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """The input, divided by the root of the mean of its squares over the last dims; times a weight."""
+    """The input, divided by the root of its mean square over the last dimensions; then times weight.
+
+    `normalized_shape` has the sizes of these dimensions, and is the shape of the weight.
+    """
 
     def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
                  device: Any = None, dtype: Any = None) -> None:
@@ -103,7 +114,7 @@ class RMSNorm(_Affine):
 
 
 class LocalResponseNorm(Module):
-    """The input (N, C, …), divided by a power of the mean of the squares of `size` channels around each."""
+    """The input (N, C, …), divided by (k + alpha * m) ** beta. m is the mean square of the `size` nearest channels."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()

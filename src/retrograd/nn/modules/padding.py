@@ -1,4 +1,4 @@
-"""Padding, as modules: each kind for lines, images and volumes."""
+"""Padding as modules: each kind for lines, images and volumes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "
 
 
 class _PadNd(Module):
-    """Padding with elements of the input itself: as many at each end, or a number for each, last dimension first."""
+    """Padding with elements of the input: one number for all ends, or one for each end, last dimension first."""
 
     dims = 0
     mode = ""
@@ -36,7 +36,7 @@ class _CircularPadNd(_PadNd):
     mode = "circular"
 
     def forward(self, input: Tensor) -> Tensor:
-        """`functional.pad` of the input. Raises ValueError for a wrong number of dims."""
+        """`functional.pad` of the input. Raises ValueError for another number of dimensions."""
         self._check_input_dim(input)
         return super().forward(input)
 
@@ -46,7 +46,7 @@ class _CircularPadNd(_PadNd):
 
 
 class CircularPad1d(_CircularPadNd):
-    """Lines (N, C, L) or (C, L) with elements of the other end at each end.
+    """Lines (N, C, L) or (C, L), continued at each end by the elements of the other end.
 
     >>> import retrograd as torch
     >>> torch.nn.CircularPad1d(2)(torch.tensor([[1, 2, 3]]))
@@ -57,13 +57,13 @@ class CircularPad1d(_CircularPadNd):
 
 
 class CircularPad2d(_CircularPadNd):
-    """Images (N, C, H, W) or (C, H, W) with elements of the other end at each end."""
+    """Images (N, C, H, W) or (C, H, W), continued at each end by the elements of the other end."""
 
     dims = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """Volumes (N, C, D, H, W) or (C, D, H, W) with elements of the other end at each end."""
+    """Volumes (N, C, D, H, W) or (C, D, H, W), continued at each end by the elements of the other end."""
 
     dims = 3
 
@@ -110,7 +110,7 @@ class ConstantPad3d(_ConstantPadNd):
 
 
 class _ZeroPadNd(_ConstantPadNd):
-    """Padding with zeros: in front of a class that pads with a number."""
+    """Padding with zeros. It stands before a class that pads with a number."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -120,11 +120,11 @@ class _ZeroPadNd(_ConstantPadNd):
 
 
 class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
-    """As ConstantPad1d, with zeros."""
+    """`ConstantPad1d` with zeros."""
 
 
 class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
-    """As ConstantPad2d, with zeros.
+    """`ConstantPad2d` with zeros.
 
     >>> import retrograd as torch
     >>> torch.nn.ZeroPad2d((1, 0, 0, 1))(torch.ones(1, 2, 2))
@@ -135,11 +135,11 @@ class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
 
 
 class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
-    """As ConstantPad3d, with zeros."""
+    """`ConstantPad3d` with zeros."""
 
 
 class ReflectionPad1d(_PadNd):
-    """Lines (N, C, L) or (C, L) with their mirror image at each end.
+    """Lines (N, C, L) or (C, L), continued at each end by their mirror image.
 
     >>> import retrograd as torch
     >>> torch.nn.ReflectionPad1d(2)(torch.tensor([[1, 2, 3]]))
@@ -150,19 +150,19 @@ class ReflectionPad1d(_PadNd):
 
 
 class ReflectionPad2d(_PadNd):
-    """Images (N, C, H, W) or (C, H, W) with their mirror image around them."""
+    """Images (N, C, H, W) or (C, H, W), continued at each end by their mirror image."""
 
     dims, mode = 2, "reflect"
 
 
 class ReflectionPad3d(_PadNd):
-    """Volumes (N, C, D, H, W) or (C, D, H, W) with their mirror image around them."""
+    """Volumes (N, C, D, H, W) or (C, D, H, W), continued at each end by their mirror image."""
 
     dims, mode = 3, "reflect"
 
 
 class ReplicationPad1d(_PadNd):
-    """Lines (N, C, L) or (C, L) with their first and last element repeated.
+    """Lines (N, C, L) or (C, L), with their first and last element repeated.
 
     >>> import retrograd as torch
     >>> torch.nn.ReplicationPad1d(2)(torch.tensor([[1, 2, 3]]))
@@ -173,12 +173,12 @@ class ReplicationPad1d(_PadNd):
 
 
 class ReplicationPad2d(_PadNd):
-    """Images (N, C, H, W) or (C, H, W) with the elements at their border repeated."""
+    """Images (N, C, H, W) or (C, H, W), with the elements at their border repeated."""
 
     dims, mode = 2, "replicate"
 
 
 class ReplicationPad3d(_PadNd):
-    """Volumes (N, C, D, H, W) or (C, D, H, W) with the elements at their border repeated."""
+    """Volumes (N, C, D, H, W) or (C, D, H, W), with the elements at their border repeated."""
 
     dims, mode = 3, "replicate"

@@ -1,4 +1,4 @@
-"""Parameters in a list and by name. What is no parameter may stand among them. Must not know any layer."""
+"""Parameters in a list and by name. Other values may stand among them. This module must not know any layer."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["ParameterDict", "ParameterList", "pairs"]
 
 
 def _owned(value: Any) -> Any:
-    """A tensor becomes a parameter; anything else stays."""
+    """A tensor as a parameter; any other value as it is."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
 def pairs(container: str, values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Pairs of name and value, checked. Raises TypeError and ValueError for what is none."""
+    """Checked pairs of name and value. Raises TypeError or ValueError for other values."""
     for number, pair in enumerate(values):
         if not isinstance(pair, Iterable):
             raise TypeError(f"{container} update sequence element #{number} should be Iterable; is "
-                            f"{type(pair).__name__}: give pairs of name and value")
+                            f"{type(pair).__name__}. Give pairs of name and value")
         name_and_value = tuple(pair)
         if len(name_and_value) != 2:
             raise ValueError(f"{container} update sequence element #{number} has length {len(name_and_value)}; 2 is "
@@ -34,7 +34,7 @@ def pairs(container: str, values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _line(key: Any, value: Any, dtype: str) -> str:
-    """What is printed of one entry."""
+    """The text of one entry."""
     if isinstance(value, Tensor):
         kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
         return f"({key}): {kind} containing: [{dtype} of size {'x'.join(map(str, value.shape))}]"
@@ -42,7 +42,7 @@ def _line(key: Any, value: Any, dtype: str) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters, of which the module that it is an attribute of knows. Tensors become parameters.
+    """A list of parameters. They belong to the module that has the list as an attribute. Tensors become parameters.
 
     >>> import retrograd as torch
     >>> weights = torch.nn.ParameterList([torch.ones(2) for _ in range(3)])
@@ -82,13 +82,13 @@ class ParameterList(Module):
         return self.extend(values)
 
     def append(self, value: Any) -> ParameterList:
-        """Add one at the end. Returns the list."""
+        """Add a value at the end. Returns the list."""
         setattr(self, str(self._size), _owned(value))
         self._size += 1
         return self
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add several at the end. Returns the list."""
+        """Add several values at the end. Returns the list. Raises TypeError if `values` is not iterable."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in [*values]:
@@ -106,7 +106,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters by name, in the order they were put in. Tensors become parameters."""
+    """Parameters by name, in the order of insertion. Tensors become parameters."""
 
     __module__ = "retrograd.nn.modules.container"
 
@@ -158,34 +158,34 @@ class ParameterDict(Module):
         return (self[key] for key in self._keys)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The parameter of a name, or `default`."""
+        """The parameter with a name, or `default`."""
         return self[key] if key in self._keys else default
 
     def pop(self, key: str) -> Any:
-        """Take one out and return it."""
+        """Remove a parameter, and return it. Raises KeyError if there is none with this name."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take out what was put in last, and return its name and it. Raises KeyError where there is none."""
+        """Remove the last parameter, and return its name and itself. Raises KeyError if there is none."""
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter of a name, which is `default` from now on where there was none."""
+        """The parameter with a name. If there is none, `default` gets the name first."""
         if key not in self._keys:
             self[key] = default
         return self[key]
 
     def copy(self) -> ParameterDict:
-        """Another one of the same parameters."""
+        """Another dictionary of the same parameters."""
         return ParameterDict(self)
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """Another one of these names, all with one value."""
+        """A dictionary of these names, all with the same value."""
         return ParameterDict((key, default) for key in keys)
 
     def __reversed__(self) -> Iterator[str]:
@@ -201,12 +201,15 @@ class ParameterDict(Module):
         return self
 
     def clear(self) -> None:
-        """Take all out."""
+        """Remove all parameters."""
         for key in [*self._keys]:
             del self[key]
 
     def update(self, parameters: Any) -> None:
-        """Add from a mapping or from pairs of name and parameter; from a plain one, in the order of the names."""
+        """Add parameters from a mapping, or from pairs of name and parameter.
+
+        The entries of a plain dictionary are added in the order of their names. Raises TypeError for other values.
+        """
         if not isinstance(parameters, Iterable):
             raise TypeError("ParametersDict.update should be called with an iterable of key/value pairs, but got "
                             f"{type(parameters).__name__}")
@@ -230,6 +233,6 @@ class ParameterDict(Module):
 
 
 def _spelled(container: Module) -> str:
-    """A line for each entry, however few there are."""
+    """The text of a container, with a line for each entry."""
     text = container.extra_repr()
     return framed(type(container).__name__, [], [f"  {line}" for line in text.split("\n")] if text else [])

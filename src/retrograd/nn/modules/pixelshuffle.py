@@ -1,4 +1,4 @@
-"""Channels as pixels and pixels as channels, as modules."""
+"""Channels as pixels, and pixels as channels, as modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
-    """Channels, `upscale_factor` squared at a time, as pixels: (…, C r², H, W) becomes (…, C, H r, W r).
+    """Turns groups of `upscale_factor` squared channels into pixels: (…, C r², H, W) becomes (…, C, H r, W r).
 
     >>> import retrograd as torch
     >>> torch.nn.PixelShuffle(2)(torch.zeros(1, 12, 4, 5)).shape
@@ -30,7 +30,12 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Pixels as channels, which undoes PixelShuffle: (…, C, H r, W r) becomes (…, C r², H, W)."""
+    """Turns pixels into channels, the inverse of PixelShuffle: (…, C, H r, W r) becomes (…, C r², H, W).
+
+    >>> import retrograd as torch
+    >>> torch.nn.PixelUnshuffle(2)(torch.zeros(1, 3, 8, 10)).shape
+    torch.Size([1, 12, 4, 5])
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()

@@ -1,4 +1,7 @@
-"""Pooling over sliding windows, and to a given size, as modules."""
+"""Pooling over sliding windows, and to a given size, as modules.
+
+Sizes are one int, or one int for each dimension of space. Without `stride` the windows lie side by side.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class _MaxPoolNd(Module):
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        """The maxima; with `return_indices`, and where each is."""
+        """The maxima; with `return_indices` a tuple of the maxima and their places."""
         call = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[self.dims - 1]
         return call(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
                     self.return_indices)
@@ -55,7 +58,7 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maxima of windows along lines (N, C, L) or (C, L)."""
+    """The maxima of windows along lines (N, C, L) or (C, L). The options are those of `MaxPool2d`."""
 
     dims = 1
 
@@ -67,13 +70,15 @@ class MaxPool2d(_MaxPoolNd):
     >>> torch.nn.MaxPool2d(2)(torch.arange(16.).view(1, 4, 4))
     tensor([[[ 5.,  7.],
              [13., 15.]]])
+
+    With `return_indices` the call returns the maxima and their places. Raises RuntimeError if the window does not fit.
     """
 
     dims = 2
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maxima of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """The maxima of windows of volumes (N, C, D, H, W) or (C, D, H, W). The options are those of `MaxPool2d`."""
 
     dims = 3
 
@@ -88,7 +93,7 @@ class _MaxUnpoolNd(Module):
         self.padding = repeated(padding, self.dims)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        """Zeros with the elements of the input at these places."""
+        """Zeros, with the elements of the input at the places that `indices` names."""
         call = (unpooling.max_unpool1d, unpooling.max_unpool2d, unpooling.max_unpool3d)[self.dims - 1]
         return call(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
@@ -97,19 +102,26 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Puts the maxima of MaxPool1d back where they were."""
+    """Puts the maxima of `MaxPool1d` back in place, with zeros around them."""
 
     dims = 1
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Puts the maxima of MaxPool2d back where they were."""
+    """Puts the maxima of `MaxPool2d` back in place, with zeros around them.
+
+    >>> import retrograd as torch
+    >>> maxima, places = torch.nn.MaxPool2d(2, return_indices=True)(torch.arange(4.).view(1, 2, 2))
+    >>> torch.nn.MaxUnpool2d(2)(maxima, places)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
 
     dims = 2
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts the maxima of MaxPool3d back where they were."""
+    """Puts the maxima of `MaxPool3d` back in place, with zeros around them."""
 
     dims = 3
 
@@ -149,7 +161,16 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The means of windows of images (N, C, H, W) or (C, H, W)."""
+    """The means of windows of images (N, C, H, W) or (C, H, W).
+
+    >>> import retrograd as torch
+    >>> torch.nn.AvgPool2d(2)(torch.arange(16.).view(1, 4, 4))
+    tensor([[[ 2.5000,  4.5000],
+             [10.5000, 12.5000]]])
+
+    The zeros of the padding count as elements unless `count_include_pad` is False; `divisor_override` replaces the
+    number of elements. Raises RuntimeError if the window does not fit.
+    """
 
     dims = 2
 
@@ -215,20 +236,23 @@ class _FractionalMaxPoolNd(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Tensor) -> Any:
-        """The maxima; with `return_indices`, and where each is."""
+        """The maxima; with `return_indices` a tuple of the maxima and their places."""
         call = unpooling.fractional_max_pool2d if self.dims == 2 else unpooling.fractional_max_pool3d
         return call(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
                     self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """The maxima of windows at random places of images (N, C, H, W) or (C, H, W)."""
+    """The maxima of windows at random places of images (N, C, H, W) or (C, H, W).
+
+    Either `output_size` or `output_ratio`, a part of the input's size, is given; otherwise ValueError is raised.
+    """
 
     dims = 2
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """The maxima of windows at random places of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """The maxima of windows at random places of volumes. The options are those of `FractionalMaxPool2d`."""
 
     dims = 3
 
@@ -253,13 +277,13 @@ class _AdaptiveAvgPoolNd(_AdaptiveNd):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The means of so many windows along lines (N, C, L) or (C, L)."""
+    """The means of `output_size` windows along lines (N, C, L) or (C, L)."""
 
     dims = 1
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The means of so many windows of images (N, C, H, W) or (C, H, W).
+    """The means of `output_size` windows of images (N, C, H, W) or (C, H, W). None keeps the size of the input.
 
     >>> import retrograd as torch
     >>> torch.nn.AdaptiveAvgPool2d((None, 2))(torch.arange(8.).view(1, 2, 4))
@@ -271,7 +295,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """The means of so many windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """The means of `output_size` windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3
 
@@ -282,25 +306,25 @@ class _AdaptiveMaxPoolNd(_AdaptiveNd):
         self.output_size, self.return_indices = output_size, return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """The maxima; with `return_indices`, and where each is."""
+        """The maxima; with `return_indices` a tuple of the maxima and their places."""
         call = (functional.adaptive_max_pool1d, functional.adaptive_max_pool2d,
                 functional.adaptive_max_pool3d)[self.dims - 1]
         return call(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """The maxima of so many windows along lines (N, C, L) or (C, L)."""
+    """The maxima of `output_size` windows along lines (N, C, L) or (C, L)."""
 
     dims = 1
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The maxima of so many windows of images (N, C, H, W) or (C, H, W)."""
+    """The maxima of `output_size` windows of images (N, C, H, W) or (C, H, W)."""
 
     dims = 2
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """The maxima of so many windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """The maxima of `output_size` windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3

@@ -1,4 +1,4 @@
-"""Softmax and its relatives, as modules: what gives numbers along a dimension whose sum is 1."""
+"""Softmax and its relatives as modules: numbers along a dimension whose sum is 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ class _AlongDim(Module):
 
 
 class Softmax(_AlongDim):
-    """exp(x), scaled to a sum of 1 along `dim`."""
+    """exp(x) divided by its sum along `dim`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Softmax(dim=0)(torch.tensor([0., 0.]))
+    tensor([0.5000, 0.5000])
+    """
 
     __module__ = "retrograd.nn.modules.activation"
 
@@ -31,7 +36,7 @@ class Softmax(_AlongDim):
 
 
 class Softmin(_AlongDim):
-    """The softmax of -x."""
+    """The softmax of -x along `dim`."""
 
     __module__ = "retrograd.nn.modules.activation"
 
@@ -41,7 +46,7 @@ class Softmin(_AlongDim):
 
 
 class LogSoftmax(_AlongDim):
-    """log(softmax(x)), computed at once."""
+    """The logarithm of the softmax along `dim`, computed without overflow."""
 
     __module__ = "retrograd.nn.modules.activation"
 
@@ -51,7 +56,7 @@ class LogSoftmax(_AlongDim):
 
 
 class Softmax2d(Module):
-    """The softmax over the channels of images, (N, C, H, W) or (C, H, W). Raises ValueError for other shapes."""
+    """The softmax over the channels of images (N, C, H, W) or (C, H, W). Raises ValueError for other shapes."""
 
     __module__ = "retrograd.nn.modules.activation"
 

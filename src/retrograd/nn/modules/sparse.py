@@ -1,4 +1,4 @@
-"""Embeddings, as modules: tables whose rows are learned, taken by number, alone and in bags."""
+"""Embeddings as modules: tables of learned rows, taken by number, one by one and in bags."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ B = TypeVar("B", bound="EmbeddingBag")
 
 
 class _Table(Module):
-    """What embeddings share: a matrix with a row for each number, one of which may be the padding."""
+    """What embeddings share: a matrix with a row for each number. One row may be the padding."""
 
     num_embeddings: int
     embedding_dim: int
@@ -28,7 +28,7 @@ class _Table(Module):
     weight = Member("_parameters")
 
     def _row(self, padding_idx: int | None) -> int | None:
-        """The padding's row, counted from the front. Raises AssertionError where there is no such row."""
+        """The row of the padding, counted from the front. Raises AssertionError if there is no such row."""
         rows = self.num_embeddings
         if padding_idx and not -rows <= padding_idx < rows:
             word = "Padding_idx" if isinstance(self, Embedding) else "padding_idx"
@@ -41,20 +41,20 @@ class _Table(Module):
             self.weight = uninitialized(shape, device, dtype, requires_grad)
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
-            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim. It is "
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim. The shape is "
                                  f"{tuple(weight.shape)}, and {shape} is needed.")
         else:
             self.weight = Parameter(weight, requires_grad)
 
     def _set_dense(self, sparse: bool) -> None:
-        """Raises NotImplementedError at once, rather than in the first step of a training."""
+        """Raises NotImplementedError for `sparse`, when the module is made and not in the first step of a training."""
         if sparse:
-            raise NotImplementedError(f"{type(self).__name__}: there are no sparse gradients here. Leave sparse=True "
-                                      "away: the gradient is then a dense tensor with the same numbers.")
+            raise NotImplementedError(f"{type(self).__name__}: there are no sparse gradients here. Remove sparse=True: "
+                                      "the gradient is then a dense tensor with the same numbers.")
         self.sparse = sparse
 
     def reset_parameters(self) -> None:
-        """Draw the rows anew, from the normal distribution, and set that of the padding to zeros."""
+        """Draw the rows anew from the standard normal distribution, and set the row of the padding to zeros."""
         init.normal_(self.weight)
         self._fill_padding_idx_with_zero()
 
@@ -65,20 +65,20 @@ class _Table(Module):
 
 
 def _sizes(embeddings: Any) -> tuple[int, int]:
-    """Rows and columns. Raises AssertionError unless it is a matrix."""
+    """Rows and columns. Raises AssertionError unless `embeddings` is a matrix."""
     if embeddings.dim() != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional. It has "
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional. This one has "
                              f"{embeddings.dim()} dimensions.")
     rows, columns = embeddings.shape
     return rows, columns
 
 
 class Embedding(_Table):
-    """The rows of a table that numbers of any shape (…) name: (…, embedding_dim), learned with the rest of a model.
+    """The rows of a table that ints of any shape (…) name: (…, embedding_dim). The rows are learned.
 
     The weight (num_embeddings, embedding_dim) starts with normal samples. The row `padding_idx` starts with zeros and
-    gets no gradient. With `max_norm`, rows whose `norm_type`-norm is larger are scaled down to it as they are taken.
-    With `scale_grad_by_freq` the gradient of a row is divided by how often it is taken.
+    gets no gradient. With `max_norm`, rows with a greater `norm_type`-norm are scaled down to it when they are taken.
+    With `scale_grad_by_freq` the gradient of a row is divided by the number of times it is taken.
 
     >>> import retrograd as torch
     >>> words = torch.nn.Embedding(10, 3, padding_idx=0)
@@ -87,8 +87,8 @@ class Embedding(_Table):
     >>> words(torch.tensor([[4, 7], [2, 0]])).shape
     torch.Size([2, 2, 3])
 
-    Raises AssertionError for a padding that is no row and a `_weight` of another shape, NotImplementedError for
-    `sparse`.
+    Raises AssertionError for a padding out of bounds and for a `_weight` of another shape, NotImplementedError for
+    `sparse`, IndexError for an int out of bounds.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
@@ -106,9 +106,9 @@ class Embedding(_Table):
     def from_pretrained(cls: type[E], embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
                         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                         sparse: bool = False) -> E:
-        """A layer over a given matrix, which shares its memory; learned only where `freeze` is False.
+        """A module over a given matrix, which shares the matrix's memory. It is learned if `freeze` is False.
 
-        Raises AssertionError for what is no matrix.
+        Raises AssertionError unless `embeddings` is a matrix.
         """
         rows, columns = _sizes(embeddings)
         return cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, _freeze=freeze,
@@ -130,10 +130,10 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sums, means or largest elements of bags of rows of a table, without the rows themselves in between.
+    """The sums, means or maxima of bags of rows of a table: (bags, embedding_dim).
 
-    A matrix of numbers (N, L) has a bag in each row; of a vector, the bags start at the `offsets` that are given with
-    it. The result is (bags, embedding_dim). The row `padding_idx` counts for nothing. See `Embedding` for the others.
+    Each row of an int matrix (N, L) is a bag. In an int vector the bags start at the `offsets`. The row `padding_idx`
+    does not count. `Embedding` describes the other options.
 
     >>> import retrograd as torch
     >>> bags = torch.nn.EmbeddingBag(10, 3, mode="sum")
@@ -142,7 +142,7 @@ class EmbeddingBag(_Table):
     >>> bags(torch.tensor([4, 7, 2, 0]), torch.tensor([0, 3])).shape
     torch.Size([2, 3])
 
-    Raises as `Embedding` does.
+    Raises the errors of `Embedding`, and ValueError for shapes that do not fit.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
@@ -162,9 +162,9 @@ class EmbeddingBag(_Table):
     def from_pretrained(cls: type[B], embeddings: Any, freeze: bool = True, max_norm: float | None = None,
                         norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
                         sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None) -> B:
-        """A layer over a given matrix, which shares its memory; learned only where `freeze` is False.
+        """A module over a given matrix, which shares the matrix's memory. It is learned if `freeze` is False.
 
-        Raises AssertionError for what is no matrix.
+        Raises AssertionError unless `embeddings` is a matrix.
         """
         rows, columns = _sizes(embeddings)
         bags = cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, max_norm=max_norm,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.indexing import scattering as kernels
-from ..choosing import either
+from ..choosing import either, ones
 from ..framework import Op, composed, linear, not_differentiable, operator
 from ..scans import any_zero
 from .indexing import gather, scatter_add, scatter_value, slice_, slice_backward, take
@@ -87,7 +87,7 @@ def _with_zeros(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: Any, in
     return any_zero(factors)
 
 
-prod_backward = either("scatter_prod_backward", _with_zeros, _by_others, _by_quotients, floats=4, tensors=5)
+prod_backward = either("scatter_prod_backward", _with_zeros, _by_others, _by_quotients, tensors=5, harmless=ones(4))
 
 
 def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.indexing import segments as kernels
-from ..choosing import either
+from ..choosing import either, ones
 from ..framework import Op, operator
 from ..scans import any_zero
 from .indexing import gather, scatter_add, slice_backward
@@ -60,7 +60,7 @@ def _with_zeros(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, in
     return any_zero(np.where(np.isnan(x), np.zeros_like(x), x))
 
 
-prod_backward = either("segment_prod_backward", _with_zeros, _by_others, _by_quotients, floats=3, tensors=5)
+prod_backward = either("segment_prod_backward", _with_zeros, _by_others, _by_quotients, tensors=5, harmless=ones(3))
 
 
 def _of_product(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:

@@ -79,8 +79,9 @@ qr = operator("linalg_qr", householder.qr, layout="columns", outputs="q r", a=_q
 # Eigenvalues
 
 
-_REFUSED = ("linalg_{}_backward: The eigenvectors in the complex case are specified up to multiplication by "
-            "e^{{i phi}}. The specified loss function depends on this quantity, so it is ill-defined.")
+_REFUSED_EIGH, _REFUSED_EIG = [
+    f"linalg_{name}_backward: The eigenvectors in the complex case are specified up to multiplication by e^{{i phi}}. "
+    "The specified loss function depends on this quantity, so it is ill-defined." for name in ("eigh", "eig")]
 
 
 def _eigh(g: Any, values: Any, vectors: Any) -> Any:
@@ -88,7 +89,7 @@ def _eigh(g: Any, values: Any, vectors: Any) -> Any:
     if by_vectors is None:
         return None if by_values is None else np.matmul(vectors * by_values[..., None, :], adjoint(vectors))
     inner = np.matmul(adjoint(vectors), by_vectors)
-    without_phase(main_diagonal(inner), _REFUSED.format("eigh"))
+    without_phase(main_diagonal(inner), _REFUSED_EIGH)
     along = np.zeros_like(values) if by_values is None else by_values
     inner = np.where(on_diagonal(values.shape[-1]), along[..., None, :], inner / differences(values))
     return np.matmul(np.matmul(vectors, inner), adjoint(vectors))
@@ -104,7 +105,7 @@ def _eig(g: Any, values: Any, vectors: Any) -> Any:
         return None if by_values is None else _by_eigenvalues(by_values, vectors)
     inner = np.matmul(adjoint(vectors), by_vectors)
     along = main_diagonal(inner)
-    without_phase(along, _REFUSED.format("eig"))
+    without_phase(along, _REFUSED_EIG)
     inner = inner - np.matmul(adjoint(vectors), vectors) * real_part(along)[..., None, :]
     by_values = np.zeros_like(values) if by_values is None else by_values
     inner = np.where(on_diagonal(values.shape[-1]), by_values[..., None, :], inner / np.conj(differences(values)))

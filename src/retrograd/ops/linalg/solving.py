@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.linalg import solving as kernels, symmetric
-from ..framework import Op, composed, constant, not_differentiable, operator
+from ..choosing import either
+from ..framework import Op, constant, not_differentiable, operator
 from .adjoints import adjoint, conjugate, in_sum, main_diagonal, on_diagonal, scalars, turned
 from .singular_values import svd
 
@@ -35,7 +36,7 @@ def _cofactors_of_singular(g: Any, a: Any) -> Any:
     n = sizes.shape[-1]
     one = on_diagonal(n)
     out = np.logical_or(one[:, None, :], one[None, :, :])
-    others = np.prod(np.where(out, np.ones_like(sizes), sizes[..., None, None, :]), axis=-1)
+    others = np.prod(np.where(out, 1.0, sizes[..., None, None, :]), axis=-1)
     others = np.where(one, 0.0, others)
     phase = scalars(det(left) * det(right))
     inner = phase * np.matmul(np.matmul(adjoint(left), g), adjoint(right))
@@ -44,21 +45,17 @@ def _cofactors_of_singular(g: Any, a: Any) -> Any:
     return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
 
 
-def _in_one_way(g: Any, a: Any) -> Any:
-    """All matrices in the way that the worst of them needs."""
-    return (_cofactors_of_singular if singular(a).any() else _cofactors_of_regular)(g, a)
+def _some_singular(g: Any, a: Any) -> Any:
+    return np.any(singular(a))
 
 
-def _in_both_ways(g: Any, a: Any) -> Any:
-    """Each matrix in its way. In the other one, matrices that allow it stand for those that do not, without a gradient.
-    """
-    flat, n = scalars(singular(a)), a.shape[-1]
-    regular = np.where(flat, np.eye(n), a)
-    flawed = np.where(flat, a, np.diag(np.arange(1.0, n + 1.0)))
-    return np.where(flat, _cofactors_of_singular(g, flawed), _cofactors_of_regular(g, regular))
+def _harmless(g: Any, a: Any) -> tuple[Any, Any]:
+    """A matrix with an inverse, and with singular values that differ."""
+    return 1.0, np.diag(np.arange(1.0, a.shape[-1] + 1.0))
 
 
-cofactors_backward = composed("cofactors_backward", _in_one_way, _in_both_ways, tensors=2)
+cofactors_backward = either("cofactors_backward", _some_singular, _cofactors_of_singular, _cofactors_of_regular,
+                            tensors=2, harmless=_harmless)
 
 
 def _cofactors(g: Any, a: Any) -> Any:

@@ -15,3 +15,6 @@ def _kept(g: Any, mask: Any, scale: Any) -> Any:
 
 native_dropout = operator("native_dropout", kernels.native_dropout, outputs="out mask", differentiable="out", tensors=1,
                           x=_kept)
+
+# What is multiplied and added where alpha dropout keeps and drops.
+affine = operator("affine", kernels.affine, outputs="slope shift", tensors=1, layout="kept")

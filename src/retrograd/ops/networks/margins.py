@@ -66,3 +66,6 @@ def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: An
 
 multilabel_margin_loss = operator("multilabel_margin_loss", kernels.multilabel_margin_loss, tensors=3,
                                   x=_multilabel_margin)
+
+# Which classes are the targets of each row, for `multilabel_margin_loss`.
+listed = operator("listed", kernels.listed, outputs="classes between", tensors=1, layout="kept")

@@ -22,7 +22,8 @@ from ...dtypes import (
     promote_types,
 )
 from ...modes import local
-from ..state.base import TensorBase
+from ...ops.basic import cast
+from ..state.base import TensorBase, numbers_in
 from .options import fits
 
 Array = np.ndarray[Any, Any]
@@ -45,7 +46,7 @@ def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
     if kind is float or kind is int or kind is bool or kind is complex:
         return _of_numbers([data], {kind}, dtype).reshape(())
     if isinstance(data, TensorBase):
-        return _copied(data._array, dtype)
+        return cast.run(data._array, data._array.dtype if dtype is None else dtype)  # type: ignore[no-any-return]
     if isinstance(data, (np.ndarray, np.generic)):
         return _copied(checked_array(np.asarray(data)), dtype)
     if isinstance(data, (str, bytes)):
@@ -154,7 +155,7 @@ def _element(item: Any, target: np.dtype[Any]) -> Any:
                              f"of shape {list(item._array.shape)}: join tensors with torch.stack() or torch.cat().")
         if target.kind in "iu" and item._array.dtype.kind in "fc":
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return item._array.item()
+        return numbers_in(item.reshape(()) if item._array.ndim else item)
     if isinstance(item, (*_NUMBERS, np.generic)):
         return item
     if isinstance(item, str):

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..state.inference import watch_saving
+
 Dims = int | tuple[int, ...] | list[int]
 
 
@@ -14,8 +16,11 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
     """The array of a tensor. Raises TypeError for anything else."""
     try:
         array: np.ndarray[Any, Any] = value._array
+        meta = value._meta
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None
+    if meta is not None and meta.inference:
+        watch_saving(array)                              # as an index it may be saved, though it is no operand
     return array
 
 

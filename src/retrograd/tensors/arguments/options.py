@@ -27,9 +27,10 @@ from ...dtypes import (
     of_scalar,
 )
 from ...errors import called
-from ...kernels.layout import row_by_row, steps
+from ...kernels.layout import in_rows, row_by_row, steps
 from ...modes import local
-from ..state.base import TensorBase, meta_of, plain, requires
+from ...ops.creation import fresh
+from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
 from .dims import not_a_tensor
 
 # Types of Python's own that PyTorch takes for element types.
@@ -101,7 +102,7 @@ def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
 
 def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
     """Whether an array lies as a memory format wants it."""
-    if array.flags.c_contiguous and (given is None or given.name not in _CHANNELS_LAST):
+    if in_rows(array) and (given is None or given.name not in _CHANNELS_LAST):
         return True
     if given is preserve_format:
         return True
@@ -168,7 +169,10 @@ def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tenso
     """The new tensor over `array`, once `device` is found to be the CPU."""
     if device is not None:
         checked(device)
-    tensor: TensorBase = plain(array)
+    thread = local.thread
+    tensor: TensorBase = with_edge(array if thread.transform is None else fresh.run(array), None)
+    if thread.inference:
+        meta_of(tensor).inference = True
     if requires_grad is not False and asked(requires_grad):
         require_grad(tensor)
     return tensor
@@ -212,7 +216,7 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex)):
         return value
     if isinstance(value, TensorBase) and value._array.ndim == 0 and not requires(value):
-        return value._array.item()
+        return numbers_in(value)
     raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...modes import local
 from ..functions.shapes.rearranging import flip
 from ..recording.public import public
-from ..state.base import Results, TensorBase, plain, requires, set_leaf
+from ..state.base import Results, TensorBase, requires, set_leaf, sharing
 from .printing import repr_of
 
 Array = np.ndarray[Any, Any]
@@ -188,7 +188,7 @@ def format_as(self: TensorBase, spec: str) -> str:
 @public(event="aten::detach")
 def detach(input: TensorBase) -> TensorBase:
     """The same memory without its history. A write through either shows in both, and a saved value is guarded."""
-    tensor: TensorBase = plain(input._array)
+    tensor: TensorBase = sharing(input, input._array)
     return tensor
 
 

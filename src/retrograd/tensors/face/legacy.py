@@ -23,9 +23,10 @@ from ...dtypes import (
     int64,
     uint8,
 )
+from ...modes import local
 from ..arguments.data import new_array
 from ..recording.public import public
-from ..state.base import Results, TensorBase, note_layout
+from ..state.base import Results, TensorBase, meta_of, note_layout
 from .subclassing import as_subclass
 
 _MISSING: Any = object()
@@ -71,6 +72,8 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
     tensor = object.__new__(cls)
     tensor._array, tensor._edge, tensor._meta = array, None, None
     note_layout(tensor)
+    if local.thread.inference:
+        meta_of(tensor).inference = True
     return tensor
 
 

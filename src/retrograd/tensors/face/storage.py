@@ -23,7 +23,7 @@ from ..arguments.dims import array_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import public, public_property
-from ..state.base import TensorBase, edge_of, note_layout, plain, set_edge
+from ..state.base import TensorBase, edge_of, note_layout, set_edge, sharing
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -331,7 +331,7 @@ def put_behind(tensor: Any, array: Array) -> None:
 
 def data(self: TensorBase) -> TensorBase:
     """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
-    tensor: TensorBase = plain(new_lineage(self._array))
+    tensor: TensorBase = sharing(self, new_lineage(self._array))
     return tensor
 
 

@@ -57,6 +57,8 @@ def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
     leaf: Any = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
     note_layout(leaf)
+    if data.is_inference():
+        meta_of(leaf).inference = True
     if require_grad:
         meta_of(leaf).leaf = True
     return leaf  # type: ignore[no-any-return]

@@ -162,7 +162,7 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
     x = input if array.ndim == 3 else input.unsqueeze(0)
     y = _stretches(x.transpose(1, 2), n_fft, normalized, half, return_complex, window)
     if window is None:
-        window = plain(np.ones(width, array.real.dtype))
+        window = plain(np.ones(width, torch_dtype.of[array.dtype].to_real().dtype))
     weights, count = _widened(window, window, width, n_fft), array.shape[-1]
     total = n_fft + hop * (count - 1)
     y = _unfolded(y * weights, (y._array.shape[0], total), 1, n_fft, hop)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,18 +23,15 @@ from ...modes import local
 from ...ops.framework import Op, Save
 from ..state.base import (
     MULTI_OUTPUT,
-    NO_GRAD,
     ORDINARY,
-    AutogradMeta,
-    Chain,
     Results,
     TensorBase,
     edge_of,
+    make_view,
     meta_of,
     note_layout,
     plain,
 )
-from ..state.refusals import INFERENCE
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
@@ -295,7 +292,7 @@ def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
-    order = "C" if op.layout == "rows" else None
+    order: Literal["C"] | None = "C" if op.layout == "rows" else None
     promote, recordable, ordered = op.domain != "as given", bool(op.steps), single and op.layout == "elementwise"
 
     def call(*args: Any) -> Any:
@@ -313,10 +310,12 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
-            if single and thread.transform is None:
+            if thread.transform is not None:
+                out = op.run(*given)
+            elif single:
                 out = np.asarray(thread.run(kernel, *given), order=order)
             else:
-                out = op.run(*given)
+                out = [np.asarray(part, order=order) for part in thread.run(kernel, *given)]
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
         if ordered and thread.transform is None:
@@ -373,23 +372,3 @@ def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -
     """Take a view again, of an array or (recorded) of a tensor."""
     view = op(base, *options)
     return view if part is None else view[part]
-
-
-def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
-    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
-    result._meta = meta = AutogradMeta()
-    meta.seen = next_number()
-    origin = x._meta
-    if origin is None or origin.base is None:
-        meta.base, meta.replay = x, replay
-    else:
-        meta.base, meta.replay = origin.base, Chain(origin.replay, replay)
-    thread = local.thread
-    if not thread.grad:
-        creation = INFERENCE if thread.inference else NO_GRAD
-    if origin is not None:
-        creation, meta.inference = max(creation, origin.creation), origin.inference
-    if creation != ORDINARY:                                 # which is what stands on the class
-        meta.creation = creation
-
-

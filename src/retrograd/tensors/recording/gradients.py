@@ -105,10 +105,30 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         kind = Pass if thread.anomalies is None else CheckedPass
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
+        if walk.notes:
+            for callback in walk.notes.get(_CALLBACKS, ()):
+                callback()
     finally:
         thread.grad, thread.walk = grad, outer
         thread.passes -= 1
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
+
+
+# Under this key, a pass notes what is to be called when all of its gradients have been accumulated.
+_CALLBACKS = "callbacks"
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call `callback()` when the backward pass that is under way in this thread has come to its end.
+
+    Callbacks run in the order in which they were queued, and those that they queue themselves after them. If the pass
+    fails, none runs. Raises RuntimeError outside of a backward pass.
+    """
+    walk = local.thread.walk
+    if walk is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass. Queue them in a hook, or in "
+                           "the backward of a Function.")
+    walk.notes.setdefault(_CALLBACKS, []).append(callback)
 
 
 def as_tensor(g: Any, faces: dict[int, Any] | None = None) -> Any:

@@ -26,6 +26,7 @@ from ...ops.basic import clone
 from ...ops.framework import Op
 from ..arguments.dims import kind_of
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from .nodes import look_after_converted, new_node, saved_for
@@ -150,6 +151,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
             _check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
+            refuse_saved(node, [o._array for o in operands if o is not None and o._meta and o._meta.inference])
         versions.writing(target)
         if transform is None:
             _put(op, target, arrays, options, out, into)
@@ -168,8 +170,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
     """The usual write, of equal dtypes, that autograd need not follow. False, and nothing done, for others."""
-    thread = local.thread
-    if type(x) is not Results.tensor or thread.transform is not None:
+    if type(x) is not Results.tensor or (thread := local.thread).transform is not None:
         return False
     target, meta = x._array, x._meta
     dtype, run = target.dtype, thread.run

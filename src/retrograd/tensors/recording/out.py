@@ -1,7 +1,7 @@
 """`out=`: the result of a function, written to the memory of a tensor that the caller gives.
 
 One mechanism for all functions: what each asks of `out` is declared in `out_rules`. The function computes as it does
-without `out`, everything is checked, and only then is anything written. Must not know operators.
+without `out`, everything is checked, and only then is anything written. Must not know whose results it writes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from ...graph.node import OtherNode
 from ...graph.versions import writing, written
 from ...kernels.layout import slowest_first
 from ...modes import local
+from ...ops.basic import cast
+from ...ops.elementwise.arithmetic import copy
 from ..arguments import return_types
 from ..arguments.options import element_type
 from ..state.base import TensorBase, edge_of, note_layout, plain, requires, set_edge, stands_as_leaf
@@ -130,7 +132,7 @@ def _widened(x: Any, dtype: np.dtype[Any]) -> Any:
     """A tensor of the same kind of dtype in this one; anything else as it is."""
     if not isinstance(x, TensorBase) or dtype.kind not in "fc" or x._array.dtype.kind != dtype.kind:
         return x
-    return plain(x._array.astype(dtype))
+    return plain(cast.run(x._array, dtype))
 
 
 def _other_type(name: str, facts: Rule, given: np.dtype[Any], have: np.dtype[Any]) -> RuntimeError:
@@ -171,18 +173,22 @@ def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) ->
 
 def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
     """Write a result to the memory of a tensor, resized to its shape, and count the write."""
-    if facts.any_shape and result.size == target._array.size:
-        result = result.reshape(target._array.shape)
-    _fit(target, result, facts.notice)
-    array = target._array
+    if not (facts.any_shape and result.size == target._array.size):
+        _fit(target, result, facts.notice)
+    writing(target._array)
+    copy.write(_overwrite, target._array, result, facts)
+    written(target._array, user_site(3))
+
+
+def _overwrite(array: Any, result: Any, facts: Rule) -> None:
+    """Write a result, cast, over memory of as many elements."""
     if not array.flags.writeable:
         array = unlocked(array) if facts.repeated else unlock(array)
     if facts.in_memory_order and not array.flags.c_contiguous:
         array = array.transpose(slowest_first(array))
+    if facts.any_shape or facts.in_memory_order:
         result = result.reshape(array.shape)
-    writing(array)
-    local.thread.quiet.run(np.copyto, array, result, casting="unsafe")
-    written(target._array, user_site(3))
+    np.copyto(array, result, casting="unsafe")
 
 
 def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:

@@ -22,8 +22,10 @@ from ...modes import local
 from ...ops.basic import clone
 from ...ops.indexing.indexing import take_backward
 from ...ops.shape import as_strided, transfer
+from .inference import watch_saving
 from .refusals import (
     CUSTOM as CUSTOM,
+    INFERENCE,
     MULTI_OUTPUT as MULTI_OUTPUT,
     NO_GRAD as NO_GRAD,
     ORDINARY as ORDINARY,
@@ -111,6 +113,8 @@ def edge_of(tensor: Any) -> Any:
     meta = tensor._meta
     if meta is None:
         return tensor._edge
+    if meta.inference:
+        watch_saving(tensor._array)
     base = meta.base
     if base is not None:
         if tensor._edge is None and not meta.leaf and not requires(base):
@@ -160,6 +164,24 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
         else:
             meta.dormant = reference
     return accumulator
+
+
+def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
+    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
+    result._meta = meta = AutogradMeta()
+    meta.seen = next_number()
+    origin = x._meta
+    first = origin is None or origin.base is None
+    meta.base, meta.replay = (x, replay) if first else (origin.base, Chain(origin.replay, replay))
+    thread = local.thread
+    if not thread.grad:
+        creation = INFERENCE if thread.inference else NO_GRAD
+    if origin is not None:
+        creation = max(creation, origin.creation)
+        if origin.inference:                                 # of such a tensor PyTorch tracks no views
+            meta.inference, meta.base, meta.replay = True, None, None
+    if creation != ORDINARY:                                 # which is what stands on the class
+        meta.creation = creation
 
 
 def renew(view: Any) -> None:
@@ -265,6 +287,22 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     if local.thread.inference:
         meta_of(tensor).inference = True
     return tensor
+
+
+def numbers_in(tensor: Any) -> Any:
+    """The numbers that a tensor holds, as Python's: one, or lists of them. So `item` and `tolist` look at them.
+
+    A function calls it for an argument that may be a tensor instead of a number, and depends on the data then.
+    """
+    return tensor._array.tolist()
+
+
+def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
+    """A tensor without history over memory of another; one of inference mode if the other is, whatever mode is on."""
+    result = with_edge(array, None)
+    if tensor._meta is not None and tensor._meta.inference:
+        meta_of(result).inference = True
+    return result
 
 
 def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:

@@ -26,7 +26,7 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
 
     As in PyTorch, only of dense memory is this found out. Raises RuntimeError.
     """
-    if not type(target) is type(other) is np.ndarray:
+    if type(target) is not np.ndarray or type(other) is not np.ndarray:
         return                                           # others know where they lie only beyond the seam
     if (target is not other and not np.may_share_memory(target, other)) or not (dense(target) and dense(other)):
         return

@@ -1,6 +1,6 @@
-"""The full backward hooks of modules: a node before the module and one behind it, whose hooks see the gradients.
+"""The full backward hooks of modules. A node before the module and a node behind it see the gradients.
 
-This module must not know what a module holds, or how its hooks are registered.
+This module must not know what a module holds, or how hooks are registered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Hook = Callable[..., Any]
 
 
 class BackwardHookFunction(Function):
-    """Hands its tensors on; hooks on its node see the gradients."""
+    """Returns its tensors. The hooks on its node see the gradients."""
 
     @staticmethod
     def forward(ctx: Any, *tensors: Any) -> Any:
@@ -30,7 +30,7 @@ class BackwardHookFunction(Function):
 
 
 class BackwardHook:
-    """The full backward hooks of one call of a module: one node before it, and one behind it."""
+    """The full backward hooks of one call of a module, with one node before the module and one node behind it."""
 
     def __init__(self, module: Any, hooks: list[Hook], pre_hooks: list[Hook]) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
@@ -40,13 +40,13 @@ class BackwardHook:
         self.grad_outputs: Any = None
 
     def before(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The inputs of the module, by way of the node before it."""
+        """The inputs of the module, passed through the node before it."""
         self.input_count = len(args)
         values, self.input_places = _through(args, self._on_inputs)
         return values
 
     def after(self, result: Any) -> Any:
-        """The outputs of the module, by way of the node behind it."""
+        """The outputs of the module, passed through the node behind it."""
         if not isinstance(result, Tensor | tuple):
             warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
                  f"received {type(result)}")
@@ -56,7 +56,7 @@ class BackwardHook:
         return values if isinstance(result, tuple) else values[0]
 
     def _on_outputs(self, _: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The hook on the node behind the module: the gradients of its outputs are here."""
+        """The hook on the node behind the module. The gradients of the outputs are complete."""
         assert self.output_places is not None
         full: Any = _spread(grads, self.output_places, self.output_count)
         for hook in self.pre_hooks:
@@ -75,7 +75,7 @@ class BackwardHook:
         return tuple([full[i] for i in self.output_places])
 
     def _on_inputs(self, grads: tuple[Any, ...], _: Any) -> tuple[Any, ...] | None:
-        """The hook on the node before the module: the gradients of its inputs are here."""
+        """The hook on the node before the module. The gradients of the inputs are complete."""
         if self.grad_outputs is None or self.input_places is None:
             return None                         # no gradient came through the module's outputs
         full: Any = _spread(grads, self.input_places, self.input_count)
@@ -86,7 +86,8 @@ class BackwardHook:
 
 
 def _through(values: tuple[Any, ...], hook: Hook) -> tuple[Any, list[int] | None]:
-    """The values by way of a node with the hook, and the places of the tensors; None where none requires grad."""
+    """The values, passed through a node with the hook, and the places of the tensors; None if no tensor requires grad.
+    """
     places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
     if not local.thread.grad or not any(values[i].requires_grad for i in places):
         return values, None
@@ -97,13 +98,13 @@ def _through(values: tuple[Any, ...], hook: Hook) -> tuple[Any, list[int] | None
 
 
 def _spread(grads: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:
-    """The gradients at the places of their tensors, None at all others."""
+    """The gradients in the places of their tensors, and None in all other places."""
     found = dict(zip(places, grads))
     return tuple([found.get(i) for i in range(count)])
 
 
 def _replaced(before: Any, after: Any, whose: str, what: str) -> Any:
-    """What a hook returned in the place of the gradients it saw."""
+    """What a hook returned in place of the gradients. Raises RuntimeError for another number of gradients."""
     if after is None:
         return before
     if len(after) != len(before):

@@ -1,6 +1,6 @@
-"""Module: what layers and models are made of. Called, converted, printed, saved.
+"""Module, the base class of layers and models: how a module is called, converted and printed.
 
-It must not know any layer.
+This module must not know any layer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T", bound="Module")
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
-    """Define the computation performed at every call: to be overridden by every subclass."""
+    """Define the computation of every call. Every subclass overrides this method."""
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function: define '
                               "forward(self, ...) in it; calling the module calls that.")
 
@@ -32,8 +32,8 @@ def _forward_unimplemented(self: Any, *input: Any) -> None:
 class Module(Members, ModuleHooks, StateDict):
     """The base class of layers and models.
 
-    A subclass calls `super().__init__()` first, assigns parameters and submodules to attributes, and defines
-    `forward`. Calling the module calls `forward`, with the hooks around it.
+    A subclass calls `super().__init__()` first, assigns parameters and submodules to attributes, and defines `forward`.
+    A call of the module calls `forward`, with the module's hooks around it.
 
     >>> import retrograd as torch
     >>> class Net(torch.nn.Module):
@@ -54,7 +54,7 @@ class Module(Members, ModuleHooks, StateDict):
     training: bool
 
     def __init__(self) -> None:
-        # Straight into the instance: assignment looks for names among the members, and there are none yet.
+        # Written into the instance directly: an assignment would look for members, which do not exist yet.
         self.__dict__.update(
             training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set(),
             _backward_pre_hooks=OrderedDict(), _backward_hooks=OrderedDict(), _is_full_backward_hook=None,
@@ -73,7 +73,10 @@ class Module(Members, ModuleHooks, StateDict):
     # Modes and gradients
 
     def train(self: T, mode: bool = True) -> T:
-        """Set this module and all in it to training, which some layers (dropout) heed. Returns the module."""
+        """Set this module and its submodules to training. Some layers, such as dropout, behave otherwise in training.
+
+        Returns the module. Raises ValueError if `mode` is not a bool.
+        """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         for module in self.modules():
@@ -81,31 +84,33 @@ class Module(Members, ModuleHooks, StateDict):
         return self
 
     def eval(self: T) -> T:
-        """Set this module and all in it to evaluation. Returns the module."""
+        """Set this module and its submodules to evaluation. Returns the module."""
         return self.train(False)
 
     def requires_grad_(self: T, requires_grad: bool = True) -> T:
-        """Switch gradients of all parameters on or off. Returns the module."""
+        """Set `requires_grad` of all parameters. Returns the module."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters; or, where `set_to_none` is false, fill them with zeros."""
+        """Remove the gradients of all parameters. If `set_to_none` is False, fill them with zeros instead."""
         for parameter in self.parameters():
             clear_grad(parameter, set_to_none)
 
     # Conversion
 
     def apply(self: T, fn: Callable[[Module], Any]) -> T:
-        """Call `fn` with every module in this one, the inner ones first, and with itself. Returns the module."""
+        """Call `fn` with every submodule, inner ones first, and with the module itself. Returns the module."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
     def _apply(self: T, fn: Callable[[Tensor], Any], recurse: bool = True) -> T:
-        """Give each parameter, gradient and buffer the data that `fn` makes of it. Parameters stay the same objects."""
+        """Replace the data of each parameter, gradient and buffer by what `fn` makes of it. Parameters keep their
+        identity.
+        """
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -122,9 +127,10 @@ class Module(Members, ModuleHooks, StateDict):
         return self
 
     def to(self: T, *args: Any, **kwargs: Any) -> T:
-        """Convert the module in place: `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(tensor)`.
+        """Convert the module in place: `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(tensor)`. Returns the
+        module.
 
-        A dtype applies to floating-point and complex tensors only. Raises TypeError for one that is neither.
+        A dtype applies to floating and complex tensors only. Raises TypeError for any other dtype.
         """
         kwargs.pop("non_blocking", None)
         place, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
@@ -144,37 +150,37 @@ class Module(Members, ModuleHooks, StateDict):
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
 
     def type(self: T, dst_type: torch_dtype) -> T:
-        """Convert all parameters and buffers to a dtype, in place."""
+        """Convert all parameters and buffers to a dtype, in place. Returns the module."""
         return self._apply(lambda t: t.to(dst_type))
 
     def _floating(self: T, dtype: torch_dtype) -> T:
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def float(self: T) -> T:
-        """Convert floating-point parameters and buffers to float32, in place."""
+        """Convert floating parameters and buffers to float32, in place. Returns the module."""
         return self._floating(float32)
 
     def double(self: T) -> T:
-        """Convert floating-point parameters and buffers to float64, in place."""
+        """Convert floating parameters and buffers to float64, in place. Returns the module."""
         return self._floating(float64)
 
     def half(self: T) -> T:
-        """Convert floating-point parameters and buffers to float16, in place."""
+        """Convert floating parameters and buffers to float16, in place. Returns the module."""
         return self._floating(float16)
 
     def cpu(self: T) -> T:
-        """Nothing to do: all memory is the CPU's. Returns the module."""
+        """Returns the module: all memory is the CPU's already."""
         return self
 
     def cuda(self: T, device: Any = None) -> T:
-        """Move to a GPU. Raises AssertionError where there is none."""
+        """Returns the module if `device` is the CPU. Raises AssertionError for a GPU, since there is none here."""
         checked("cuda" if device is None else device)
         return self
 
     # Printing
 
     def extra_repr(self) -> str:
-        """What to print of the module besides its submodules. To be overridden."""
+        """What the text of the module says besides its submodules. A subclass overrides this method."""
         return ""
 
     def __repr__(self) -> str:
@@ -190,7 +196,7 @@ def indented(text: str) -> str:
 
 
 def framed(name: str, extra: list[str], children: list[str]) -> str:
-    """The name and in parentheses what is said of it: on one line, unless it is long or there are children."""
+    """A name, and in parentheses its contents: on one line if there is one entry and no child."""
     lines = extra + children
     if not lines:
         return f"{name}()"

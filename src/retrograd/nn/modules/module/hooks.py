@@ -1,4 +1,4 @@
-"""Hooks of modules: before and after `forward`, and on the gradients; of one module, and of all.
+"""Hooks of modules: before and after `forward`, and on the gradients. They are for one module or for all modules.
 
 This module must not know what a module holds.
 """
@@ -22,7 +22,7 @@ Flags = OrderedDict[int, bool]
 
 
 class Everywhere:
-    """The hooks on all modules, which come before those of the module that is called. There is one of it."""
+    """The hooks on all modules. They run before the hooks of the called module. There is one instance."""
 
     def __init__(self) -> None:
         self.forward_pre: HookDict = OrderedDict()
@@ -39,13 +39,13 @@ everywhere = Everywhere()
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, args)` before the `forward` of every module; what it returns replaces the arguments."""
+    """Call `hook(module, args)` before the `forward` of every module. The hook's result replaces the arguments."""
     return _everywhere(everywhere.forward_pre, hook)
 
 
 def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
                                  always_call: bool = False) -> RemovableHandle:
-    """Call `hook(module, args, output)` after the `forward` of every module; what it returns replaces the output.
+    """Call `hook(module, args, output)` after the `forward` of every module. The hook's result replaces the output.
 
     The options are those of `Module.register_forward_hook`.
     """
@@ -55,23 +55,24 @@ def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool 
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_output)` before the backward of every module; what it returns replaces `grad_output`."""
+    """Call `hook(module, grad_output)` before the backward of every module. The result replaces `grad_output`."""
     return _everywhere(everywhere.backward_pre, hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` once the gradients of a module's inputs are there, for every module.
+    """Call `hook(module, grad_input, grad_output)` when the gradients of a module's inputs are complete, for every
+    module.
 
-    Raises RuntimeError where the old kind of hook is registered on all modules.
+    Raises RuntimeError if a backward hook of the old kind is registered on all modules.
     """
     everywhere.backward_full = _kind(everywhere.backward_full, True, "as a global Module hook")
     return _everywhere(everywhere.backward, hook)
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """The old kind of backward hook, which sees the gradients of the last operation only, on every module.
+    """Register a backward hook of the old kind on every module. It sees the gradients of the last operation only.
 
-    Raises RuntimeError where the full kind is registered on all modules.
+    Raises RuntimeError if a full backward hook is registered on all modules.
     """
     everywhere.backward_full = _kind(everywhere.backward_full, False, "as a global Module hook")
     return _everywhere(everywhere.backward, hook)
@@ -84,7 +85,7 @@ def _everywhere(hooks: HookDict, hook: Callable[..., Any], *extra: Flags) -> Rem
 
 
 def _kind(before: bool | None, full: bool, where: str) -> bool:
-    """Refuse to mix full backward hooks with those of the old kind."""
+    """Raises RuntimeError if full backward hooks would meet hooks of the old kind."""
     if before is (not full):
         raise RuntimeError("Cannot use both regular backward hooks and full backward hooks "
                            f"{where}. Please use only one of them.")
@@ -98,7 +99,7 @@ def _flag(handle: RemovableHandle, *flags: tuple[Flags, bool]) -> None:
 
 
 class ModuleHooks:
-    """Registering hooks, and the call of a module that has some. A plain call does not come here."""
+    """The registration of hooks, and the call of a module that has hooks. A plain call does not come here."""
 
     forward: Callable[..., Any]
     _forward_hooks: HookDict
@@ -112,10 +113,10 @@ class ModuleHooks:
 
     def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False,
                                   with_kwargs: bool = False) -> RemovableHandle:
-        """Call `hook(module, args)` before `forward`; what it returns replaces the arguments.
+        """Call `hook(module, args)` before `forward`. The hook's result replaces the arguments, unless it is None.
 
-        With `with_kwargs` it is `hook(module, args, kwargs)`, and it returns both or None. With `prepend` it is the
-        first of the module's hooks of its kind.
+        With `with_kwargs` the call is `hook(module, args, kwargs)`, and the hook returns both or None. With `prepend`
+        the hook runs before the module's other hooks of this kind.
         """
         handle = register(self._forward_pre_hooks, hook, self._forward_pre_hooks_with_kwargs)
         _flag(handle, (self._forward_pre_hooks_with_kwargs, with_kwargs))
@@ -123,35 +124,35 @@ class ModuleHooks:
 
     def register_forward_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
                               always_call: bool = False) -> RemovableHandle:
-        """Call `hook(module, args, output)` after `forward`; what it returns replaces the output.
+        """Call `hook(module, args, output)` after `forward`. The hook's result replaces the output, unless it is None.
 
-        With `with_kwargs` it is `hook(module, args, kwargs, output)`. With `always_call` it runs even where `forward`
-        raised, with what there is of the output, or None.
+        With `with_kwargs` the call is `hook(module, args, kwargs, output)`. With `always_call` the hook runs even if
+        `forward` raises; its output is then None, or the output that exists already.
         """
         handle = register(self._forward_hooks, hook, self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
         _flag(handle, (self._forward_hooks_with_kwargs, with_kwargs), (self._forward_hooks_always_called, always_call))
         return _placed(self._forward_hooks, handle, prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_output)` with the gradients of the outputs before the module's backward.
+        """Call `hook(module, grad_output)` with the gradients of the outputs, before the module's backward.
 
-        `grad_output` is a tuple; what the hook returns replaces it.
+        `grad_output` is a tuple. The hook's result replaces it, unless it is None.
         """
         return _placed(self._backward_pre_hooks, register(self._backward_pre_hooks, hook), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` once the gradients of the module's inputs are there.
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are complete.
 
-        Both are tuples, with None for what is no tensor; what the hook returns replaces `grad_input`. Raises
-        RuntimeError where the module has a hook of the old kind.
+        Both are tuples, with None in the places of other values than tensors. The hook's result replaces `grad_input`,
+        unless it is None. Raises RuntimeError if the module has a backward hook of the old kind.
         """
         self._is_full_backward_hook = _kind(self._is_full_backward_hook, True, "on a single Module")
         return _placed(self._backward_hooks, register(self._backward_hooks, hook), prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """The old kind, on the node of the last operation in the module. `register_full_backward_hook` replaces it.
+        """Register a backward hook of the old kind, on the node of the module's last operation.
 
-        Raises RuntimeError where the module has a full one.
+        `register_full_backward_hook` replaces it. Raises RuntimeError if the module has a full backward hook.
         """
         self._is_full_backward_hook = _kind(self._is_full_backward_hook, False, "on a single Module")
         return register(self._backward_hooks, hook)
@@ -215,7 +216,7 @@ class _Call:
             self.result = changed
 
     def always_called(self) -> None:
-        """After an error, the hooks that are called all the same. An error of theirs becomes a warning."""
+        """The hooks that run after an error too. An error of such a hook becomes a warning."""
         module = self.module
         for whose, hooks, always, with_kwargs in (
                 ("global module", everywhere.forward, everywhere.forward_always_called, {}),
@@ -231,7 +232,7 @@ class _Call:
                          f"silenced as another error was raised in forward: {error}")
 
     def _on_last_node(self, hooks: list[Callable[..., Any]]) -> None:
-        """The old kind of backward hook: on the node that made the first tensor of the result."""
+        """Put backward hooks of the old kind on the node that made the first tensor of the result."""
         first = self.result
         while not isinstance(first, Tensor):
             first = next(v for v in first.values() if isinstance(v, Tensor)) if isinstance(first, dict) else first[0]
@@ -259,14 +260,14 @@ class _Bound:
 
 
 def _placed(hooks: HookDict, handle: RemovableHandle, prepend: bool) -> RemovableHandle:
-    """Make the hook that was added last the first."""
+    """Move the hook that was added last to the front, if `prepend` is true."""
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
 
 
 def _backward_hooks_of(module: Any) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:
-    """The full backward hooks for a module, and those of the old kind."""
+    """The full backward hooks for a module, and the backward hooks of the old kind."""
     kinds: dict[bool | None, list[Callable[..., Any]]] = {True: [], False: [], None: []}
     kinds[everywhere.backward_full] += everywhere.backward.values()
     kinds[module._is_full_backward_hook] += module._backward_hooks.values()
@@ -274,7 +275,7 @@ def _backward_hooks_of(module: Any) -> tuple[list[Callable[..., Any]], list[Call
 
 
 def _missed(args: Any, result: Any, node: Any) -> str:
-    """What a backward hook of the old kind will not see; '' where it sees all."""
+    """What a backward hook of the old kind does not see; '' if it sees everything."""
     for values, side, verb in ((result, "output", "return"), (args, "input", "take as input")):
         if not isinstance(values, Tensor) and not (
                 isinstance(values, tuple) and all(isinstance(value, Tensor) for value in values)):

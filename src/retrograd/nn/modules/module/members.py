@@ -1,5 +1,6 @@
-"""What belongs to a module: its parameters, buffers and submodules, how assignment registers them, and how they are
-listed and found by name. This module must not know how modules are called, saved or converted.
+"""The members of a module: parameters, buffers and submodules. How assignment registers them, lists and finds them.
+
+This module must not know how modules are called, saved or converted.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ __all__ = ["Member", "Members"]
 
 
 class Member:
-    """A quick way to a member of a fixed name, such as a layer's `weight`, in the class of its module.
+    """Fast access to a member of a fixed name, such as a layer's `weight`. It stands in the class of the module.
 
-    Python asks a class before it asks `__getattr__`, which costs ten times as much. An attribute of the instance
-    still comes first, and where the module has no such member, `__getattr__` is asked after all.
+    Python asks the class before it calls `__getattr__`, which takes ten times as long. An attribute of the instance
+    still comes first. If the module has no such member, `__getattr__` is called after all.
     """
 
     __slots__ = ("kind", "name")
@@ -122,7 +123,7 @@ class Members:
                                  f"in {type(self).__name__}.__init__()")
 
     def _forget(self, name: str, *kinds: str) -> None:
-        """Make room for a member that takes over the name."""
+        """Remove other members of a name, for a member that takes the name."""
         own = self.__dict__
         own.pop(name, None)
         for kind in kinds:
@@ -143,9 +144,9 @@ class Members:
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter that is reached as the attribute `name`; None keeps the name for one.
+        """Add a parameter, which becomes the attribute `name`. None reserves the name.
 
-        Raises KeyError where the name is taken, empty or has a dot, TypeError where `param` is no Parameter.
+        Raises KeyError if the name is taken, is empty or has a dot, TypeError if `param` is not a Parameter.
         """
         self._require_init("parameter")
         self._check_name(name, "parameter", self._parameters)
@@ -155,9 +156,9 @@ class Members:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that belongs to the module's state and is no parameter, such as a running mean.
+        """Add a tensor that belongs to the module's state and is not a parameter, such as a running mean.
 
-        Where `persistent` is false, `state_dict` leaves it out. Raises as `register_parameter` does.
+        If `persistent` is False, `state_dict` leaves the buffer out. Raises the errors of `register_parameter`.
         """
         self._require_init("buffer")
         self._check_name(name, "buffer", self._buffers)
@@ -171,7 +172,7 @@ class Members:
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Add a submodule that is reached as the attribute `name`. Raises as `register_parameter` does."""
+        """Add a submodule, which becomes the attribute `name`. Raises the errors of `register_parameter`."""
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_name(name, "module", self._modules, shown="got")
@@ -185,7 +186,7 @@ class Members:
 
     def named_modules(self, memo: set[Any] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """All modules in this one, itself first, with their dotted names."""
+        """This module and all modules inside, with their dotted names. Each module comes once."""
         seen = set() if memo is None else memo
         if self in seen:
             return
@@ -198,12 +199,12 @@ class Members:
                 yield from module.named_modules(seen, inner, remove_duplicate)
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
-        """All modules in this one, itself first; each once, unless `remove_duplicate` is False."""
+        """This module and all modules inside. Each module comes once, unless `remove_duplicate` is False."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
-        """The direct submodules with their names; each once."""
+        """The direct submodules with their names. Each module comes once."""
         seen = set()
         for name, module in self._modules.items():
             if module is not None and module not in seen:
@@ -229,28 +230,28 @@ class Members:
 
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """The parameters with their dotted names; with `recurse` those of all submodules too."""
+        """The parameters with their dotted names. `recurse` adds those of all submodules."""
         return self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, each once; with `recurse` those of all submodules too."""
+        """The parameters. `recurse` adds those of all submodules. Each parameter comes once."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """The buffers with their dotted names; with `recurse` those of all submodules too."""
+        """The buffers with their dotted names. `recurse` adds those of all submodules."""
         return self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers, each once; with `recurse` those of all submodules too."""
+        """The buffers. `recurse` adds those of all submodules. Each buffer comes once."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     # Finding
 
     def get_submodule(self, target: str) -> Any:
-        """The module of a dotted name such as "features.0". Raises AttributeError where there is none."""
+        """The module with a dotted name such as "features.0". Raises AttributeError if there is none."""
         module = self
         for name in target.split(".") if target else ():
             module = module._found(name)
@@ -264,7 +265,7 @@ class Members:
         return getattr(self, name)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter of a dotted name such as "features.0.weight". Raises AttributeError where there is none."""
+        """The parameter with a dotted name such as "features.0.weight". Raises AttributeError if there is none."""
         path, _, name = target.rpartition(".")
         parameter = self.get_submodule(path)._found(name)
         if not isinstance(parameter, Parameter):
@@ -272,7 +273,7 @@ class Members:
         return parameter
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a dotted name. Raises AttributeError where there is none."""
+        """The buffer with a dotted name. Raises AttributeError if there is none."""
         path, _, name = target.rpartition(".")
         owner = self.get_submodule(path)
         buffer = owner._found(name)

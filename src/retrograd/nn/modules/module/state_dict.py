@@ -1,4 +1,7 @@
-"""The state of a module as a dictionary of tensors by dotted name, and the way back. Must not know how modules run."""
+"""The state of a module as a dictionary of tensors by dotted name: saving and loading.
+
+This module must not know how modules run.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ __all__ = ["StateDict"]
 
 
 class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` found missing, and what it found that belongs nowhere."""
+    """The names that `load_state_dict` missed, and the names that it did not expect."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
 class _IncompatibleKeys(IncompatibleKeys):
-    """The same, with a text of its own where there is nothing to tell."""
+    """The same, with a text of its own if all names match."""
 
     __slots__ = ()
 
@@ -35,7 +38,7 @@ class _IncompatibleKeys(IncompatibleKeys):
 
 
 class StateDict:
-    """Saving and loading, as methods of a module."""
+    """The methods of a module that save and load its state."""
 
     _version = 1
     _parameters: dict[str, Any]
@@ -44,32 +47,32 @@ class StateDict:
     _non_persistent_buffers_set: set[str]
 
     def get_extra_state(self) -> Any:
-        """What else to save. To be overridden, together with `set_extra_state`."""
+        """What else to save. A subclass overrides this method together with `set_extra_state`."""
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called: override it "
                            "to save something under '_extra_state'.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Take back what `get_extra_state` gave. To be overridden."""
+        """Load what `get_extra_state` returned. A subclass overrides this method."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called: override it "
                            "to load what get_extra_state() saved.")
 
     def _own_state(self) -> dict[str, Any]:
-        """Parameters and persistent buffers by their own names."""
+        """The parameters and the persistent buffers of this module by name, without those of its submodules."""
         persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
         return {k: v for k, v in (*self._parameters.items(), *persistent.items()) if v is not None}
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        """Put this module's own state, without that of its submodules, into `destination`."""
+        """Put the state of this module, without that of its submodules, into `destination`."""
         for name, value in self._own_state().items():
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not StateDict.get_extra_state:
             destination[f"{prefix}_extra_state"] = self.get_extra_state()
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """Parameters and persistent buffers by dotted name: tensors that share the module's memory.
+        """Parameters and persistent buffers by dotted name. The tensors share the module's memory.
 
-        With `keep_vars` they are the parameters themselves, otherwise detached. Give options by name: by position, in
-        the same order, they are deprecated.
+        With `keep_vars` the parameters themselves are returned, otherwise detached tensors. Options by position are
+        deprecated, and give a warning.
         """
         if args:
             warn("Positional args are being deprecated, use kwargs instead. Write state_dict(destination=..., "
@@ -89,10 +92,10 @@ class StateDict:
         return destination
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Copy tensors into the parameters and buffers of their names; with `assign`, take the tensors themselves.
+        """Copy tensors into the parameters and buffers of the same names. With `assign`, take the tensors themselves.
 
-        Returns the names that were missing and those not expected. Raises RuntimeError where there are any and
-        `strict` is true, and always where a shape does not fit.
+        Returns the names that are missing and the names that are not expected. Raises RuntimeError if there are any and
+        `strict` is true, and for every shape that does not fit.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -123,7 +126,7 @@ class StateDict:
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
                               strict: bool, missing_keys: list[str], unexpected_keys: list[str],
                               error_msgs: list[str]) -> None:
-        """Take this module's own state, without that of its submodules, from `state_dict`; note what does not fit."""
+        """Load the state of this module, without that of its submodules, and note what does not fit."""
         own = self._own_state()
         for name, value in own.items():
             key = prefix + name
@@ -145,7 +148,7 @@ class StateDict:
                 unexpected_keys.append(key)
 
     def _load_one(self, name: str, key: str, value: Any, saved: Any, metadata: Mapping[str, Any]) -> str:
-        """Load one tensor; why it does not fit, or ''."""
+        """Load one tensor. Returns the reason if the tensor does not fit, otherwise ''."""
         if not isinstance(saved, Tensor):
             return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                     f"checkpoint but received {type(saved)}")

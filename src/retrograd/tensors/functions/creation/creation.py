@@ -138,7 +138,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = str
 def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | None = None) -> Array:
     """New memory of the shape of `array`, its dimensions in the same order in memory unless a format is given."""
     order = order_in("empty_like", memory_format, array, "K")
-    if order == "C" or (order == "K" and array.flags.c_contiguous):
+    if order == "C" or (order == "K" and layouts.in_rows(array)):
         return np.empty(array.shape, dtype)
     return layouts.empty_as(array, dtype) if order == "K" else layouts.empty_strided(array.shape, order, dtype)
 
@@ -166,7 +166,7 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """Zeros of the shape, type and order in memory of `input`."""
     array, target = _like("zeros_like", input, dtype)
-    if array.flags.c_contiguous and memory_format is None:
+    if layouts.in_rows(array) and memory_format is None:
         return made(full_beside(array, array.shape, target, 0), device, requires_grad)
     return made(_full_as(array, target, memory_format, 0), device, requires_grad)
 

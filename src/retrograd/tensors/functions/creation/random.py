@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import I64
-from ....kernels.layout import slowest_first
+from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
 from ....ops import creation as ops, sampling as sampling_ops
 from ....ops.framework import Op
@@ -49,8 +49,8 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtyp
          device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Numbers from [0, 1) in the shape given, as `rand(2, 3)` or `rand((2, 3))`."""
     stream = twister_of("rand", generator)
-    array = kernels.uniform(stream, shape_of("rand", sizes, size), element_type("rand", dtype))
-    return made(array, device, requires_grad)
+    shape, target = shape_of("rand", sizes, size), element_type("rand", dtype)
+    return made(ops.draw_by(kernels.uniform, stream, shape, target), device, requires_grad)
 
 
 @public(
@@ -62,8 +62,8 @@ def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dty
           requires_grad: bool = False) -> TensorBase:
     """Standard normal samples in the shape given, as `randn(2, 3)` or `randn((2, 3))`."""
     stream = twister_of("randn", generator)
-    array = kernels.normal(stream, shape_of("randn", sizes, size), element_type("randn", dtype))
-    return made(array, device, requires_grad)
+    shape, target = shape_of("randn", sizes, size), element_type("randn", dtype)
+    return made(ops.draw_by(kernels.normal, stream, shape, target), device, requires_grad)
 
 
 @public(
@@ -79,7 +79,8 @@ def randint(*args: Any, low: int | None = None, high: int | None = None, size: A
     bounds, size = _bounds_and_size(args, low, high, size)
     target = I64 if dtype is None else element_type("randint", dtype)
     shape = shape_of("randint", (size,))
-    return made(sampling.randint(twister_of("randint", generator), shape, target, *bounds), device, requires_grad)
+    stream = twister_of("randint", generator)
+    return made(ops.draw_by(sampling.randint, stream, shape, target, *bounds), device, requires_grad)
 
 
 def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> tuple[tuple[int, int], Any]:
@@ -120,7 +121,8 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
     """A random permutation of 0 … n - 1."""
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
-    return made(sampling.randperm(twister_of("randperm", generator), count, target), device, requires_grad)
+    stream = twister_of("randperm", generator)
+    return made(ops.draw_by(sampling.randperm, stream, count, target), device, requires_grad)
 
 
 def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Rule:
@@ -146,8 +148,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     tensors = isinstance(mean, TensorBase), isinstance(std, TensorBase)
     if not any(tensors) and size is not None:
         target = element_type("normal", dtype)
-        array = kernels.normal(stream, shape_of("normal", (size,)), target, float(mean), float(std))
-        return made(array, device, requires_grad)
+        shape, centre, width = shape_of("normal", (size,)), float(mean), float(std)
+        return made(ops.draw_by(kernels.normal, stream, shape, target, centre, width), device, requires_grad)
     if not any(tensors) or size is not None:
         kinds = ", ".join(type(x).__name__ for x in (mean, std, size) if x is not None)
         raise TypeError(f"normal() received an invalid combination of arguments - got ({kinds}), but expected one of: "
@@ -188,8 +190,8 @@ def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, 
     """`num_samples` indices for the row of weights `input`, or for each row of a matrix, as int64."""
     check_tensor("multinomial", input)
     stream = twister_of("multinomial", generator)
-    chosen = sampling.multinomial(stream, input._array, num_samples, replacement)
-    return made(np.ascontiguousarray(chosen), None, False)
+    return made(ops.draw_for(input._array, lambda x: np.ascontiguousarray(
+        sampling.multinomial(stream, x, num_samples, replacement))), None, False)
 
 
 # Like another
@@ -201,7 +203,8 @@ def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: A
     """Numbers from [0, 1) in the shape, type and order in memory of `input`."""
     stream = twister_of("rand_like", generator)
     out = _unfilled("rand_like", input, dtype, memory_format)
-    return made(in_memory_order(out, lambda m: kernels.uniform(stream, m.shape, m.dtype)), device, requires_grad)
+    return made(ops.draw_for(input._array, lambda _: in_memory_order(
+        out, lambda m: kernels.uniform(stream, m.shape, m.dtype))), device, requires_grad)
 
 
 @public("randn_like(Tensor input, like)", event="aten::randn_like")
@@ -212,8 +215,8 @@ def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: 
     stream = twister_of("randn_like", generator)
     out = _unfilled("randn_like", input, dtype, memory_format)
     contiguous = out.flags.c_contiguous
-    return made(in_memory_order(out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous)),
-                device, requires_grad)
+    return made(ops.draw_for(input._array, lambda _: in_memory_order(
+        out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous))), device, requires_grad)
 
 
 @public(
@@ -230,8 +233,8 @@ def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: in
     bounds, _ = _bounds_and_size((*args, ()), low, high, None)
     stream = twister_of("randint_like", generator)
     out = _unfilled("randint_like", input, dtype, memory_format)
-    return made(in_memory_order(out, lambda m: sampling.randint(stream, m.shape, m.dtype, *bounds)), device,
-                requires_grad)
+    return made(ops.draw_for(input._array, lambda _: in_memory_order(
+        out, lambda m: sampling.randint(stream, m.shape, m.dtype, *bounds))), device, requires_grad)
 
 
 def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | None) -> Array:
@@ -243,7 +246,7 @@ def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | N
 def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:
     """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x, and
     what is `beside` it in the same shape."""
-    if x.flags.c_contiguous:
+    if in_rows(x):
         return draw(x, *beside)
     axes = slowest_first(x)
     return draw(*[array.transpose(axes) for array in (x, *beside)]).transpose(np.argsort(axes))
@@ -275,7 +278,7 @@ def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generato
 @public()
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with normal samples."""
-    stream, contiguous = twister_of("normal_", generator), self._array.flags.c_contiguous
+    stream, contiguous = twister_of("normal_", generator), in_rows(self._array)
     return _fill(ops.normal, self, lambda m: kernels.normal(stream, m.shape, m.dtype, float(mean), float(std),
                                                            contiguous=contiguous))
 

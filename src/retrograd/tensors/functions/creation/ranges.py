@@ -12,7 +12,7 @@ from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
 from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule
 from ...recording.public import public
-from ...state.base import TensorBase
+from ...state.base import TensorBase, numbers_in
 
 
 @public(
@@ -82,7 +82,7 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
             if bound._array.ndim:
                 raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
                                    f"{bound._array.ndim} dimension(s).")
-            bound = bound._array.item()
+            bound = numbers_in(bound)
         ends.append(number(name, which, position, bound))
     if isinstance(steps, float) or not hasattr(steps, "__index__"):
         raise TypeError(f"{name}() received an invalid combination of arguments - steps must be int, not "

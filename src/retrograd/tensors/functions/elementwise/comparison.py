@@ -12,6 +12,7 @@ from ....errors import warn_once
 from ....ops.basic import cast
 from ....ops.elementwise import comparison as ops
 from ....ops.framework import Op
+from ....ops.indexing.sorting import nonzero_columns
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import augmented, inplace, write
@@ -23,7 +24,7 @@ from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, inplace_with_tensor
 
 _cast = recorded(cast)
-_where, _isclose = recorded(ops.where), recorded(ops.isclose)
+_where, _isclose, _nonzero_columns = recorded(ops.where), recorded(ops.isclose), recorded(nonzero_columns)
 _clamp, _clamp_number = recorded(ops.clamp), recorded(ops.clamp_number)
 _clamp_min, _clamp_min_number = recorded(ops.clamp_min), recorded(ops.clamp_min_number)
 _clamp_max, _clamp_max_number = recorded(ops.clamp_max), recorded(ops.clamp_max_number)
@@ -257,7 +258,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if not isinstance(condition, TensorBase):
         raise invalid("where", condition, input, other)
     if input is None and other is None:
-        return tuple([plain(index) for index in np.nonzero(np.atleast_1d(condition._array))])
+        return _nonzero_columns(condition)
     if not isinstance(input, (TensorBase, *NUMBER)) or not isinstance(other, (TensorBase, *NUMBER)):
         raise invalid("where", condition, input, other)
     return where(condition, *_same_type(input, other))

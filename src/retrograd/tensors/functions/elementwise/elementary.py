@@ -15,7 +15,7 @@ from ...recording.calls import recorded
 from ...recording.inplace import inplace, write
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.public import public, public_property
-from ...state.base import TensorBase
+from ...state.base import TensorBase, numbers_in
 
 exp, exp2, expm1 = recorded(ops.exp), recorded(ops.exp2), recorded(ops.expm1)
 log, log2, log10, log1p = recorded(ops.log), recorded(ops.log2), recorded(ops.log10), recorded(ops.log1p)
@@ -90,7 +90,7 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
     if isinstance(value, TensorBase):
         if value._array.ndim:
             raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not Tensor")
-        return value._array.item()
+        return numbers_in(value)
     return value
 
 

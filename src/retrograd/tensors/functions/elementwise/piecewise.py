@@ -6,7 +6,7 @@ from typing import Any
 
 from ....dtypes import legacy
 from ....kernels.networks import activations as kernels
-from ....ops.creation import random_like
+from ....ops.creation import draw_for
 from ....ops.networks import activations as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor, filling, number
@@ -113,7 +113,7 @@ def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) 
     if not training:
         return limits
     stream = twister_of("rrelu", generator)
-    noise = random_like.run(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
+    noise = draw_for(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
     return plain(noise), *limits
 
 

@@ -20,7 +20,7 @@ from ...recording.out import receive
 from ...recording.out_rules import ELEMENTWISE, UNASKED, rule
 from ...recording.overwriting import copy_
 from ...recording.public import public
-from ...state.base import TensorBase
+from ...state.base import TensorBase, numbers_in
 from ..networks import softmax as over_dim
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, inplace_with_tensor
@@ -36,9 +36,10 @@ _ROOT_HALF = math.sqrt(0.5)
 
 def _whole(name: str, argument: str, position: int, value: Any) -> int:
     """An integer argument, which may be a tensor of one element. Raises TypeError for another number."""
-    array = value._array if isinstance(value, TensorBase) else value
-    if isinstance(array, np.ndarray | np.generic) and not array.ndim and array.dtype.kind in "iu":
-        return int(array)
+    if isinstance(value, TensorBase) and not value._array.ndim and value._array.dtype.kind in "iu":
+        return numbers_in(value)  # type: ignore[no-any-return]
+    if isinstance(value, np.ndarray | np.generic) and not value.ndim and value.dtype.kind in "iu":
+        return int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         kind = type(value).__name__
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, not {kind}")

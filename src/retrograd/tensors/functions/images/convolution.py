@@ -28,7 +28,7 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
 
 
 def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
-                 transposed: bool, batch: Any) -> None:
+                 transposed: bool, shape: Any, dtype: Any) -> None:
     if min(padding) < 0:
         raise RuntimeError(f"negative padding is not supported. It is {[*padding]}.")
     if min(output_padding) < 0:
@@ -39,7 +39,7 @@ def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_p
         raise RuntimeError(f"dilation should be greater than zero. It is {[*dilation]}.")
     if groups <= 0:
         raise RuntimeError(f"non-positive groups is not supported. It is {groups}.")
-    if not min(dilation) and batch.dtype == F32 and batch.ndim < 5 and len(batch) > 1:     # PyTorch's oneDNN is asked
+    if not min(dilation) and dtype == F32 and len(shape) < 5 and shape[0] > 1:     # PyTorch's oneDNN is asked
         raise RuntimeError(f"non-positive dilation is not supported. It is {[*dilation]}.")
     if not min(dilation):
         raise RuntimeError(f"dilation should be greater than zero, but got {_sizes('dilation', dilation, transposed)}")
@@ -163,7 +163,7 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     window = (w.shape[2:], _each("stride", stride, dims), _each("padding", padding, dims),
               _each("dilation", dilation, dims))
     output_padding = _each("output_padding", output_padding, dims)
-    _check_sizes(*window, output_padding, groups, transposed, x)
+    _check_sizes(*window, output_padding, groups, transposed, x.shape, x.dtype)
     _check_shapes(x, w, b, window[2], window[3], transposed, groups)
     _check_types(x, w, b, transposed)
     _check_kernel(x, window[3], transposed)

@@ -14,6 +14,7 @@ import numpy as np
 from ....dtypes import I64, dtype as torch_dtype
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
 from ....kernels.shape import common_shape
+from ....modes import local
 from ....ops.basic import cast, check_values
 from ....ops.framework import Op
 from ....ops.indexing import indexing as ops, scattering
@@ -78,13 +79,14 @@ def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None)
     if array.shape != index.shape or (src is not None and src.shape != index.shape):
         _check_sizes(name, array, index, dim, src)
     size = array.shape[dim] if array.ndim else 1
+    if local.thread.transform is not None or not kernels.within(index, size):
+        check_values(index, _check_inside, dim, size)
 
-    def test(index: Any) -> None:
-        if not kernels.within(index, size):
-            wrong = index[(index < 0) | (index >= size)].flat[0]
-            raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
-    check_values(index, test)
+def _check_inside(index: Any, dim: int, size: int) -> None:
+    if not kernels.within(index, size):
+        wrong = index[(index < 0) | (index >= size)].flat[0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
 def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
@@ -200,10 +202,15 @@ def take(input: Any, index: Any) -> Any:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
     if numbers.size and not array.size:
         raise IndexError("take(): tried to take from an empty tensor")
-    wrong = kernels.outside(numbers, array.size)
-    if wrong is not None:
-        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
+    check_values(numbers, check_elements_exist, array.size)
     return _take(input, index)
+
+
+def check_elements_exist(numbers: Any, size: int) -> None:
+    """Refuse the number of an element that is not there."""
+    wrong = kernels.outside(numbers, size)
+    if wrong is not None:
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
 
 
 @public(
@@ -251,19 +258,20 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     index = _vector("index_select", index)
     numbers = index._array
     size = array.shape[axis] if array.ndim else 1
-
-    def test(numbers: Any) -> None:
-        if not kernels.within(numbers, size):
-            raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
-                             f"dimension {axis} has size {size}")
-
-    check_values(numbers, test)
+    if local.thread.transform is not None or not kernels.within(numbers, size):
+        check_values(numbers, _check_selected, axis, size)
     if not array.ndim and numbers.size != 1:
         raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{numbers.size} value(s)")
     if not numbers.ndim:
         index = _one(index)
     return _index_select(input, index, axis)
+
+
+def _check_selected(numbers: Any, axis: int, size: int) -> None:
+    if not kernels.within(numbers, size):
+        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
+                         f"dimension {axis} has size {size}")
 
 
 def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: type[Exception]) -> tuple[int, Any]:
@@ -296,15 +304,15 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
                            f"shape: {list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at "
                            "dimension 0.")
     size = array.shape[axis] if array.ndim else 1
-
-    def test(numbers: Any) -> None:
-        if not kernels.within(numbers, size):
-            prefix = "" if name == "index_add" else f"{name}_(): "
-            bad = int(numbers[(numbers < 0) | (numbers >= size)].flat[0])
-            raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
-
-    check_values(numbers, test)
+    check_values(numbers, _check_written, name, axis, size, wrong)
     return axis, index if numbers.ndim else _one(index)
+
+
+def _check_written(numbers: Any, name: str, axis: int, size: int, wrong: type[Exception]) -> None:
+    if not kernels.within(numbers, size):
+        prefix = "" if name == "index_add" else f"{name}_(): "
+        bad = int(numbers[(numbers < 0) | (numbers >= size)].flat[0])
+        raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
 
 
 def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
@@ -346,6 +354,11 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
     return _index_copy(1, input, dim, index, source)
 
 
+def _check_filled(numbers: Any, axis: int, size: int) -> None:
+    if kernels.outside(numbers, size) is not None:
+        raise IndexError(kernels.out_of_bounds(numbers, size, axis))
+
+
 def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
     array = array_of("index_fill", input)
     axis = axis_of("index_fill", dim, array.ndim)
@@ -355,8 +368,7 @@ def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any
     if index._array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1
-    if kernels.outside(index._array, size) is not None:
-        raise IndexError(kernels.out_of_bounds(index._array, size, axis))
+    check_values(index._array, _check_filled, axis, size)
     if isinstance(value, TensorBase):
         if value._array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "

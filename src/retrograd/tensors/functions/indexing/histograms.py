@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import dtype as torch_dtype
+from ....kernels.indexing.indexing import within
+from ....ops.basic import check_values
 from ....ops.indexing import histograms as ops
 from ...arguments import return_types
 from ...arguments.dims import array_of, as_int
@@ -90,8 +92,13 @@ def _sorter(bounds: Any, sorter: Any) -> Any:
     if indices.dtype != np.int64:
         raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
                            f"{torch_dtype.of[indices.dtype].legacy}")
-    if indices.size and (indices.min() < 0 or indices.max() >= bounds.shape[-1]):
-        raise RuntimeError("torch.searchsorted(): sorter index out of range")
+    count = bounds.shape[-1]
+
+    def test(indices: Any) -> None:
+        if not within(indices, count):
+            raise RuntimeError("torch.searchsorted(): sorter index out of range")
+
+    check_values(indices, test)
     return indices
 
 

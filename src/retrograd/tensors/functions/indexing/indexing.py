@@ -18,16 +18,18 @@ from ....graph.versions import writing
 from ....kernels.elementwise.arithmetic import overwrite
 from ....kernels.indexing import indexing as kernels
 from ....modes import local
+from ....ops.basic import beyond
 from ....ops.elementwise import arithmetic
 from ....ops.framework import Op
 from ....ops.indexing import indexing as ops
 from ....ops.shape import alias, unsqueeze
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import filling
-from ...recording.calls import make_view, recorded
+from ...recording.calls import recorded
 from ...recording.inplace import check_writable, write, written
 from ...recording.public import public
-from ...state.base import ORDINARY, TensorBase, edge_of, plain, requires
+from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
+from ...state.inference import watch_saving
 from ...state.writable import refuse_overlap, unlock, unlocked
 from ..shapes.shape import broadcast_to, view
 from . import gathering, masking
@@ -196,7 +198,10 @@ def _item(key: Any) -> Any:
     if isinstance(key, TensorBase):
         array = key._array
         if array.ndim == 0 and array.dtype.kind in "biu":
-            return array.item() if array.dtype.kind == "i" else bool(array)      # bytes are an old kind of bools
+            number = numbers_in(key)
+            return number if array.dtype.kind == "i" else bool(number)           # bytes are an old kind of bools
+        if key._meta is not None and key._meta.inference:
+            watch_saving(array)
         return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
     if isinstance(key, np.ndarray):
         if key.ndim == 0 and key.dtype.kind in "iu":
@@ -204,7 +209,8 @@ def _item(key: Any) -> Any:
         return _as_index(key)
     if isinstance(key, (list, tuple, range)):
         if any([isinstance(k, TensorBase) for k in key]):
-            key = [k._array if isinstance(k, TensorBase) else k for k in key]
+            items = [k._array if isinstance(k, TensorBase) else k for k in key]
+            return beyond(lambda *parts: _as_index(np.asarray(parts)), *items)
         return _as_index(np.asarray(key)) if len(key) else np.zeros(0, np.int64)
     if isinstance(key, np.bool_) or not hasattr(type(key), "__index__"):
         if isinstance(key, str):
@@ -256,7 +262,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
             broadcast_to(_stripped(value), target.shape)        # says what does not fit
             raise
     else:
-        masking.check_values(target, value._array, arrays)
+        masking.check_apart(target, value._array, arrays)
         values = value._array
         lead = _leading_ones(values.shape)
         values = values.reshape(values.shape[lead:]) if lead else values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ....errors import warn
 from ....kernels.indexing import gathering as elements, indexing as kernels
 from ....kernels.shape import common_shape
 from ....modes import local
-from ....ops.basic import cast, clone
+from ....ops.basic import beyond, cast, check_values, clone
 from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of
 from ...arguments.options import filling, number
@@ -46,12 +47,12 @@ def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulat
     """`index_put` with arrays for indices; in place where `place` is 1."""
     array = array_of("index_put", values, "values", 3)
     if place:
-        check_values(input._array, array, indices)
+        check_apart(input._array, array, indices)
     check_put(input._array, array, indices, accumulate)
     return _INDEX_PUT[place](input, values, indices, accumulate)
 
 
-def check_values(target: Any, values: Any, indices: tuple[Any, ...]) -> None:
+def check_apart(target: Any, values: Any, indices: tuple[Any, ...]) -> None:
     """Refuse to write what is also read, but for one number where a mask says."""
     if values.size != 1 or not kernels.by_mask(indices):
         refuse_overlap(target, values, whole=True)
@@ -61,15 +62,24 @@ def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
     """Refuse values of another dtype, once their shape is found to fit. One value for a mask is cast as a number is."""
     if values.dtype != target.dtype:
         one = not accumulate and values.size == 1 and kernels.by_mask(indices)
-        error = kernels.misfit(target.shape, indices, () if one else values.shape, one)
-        if one and error is None:
-            filling(values.item(), target.dtype)
+        shapes = target.shape, () if one else values.shape
+        beyond(partial(_check_fit, *shapes, one, [index is None for index in indices]),
+               *[index for index in indices if index is not None])
+        if one:
+            check_values(values, lambda value: filling(value.item(), target.dtype))
             return
-        if error is not None:
-            raise error
         have, want = torch_dtype.of[values.dtype].legacy, torch_dtype.of[target.dtype].legacy
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {want} for the "
                            f"destination and {have} for the source.")
+
+
+def _check_fit(target: Any, values: Any, bounds: bool, gaps: list[bool], *indices: Any) -> Any:
+    """Refuse values whose shape does not fit the indices, which stand where there is no gap."""
+    given = iter(indices)
+    error = kernels.misfit(target, tuple([None if gap else next(given) for gap in gaps]), values, bounds)
+    if error is not None:
+        raise error
+    return indices[0] if indices else np.empty(0)
 
 
 def static_index(array: Any) -> Any:

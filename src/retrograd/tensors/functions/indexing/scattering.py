@@ -26,7 +26,7 @@ from ...recording.out_rules import APART, EXACT, TARGET, UNASKED, rule
 from ...recording.public import public
 from ...state.base import plain
 from ..shapes.joining import unbind
-from .gathering import check_elements, check_types, int_index, writer
+from .gathering import check_elements, check_elements_exist, check_types, int_index, writer
 
 # As in `gathering`: (the call that makes a new tensor, the call that writes in place).
 _SCATTER = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
@@ -131,7 +131,7 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
     numbers = index._array if index._array.dtype == I64 else cast.run(index._array, I64)
     if values.size:
         _check_kind(array, reduce, include_self)
-    check_values(numbers, partial(_check_places, array.shape[axis] if array.ndim else 1))
+    check_values(numbers, _check_places, array.shape[axis] if array.ndim else 1)
     if array.ndim:
         numbers = beyond(partial(_spread, axis, values.shape), numbers)
     if not place:
@@ -209,9 +209,7 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
                          f"source.numel() = {values.size}, index.numel() = {numbers.size}")
     if numbers.size and not array.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    wrong = places.outside(numbers, array.size)
-    if wrong is not None:
-        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {array.size} elements.")
+    check_values(numbers, check_elements_exist, array.size)
     return _PUT[place](input, source, index, bool(accumulate))
 
 
@@ -227,7 +225,7 @@ def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     return _put(1, input, index, source, accumulate)
 
 
-def _check_places(size: int, numbers: Any) -> None:
+def _check_places(numbers: Any, size: int) -> None:
     if not places.within(numbers, size):
         raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ....dtypes import require, unimplemented
 from ....kernels.indexing.segments import segments_of
+from ....ops.basic import beyond
 from ....ops.indexing import segments as ops
 from ...arguments.dims import axis_of
 from ...arguments.options import check_tensor, number
@@ -57,8 +59,9 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
                            "lengths or offsets.")
     bounds = _bounds(array, lengths, offsets, dim, unsafe)
     require(array.dtype.kind == "f", "_segment_reduce_cpu", array.dtype)
-    index = segments_of(bounds, array.shape[dim], dim, array.shape)
-    counts = np.diff(bounds, axis=-1).reshape(*bounds.shape[:-1], -1, *(1,) * (array.ndim - dim - 1))
+    index = beyond(lambda ends: segments_of(ends, array.shape[dim], dim, array.shape), bounds)
+    counts = beyond(lambda ends: np.diff(ends, axis=-1).reshape(
+        *ends.shape[:-1], -1, *(1,) * (array.ndim - dim - 1)), bounds)
     result: TensorBase = _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)
     return result
 
@@ -76,8 +79,13 @@ def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> A
     if given.shape[:-1] != array.shape[:dim]:
         raise RuntimeError(f"segment_reduce(): {name} of shape {[*given.shape]} has to begin as data of shape "
                            f"{[*array.shape]} does.")
-    size = array.shape[dim]
-    if lengths is not None:
+    return beyond(partial(_ends, name, array.shape[dim], unsafe), given)
+
+
+def _ends(name: str, size: int, unsafe: bool, given: Any) -> Any:
+    """`_bounds` of lengths or offsets of the right shape, whose numbers may be wrong."""
+    lengths = name == "lengths"
+    if lengths:
         if not given.size:
             raise RuntimeError("min(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
                                "reduction dim with the 'dim' argument. There are no lengths.")
@@ -89,7 +97,7 @@ def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> A
                                    "data.size(lengths.dim()-1) when !unsafe.")
     if given.dtype.name not in ("int32", "int64"):
         raise unimplemented(f"_segment_reduce_{name}_cpu_kernel1", given.dtype)
-    if lengths is not None:
+    if lengths:
         given = np.cumsum(np.concatenate((np.zeros((*given.shape[:-1], 1), np.int64), given), axis=-1), axis=-1)
     elif not given.shape[-1]:
         raise RuntimeError("segment_reduce(): offsets needs one number more than there are segments, and has none.")

@@ -21,14 +21,15 @@ from ...recording.calls import recorded
 from ...recording.inplace import write
 from ...recording.out_rules import APART, EXACT, FREE, UNASKED, Rule, rule
 from ...recording.public import public
-from ...state.base import TensorBase, plain
+from ...state.base import TensorBase
 from ..reductions import flag, type_of_result
 
 _median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
 _cumsum, _cumprod = recorded(scans.cumsum), recorded(scans.cumprod)
 _logcumsumexp = recorded(scans.logcumsumexp)
-_nonzero, _bincount, _stable_sort = recorded(ops.nonzero), recorded(ops.bincount), recorded(ops.stable_sort)
+_nonzero, _nonzero_columns = recorded(ops.nonzero), recorded(ops.nonzero_columns)
+_bincount, _stable_sort = recorded(ops.bincount), recorded(ops.stable_sort)
 
 
 _EXTREME = rule(uncastable="Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to "
@@ -264,11 +265,7 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
     array_of("nonzero", input)
-    found = _nonzero(input)
-    if not as_tuple:
-        return found
-    rows = found._array if input._array.ndim else np.zeros((len(found._array), 1), np.int64)
-    return tuple([plain(np.ascontiguousarray(column)) for column in rows.T])
+    return _nonzero_columns(input) if as_tuple else _nonzero(input)
 
 
 @public("argwhere(Tensor input)")

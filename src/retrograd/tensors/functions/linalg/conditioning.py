@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..elementwise.elementary import nan_to_num
 from ..indexing.masking import masked_fill
-from .determinants import linalg_inv_ex as inv_ex
+from .determinants import linalg_inv_ex as inv_ex, relative_bound
 from .factorizations import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdvals
 from .matrix_checks import check_floating, check_square
 from .norms import matrix_norm
@@ -81,7 +82,7 @@ def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
             raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
                                "first.")
         rounding = float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
-        relative = rounding if absolute is None else np.where(np.asarray(absolute) > 0, 0.0, rounding)
+        relative = rounding if absolute is None else beyond(partial(relative_bound, rounding), absolute)
     return (0.0 if absolute is None else absolute), relative
 
 

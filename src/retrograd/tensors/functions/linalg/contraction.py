@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....kernels.layout import in_rows
 from ....ops import shape as shape_ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
@@ -19,7 +20,7 @@ from ...recording.out import receive
 from ...recording.out_rules import FREE, UNASKED, rule
 from ...recording.overwriting import copy_
 from ...recording.public import public
-from ...state.base import TensorBase
+from ...state.base import TensorBase, numbers_in
 from ..elementwise.arithmetic import mul
 from .einsum_notation import Equation, parsed, spelled
 from .matrix import REMEDY, bmm, dot, mm
@@ -198,7 +199,7 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
 def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
     """The dimensions of each operand to sum over."""
     if isinstance(dims, TensorBase):                     # of one element a number, else two lists
-        dims = dims._array.tolist() if dims._array.size > 1 else int(dims._array.item())
+        dims = numbers_in(dims) if dims._array.size > 1 else int(numbers_in(dims.reshape(())))
     if isinstance(dims, (tuple, list)):
         first, second = ([*d] if isinstance(d, (tuple, list)) else [as_int("tensordot", d, "dims")] for d in dims)
         if len(first) != len(second):
@@ -225,7 +226,7 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
     x, y = a.permute(free_a + summed_a), b.permute(summed_b + free_b)
     rows, columns = math.prod(shape[: len(free_a)]), math.prod(shape[len(free_a):])
     if rows == columns == 1:
-        if not (a._array.flags.c_contiguous and b._array.flags.c_contiguous):
+        if not (in_rows(a._array) and in_rows(b._array)):
             return (x.squeeze() * y.squeeze()).sum().view(shape)
         return dot(*[part if part._array.ndim == 1 else part.reshape(inner) for part in (x, y)]).view(shape)
     return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)

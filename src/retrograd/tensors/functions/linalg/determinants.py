@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ....dtypes import legacy
 from ....kernels.linalg.solving import machine_epsilon
+from ....ops.basic import beyond
 from ....ops.linalg import solving as ops
 from ...arguments import return_types
 from ...arguments.dims import array_of
@@ -158,8 +160,13 @@ def _tolerances(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     absolute, relative = (x._array if isinstance(x, TensorBase) else x for x in (atol, rtol))
     if relative is None:
         usual = machine_epsilon(array.dtype) * max(array.shape[-2:])
-        relative = usual if absolute is None else np.where(np.asarray(absolute) > 0, 0.0, usual)
+        relative = usual if absolute is None else beyond(partial(relative_bound, usual), absolute)
     return 0.0 if absolute is None else absolute, relative
+
+
+def relative_bound(usual: float, absolute: Any) -> Any:
+    """The relative bound where only an absolute one is given: none beside one that is more than 0."""
+    return np.where(np.asarray(absolute) > 0, 0.0, usual)
 
 
 @public()

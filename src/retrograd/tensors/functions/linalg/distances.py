@@ -127,7 +127,7 @@ def pdist(input: Any, p: float = 2) -> Any:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    if array.dtype.itemsize == 2 and len(array) > 1 and array.size:
+    if array.dtype.itemsize == 2 and array.shape[0] > 1 and array.size:
         raise NotImplementedError("\"pdist\" not implemented for 'Half'. Convert with .float() first.")
     return _pdist(input, float(p))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import BOOL_, C_NAMES, legacy
+from ....kernels.layout import in_rows, steps
 from ....kernels.shape import common_shape
 from ....modes import local
 from ....ops import basic, shape
@@ -106,14 +107,16 @@ def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
     elif b.ndim <= 2:
         if requires(other) or _folds(a):
             return _folded(input, other)
-    elif a.ndim <= 2 and (requires(input) or (a.ndim == 1 and _folds(b.swapaxes(-1, -2)))):
+    elif a.ndim <= 2 and (requires(input) or (a.ndim == 1 and _folds(b, turned=True))):
         return _folded_right(input, other)
     return _stacked(input, other, a, b)
 
 
-def _folds(array: Any) -> bool:
-    """Whether all dimensions but the last are one in memory."""
-    strides, shape = array.strides, array.shape
+def _folds(array: Any, turned: bool = False) -> bool:
+    """Whether all dimensions but the last are one in memory, of matrices as they are or transposed."""
+    strides, shape = steps(array), array.shape
+    if turned:
+        strides, shape = [(*sizes[:-2], sizes[-1], sizes[-2]) for sizes in (strides, shape)]
     return array.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(array.ndim - 2))
 
 
@@ -131,7 +134,7 @@ def _folded_right(input: Any, stack: Any) -> Any:
     if input._array.ndim == 1:
         return _folded(_transpose(stack, -1, -2), input)
     product = _transpose(_folded(_transpose(stack, -1, -2), input.t()), -1, -2)
-    return product if product._array.flags.c_contiguous else _clone(product, "C")
+    return product if in_rows(product._array) else _clone(product, "C")
 
 
 def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
@@ -154,7 +157,7 @@ def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
 
 def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
     """A stack of stacks as one stack."""
-    return _view(x, shape) if x._array.flags.c_contiguous else x.reshape(shape)
+    return _view(x, shape) if in_rows(x._array) else x.reshape(shape)
 
 
 # The products of fixed rank

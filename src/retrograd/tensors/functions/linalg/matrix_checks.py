@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,10 +99,10 @@ def columns(b: Any) -> Any:
 
 def refuse_failures(info: Any, name: str, sentence: str, error: Callable[[str], Exception] = LinAlgError) -> None:
     """Raise the error for the first matrix whose info is not 0, of which the sentence says {i}."""
-    check_values(info._array, partial(check_codes, name, sentence, error))
+    check_values(info._array, check_codes, name, sentence, error)
 
 
-def check_codes(name: str, sentence: str, error: Callable[[str], Exception], codes: np.ndarray[Any, Any]) -> None:
+def check_codes(codes: np.ndarray[Any, Any], name: str, sentence: str, error: Callable[[str], Exception]) -> None:
     """`refuse_failures` of the numbers themselves."""
     if not codes.any():
         return

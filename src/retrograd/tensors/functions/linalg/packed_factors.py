@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,11 +138,11 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
                            f"{[*order.shape]} instead")
     check_stacks(array, b)
     check_kernel("lu_solve_cpu", array)
-    check_values(order, partial(_check_pivots, array.shape[-1]))
+    check_values(order, _check_pivots, array.shape[-1])
     return _lu_solve(LU, B, (order,), bool(left), bool(adjoint))
 
 
-def _check_pivots(rows: int, order: Any) -> None:
+def _check_pivots(order: Any, rows: int) -> None:
     if order.size and order.min() < 1:
         raise RuntimeError("Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
                            "result of lu_factor?")
@@ -152,7 +151,7 @@ def _check_pivots(rows: int, order: Any) -> None:
                            "pass the result of lu_factor?")
 
 
-def _check_unpacked(rows: int, order: Any) -> None:
+def _check_unpacked(order: Any, rows: int) -> None:
     if order.size and not (order.min() >= 1 and order.max() <= rows):
         raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
                            "properly pass the result of lu_factor?")
@@ -178,7 +177,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
             raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
                                "dtype.\nNote: this function is intended to be used with the output produced by "
                                "torch.linalg.lu_factor")
-        check_values(order, partial(_check_unpacked, array.shape[-2]))
+        check_values(order, _check_unpacked, array.shape[-2])
     lower, upper, p = _lu_unpack(LU_data, order, bool(unpack_data), bool(unpack_pivots))
     return return_types.lu_unpack((p, lower, upper))
 

@@ -170,8 +170,8 @@ def cholesky_inverse(input: Any, upper: bool = False) -> Any:
 def _check_diagonal(array: Any) -> None:
     zeros = array.diagonal(0, -2, -1) == 0
     if zeros.any():
-        check_codes("cholesky_inverse", "The diagonal element {i} is zero, the inversion could not be completed "
-                    "because the input matrix is singular.", LinAlgError, first_true(zeros))
+        check_codes(first_true(zeros), "cholesky_inverse", "The diagonal element {i} is zero, the inversion could not "
+                    "be completed because the input matrix is singular.", LinAlgError)
 
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")

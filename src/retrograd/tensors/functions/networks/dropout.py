@@ -12,6 +12,7 @@ import numpy as np
 
 from ....kernels.networks import dropout as kernels
 from ....kernels.random import distributions as random
+from ....ops.creation import draw_for
 from ....ops.networks import dropout as ops
 from ...arguments.generator import twister_of
 from ...arguments.options import check_flag, check_tensor, number, refuse_complex_gradient
@@ -37,11 +38,11 @@ def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -
         return random.dropout_mask(stream, memory.shape, memory.dtype, p)
 
     if not of_channels:
-        noise = in_memory_order(empty_as(x, x.dtype, None), draw)
+        noise = draw_for(x, lambda x: in_memory_order(empty_as(x, x.dtype, None), draw))
     elif x.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input: samples and channels")
     else:
-        noise = draw(np.empty((*x.shape[:2], *[1] * (x.ndim - 2)), x.dtype))
+        noise = draw_for(x, lambda x: draw(np.empty((*x.shape[:2], *[1] * (x.ndim - 2)), x.dtype)))
     kernels.refuse_integers(x.dtype, "Long" if for_selu and x.dtype.kind == "b" else input.dtype.legacy)
     return noise
 
@@ -62,7 +63,7 @@ def _dropped(name: str, input: Any, p: float, train: bool, of_channels: bool, fo
     if not for_selu:
         slope = plain(noise)
         return input.mul_(slope) if over else input * slope
-    slope, shift = map(plain, kernels.affine(noise, p))
+    slope, shift = map(plain, ops.affine.run(noise, p))
     return input.mul_(slope).add_(shift) if over else input * slope + shift
 
 
@@ -103,8 +104,8 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
         mask = np.ones(x.shape, bool if x.size else x.dtype)
     else:
         stream, scale = twister_of("native_dropout", None), 0.0 if p == 1 else 1 / (1 - p)
-        mask = in_memory_order(empty_as(x, np.dtype(bool), None),
-                               lambda m: random.bernoulli(stream, m.shape, m.dtype, 1 - p))
+        mask = draw_for(x, lambda x: in_memory_order(
+            empty_as(x, np.dtype(bool), None), lambda m: random.bernoulli(stream, m.shape, m.dtype, 1 - p)))
         kernels.refuse_integers(x.dtype, input.dtype.legacy)
     result: tuple[Any, Any] = _native_dropout(input, mask, scale)
     return result

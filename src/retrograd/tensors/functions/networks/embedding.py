@@ -10,7 +10,7 @@ import numpy as np
 from ....dtypes import I64, dtype as torch_dtype
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
-from ....ops.basic import cast, check_values, clone
+from ....ops.basic import beyond, cast, check_values, clone
 from ....ops.networks import embedding as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import check_flag, refuse_complex_gradient
@@ -49,7 +49,7 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     if array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D. It has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)
-    check_values(numbers._array, partial(_check_numbers, array.shape[0]))
+    check_values(numbers._array, _check_numbers, array.shape[0])
     if sparse:
         raise NotImplementedError("embedding(): there are no sparse gradients here. Leave sparse=True away: the "
                                   "gradient is then a dense tensor with the same numbers.")
@@ -57,13 +57,13 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     return _embedding(weight, numbers, padding, bool(scale_grad_by_freq))
 
 
-def _check_numbers(rows: int, numbers: Any) -> None:
+def _check_numbers(numbers: Any, rows: int) -> None:
     if not within(numbers.reshape(-1), rows):
         raise IndexError(f"index out of range in self: numbers are from {numbers.min()} to {numbers.max()}, and there "
                          f"are {rows} rows")
 
 
-def _check_selected(shape: tuple[int, ...], numbers: Any) -> None:
+def _check_selected(numbers: Any, shape: tuple[int, ...]) -> None:
     if not within(numbers.reshape(-1), shape[0]):
         wrong = numbers[(numbers < 0) | (numbers >= shape[0])].flat[0]
         raise IndexError(f"select(): index {wrong} out of range for tensor of size {[*shape]} at dimension 0")
@@ -78,7 +78,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
         raise RuntimeError(f"Expected 2-dimensional tensor, but got {array.ndim}-dimensional tensor for argument #1 "
                            "'self' (while checking arguments for embedding_renorm_)")
     numbers = _numbers("embedding_renorm_", indices, 2)
-    check_values(numbers._array, partial(_check_selected, array.shape))
+    check_values(numbers._array, _check_selected, array.shape)
     if array.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{torch_dtype.of[array.dtype].legacy} instead.")
@@ -88,7 +88,9 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
 
 # Bags
 
-def _check_offsets(starts: Any, count: int, index: Any, rows: int) -> None:
+def _check_offsets(rows: int, starts: Any, index: Any) -> Any:
+    """The offsets, once they and the numbers of rows are found to be right."""
+    count = index.size
     if starts.size and starts[0]:
         raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
                            f"position 0. However, got {starts[0]}")
@@ -101,6 +103,7 @@ def _check_offsets(starts: Any, count: int, index: Any, rows: int) -> None:
         place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
         raise RuntimeError(f"Index {place} of input takes value {index[place]} which is not in the valid range "
                            f"[0, {rows})")
+    return starts
 
 
 def _check_table(array: Any, scales: Any) -> None:
@@ -129,14 +132,14 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
     if padding_idx is not None and not -rows <= padding < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
                            f"{padding}")
-    _check_offsets(starts._array, index.size, index, rows)
+    beyond(partial(_check_offsets, rows), starts._array, index)
     if include_last_offset and starts._array.size:
         used = int(starts._array[-1])
         starts = plain(starts._array[:-1])
         if used < index.size:
-            numbers, scales = plain(index[:used]), None if scales is None else scales[:used]
+            numbers, scales = numbers[:used], None if scales is None else scales[:used]
     if not starts._array.size:
-        numbers = plain(index[:0])
+        numbers = numbers[:0]
     padding = padding + rows if padding_idx is not None and padding < 0 else padding
     found: tuple[Any, ...] = _embedding_bag(weight, scales, numbers, starts, mode, padding, bool(scale_grad_by_freq))
     return found

@@ -14,7 +14,7 @@ from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
 from ...recording.out_rules import APART, UNJOINABLE, rule
 from ...recording.public import public
-from ...state.base import TensorBase
+from ...state.base import TensorBase, numbers_in
 from .shape import flatten, reshape, sizes_of, unsqueeze, view
 
 _cat, _stack = recorded(ops.cat), recorded(ops.stack)
@@ -164,7 +164,7 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
     n = array.shape[axis]
     given = _given(indices_or_sections, indices, sections)
     if isinstance(given, TensorBase):
-        given = _as_ints(given._array)
+        given = _as_ints(given)
     if isinstance(given, (tuple, list)):
         cuts = [as_int("tensor_split", i, "indices") for i in given]
     else:
@@ -179,15 +179,16 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
     return tuple(parts)
 
 
-def _as_ints(array: Any) -> Any:
+def _as_ints(given: Any) -> Any:
     """The ints that a tensor says for indices or a number of sections."""
+    array = given._array
     if array.dtype != np.int64:
         raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                            f"{torch_dtype.of[array.dtype].legacy}")
     if array.ndim > 1:
         raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
                            f"one-dimensional tensor, but got a tensor with {array.ndim} dims")
-    return array.tolist()
+    return numbers_in(given)
 
 
 def _given(*alternatives: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import dtype as torch_dtype
-from ....kernels.layout import offset_of, steps
+from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
 from ....ops.basic import clone as _clone_op
@@ -85,18 +85,18 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
         how = f"to view {torch_dtype.of[array.dtype].legacy} as {dtype.legacy} (different element sizes)"
         if not array.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 {how}")
-        if array.size and array.strides[-1] != have:
-            raise RuntimeError(f"self.stride(-1) must be 1 {how}, but got {array.strides[-1] // have}")
+        strides = steps(array)
+        if array.size and strides[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {how}, but got {strides[-1]}")
         if array.shape[-1] * have % want:
             raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {how}, but got {array.shape[-1]}")
-        for d, step in enumerate(array.strides[:-1]):
-            if array.size and step % want:
-                raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got "
-                                   f"{step // have}")
+        for d, step in enumerate(strides[:-1]):
+            if array.size and step * have % want:
+                raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got {step}")
         if array.size and (start := offset_of(array) * array.itemsize) % want:
             raise RuntimeError(f"self.storage_offset() must be divisible by {want // have} {how}, but got "
                                f"{start // have}")
-    return plain(array.view(dtype.dtype))
+    return plain(ops.read_as.run(array, dtype.dtype))
 
 
 @public(event="aten::view_as")
@@ -118,7 +118,7 @@ def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
             raise TypeError('reshape() missing 1 required positional arguments: "shape"')
         size = (shape,)
     sizes = _checked_sizes("reshape", size)
-    if array_of("reshape", input).flags.c_contiguous:
+    if in_rows(array_of("reshape", input)):
         return _view(input, sizes)
     try:
         return _reshape_alias(input, sizes)
@@ -176,7 +176,7 @@ def ravel(input: Any) -> Any:
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """A copy, through which gradients flow."""
     order = order_in("clone", memory_format, array := array_of("clone", input), "K")
-    if order == "K" and array.flags.c_contiguous:
+    if order == "K" and in_rows(array):
         order = steps(array) if 1 in array.shape and array.size else "C"
     return _clone(input, order)
 
@@ -186,9 +186,9 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     """The tensor itself where it lies row by row in memory, or as `memory_format` says; else a copy that does."""
     array = array_of("contiguous", input)
     if memory_format is None:
-        return input if array.flags.c_contiguous else _clone(input, "C")
+        return input if in_rows(array) else _clone(input, "C")
     order = order_in("contiguous", memory_format, array, "C")
-    if array.flags.c_contiguous if order == "K" else lies_in(memory_format, array):
+    if in_rows(array) if order == "K" else lies_in(memory_format, array):
         return input
     if order == "K":
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")

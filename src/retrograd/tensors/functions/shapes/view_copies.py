@@ -12,7 +12,7 @@ from typing import Any
 from ....dtypes import C_NAMES, dtype as torch_dtype
 from ....graph.versions import new_lineage
 from ....modes import local
-from ....ops import view_copies as ops
+from ....ops import basic, view_copies as ops
 from ....ops.indexing.indexing import slice_
 from ....ops.shape import alias
 from ...arguments.dims import array_of, as_int, axis_of
@@ -20,7 +20,7 @@ from ...recording.calls import recorded
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, UNASKED, UNDERIVED, rule
 from ...recording.public import public
-from ...state.base import plain, requires
+from ...state.base import plain, requires, with_edge
 from ..elementwise import elementary
 from ..indexing.indexing import narrow, select
 from . import joining, shape as shapes
@@ -68,12 +68,12 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     """The function that copies what `view` shows."""
 
     def copied(input: Any, *options: Any, **named: Any) -> Any:
-        shown = view(plain(array_of(name, input)), *options, **named)
+        shown = view(with_edge(array_of(name, input), None), *options, **named)
         if type(shown) is tuple and not shown:
             return shown
         taken = (shown[0] if type(shown) is tuple else shown)._meta
-        if taken is None:                               # the same bytes as another type, without a derivative
-            return plain(shown._array.copy())
+        if taken is None or taken.replay is None:        # the same bytes as another type, without a derivative
+            return plain(basic.clone.run(shown._array, "C"))
         op, given, _ = taken.replay.args
         if name in _REAL and _is_complex(shown) and local.thread.grad and requires(input):
             raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype. "
@@ -155,7 +155,7 @@ def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
     array = array_of("narrow_copy", input)
     if length < 0:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length is not negative")
-    shown = narrow(plain(array), dim, start, length)
+    shown = narrow(with_edge(array, None), dim, start, length)
     _, (axis, first, last, _), _ = shown._meta.replay.args
     return _narrow_copy(input, axis, first, last - first)
 

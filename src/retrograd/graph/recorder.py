@@ -1,0 +1,23 @@
+"""What stands between the engine and the rules in a pass that is itself recorded, or in which ops pass the seam."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Recorder(Protocol):
+    """What the engine asks of a tensor layer in a pass that is itself recorded."""
+
+    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The saved values of a node, as what the rules are to compute with."""
+
+    def dtype(self, value: Any) -> np.dtype[Any]:
+        """The NumPy dtype of a value."""
+
+    def array(self, value: Any) -> np.ndarray[Any, Any]:
+        """The numbers of a value."""
+
+    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A gradient of zeros, of the sort of another value of the pass."""

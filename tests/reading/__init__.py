@@ -1,0 +1,1 @@
+"""Reading the source of retrograd: what its functions do with the arrays that they are given."""

@@ -1,0 +1,204 @@
+"""Every call of an op, and every write, passes one seam: arrays that are not NumPy's stand behind tensors there.
+
+A batched array (with an axis that nobody sees) and a recording array (which writes down the calls, for a replay on
+other numbers) run the whole table of operators, forward and backward. What they cannot do is listed by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from op_table.table import TABLE, Entry
+from retrograd.tensors.state.base import plain
+from seam.batched import Batched, batching
+from seam.standing import standing
+from seam.tape import Tape
+
+Array = np.ndarray[Any, Any]
+BATCH = 2
+SAMPLES = 2                                                # of each entry, of those that it has
+
+_LINEAGE = "the result is the same memory under another owner, made by its address: a fact of NumPy's memory"
+_STATISTICS = "what differs by sample is written over running statistics of the entry's own, which do not"
+_SHAPES = "the shape of the result depends on the numbers, and so differs by sample"
+_LENGTHS = "the lengths of the words decide shapes, and are read from a tensor of the tape"
+_FREEDOM = "a warning, and what is computed, depend on a sum of weights"
+
+
+def listed(reason: str, names: str) -> dict[str, str]:
+    return dict.fromkeys((name.strip() for name in names.split(";")), reason)
+
+
+LINEAGE = listed(
+    _LINEAGE, "unsafe_split(2, 1);unsafe_split_with_sizes([1, 3], 1);unsafe_chunk(2,);unsafe_split written")
+STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine;batch_norm training momentum;"
+                                 "native_batch_norm;instance_norm affine")
+# What each way of running the table cannot do, by the name of the entry, and why.
+FORWARD = {**LINEAGE, **STATISTICS, **listed(_SHAPES, "unique_consecutive")}
+BOTH = {**LINEAGE, **STATISTICS}
+TAPED = {**LINEAGE, **listed(_FREEDOM, "cov weights"), **listed(_LENGTHS, ";".join(
+    f"ctc_loss {kind}{way}" for kind in ("", "joined ", "impossible ", "of nothing ", "alone ")
+    for way in ("mean", "sum", "none")))}
+
+
+class Unseeded:
+    """The library, for entries that seed the stream of random numbers in their call: here it just goes on."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch, name)
+
+    @staticmethod
+    def manual_seed(seed: int) -> None:
+        """Nothing."""
+
+
+def outputs(entry: Entry, inputs: list[Any]) -> list[Any]:
+    found = entry.call(Unseeded(), *inputs)
+    flat: list[Any] = []
+    for value in found if isinstance(found, tuple | list) else [found]:
+        flat += value if isinstance(value, tuple | list) else [value]
+    return [value for value in flat if isinstance(value, torch.Tensor)]
+
+
+def groups(entry: Entry, dtype: str) -> list[tuple[list[Array], ...]]:
+    """For each sample of the entry that is tried, its inputs as drawn several times."""
+    draws = [islice(replace(entry, name=f"{entry.name} {k}").samples(dtype), SAMPLES) for k in range(BATCH)]
+    return [*zip(*draws, strict=True)]
+
+
+def leaf(array: Any) -> Any:
+    return plain(array).requires_grad_()
+
+
+def cotangents_like(seed: int, results: Iterable[Any]) -> list[Array]:
+    draws = np.random.default_rng(seed)
+    made = [draws.standard_normal(r.shape) + (1j * draws.standard_normal(r.shape) if r.is_complex() else 0)
+            for r in results]
+    return [np.asarray(c, r._array.dtype) for c, r in zip(made, results, strict=True)]
+
+
+def gradients(results: list[Any], inputs: list[Any], cotangents: list[Any]) -> list[Any]:
+    return [*torch.autograd.grad(results, inputs, cotangents, allow_unused=True,
+                                 materialize_grads=True)] if results else [torch.zeros_like(x) for x in inputs]
+
+
+def following(results: list[Any]) -> list[Any]:
+    return [r for r in results if r.requires_grad]
+
+
+def numbers(tensors: Iterable[Any]) -> list[Array]:
+    return [t.detach().numpy() for t in tensors]
+
+
+def same(found: Array, expected: Array) -> None:
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def same_samples(tensor: Any, expected: Iterable[Array]) -> None:
+    """Compare a batched result, or one that is the same for each sample, with the results of the samples."""
+    array = tensor._array
+    for found, one in zip(array.array if isinstance(array, Batched) else [array] * BATCH, expected, strict=True):
+        same(np.asarray(found), one)
+
+
+def stacked(samples: Iterable[Array]) -> Any:
+    return plain(Batched(np.stack([*samples])))
+
+
+# The table, batched
+
+
+def forward(entry: Entry, dtype: str) -> None:
+    for group in groups(entry, dtype):
+        torch.manual_seed(0)
+        expected = [numbers(outputs(entry, [torch.tensor(a, requires_grad=True) for a in arrays])) for arrays in group]
+        torch.manual_seed(0)
+        with standing(batching):
+            found = outputs(entry, [stacked(column).requires_grad_() for column in zip(*group, strict=True)])
+        for result, samples in zip(found, zip(*expected, strict=True), strict=True):
+            same_samples(result, samples)
+
+
+def backward(entry: Entry, dtype: str) -> None:
+    """One forward pass, and a backward pass with a batch of cotangents."""
+    for arrays, *_ in groups(entry, dtype):
+        torch.manual_seed(0)
+        inputs = [torch.tensor(a, requires_grad=True) for a in arrays]
+        results = following(outputs(entry, inputs))
+        cotangents = [cotangents_like(k, results) for k in range(BATCH)]
+        expected = []
+        for given in cotangents:
+            torch.manual_seed(0)
+            again = following(outputs(entry, others := [torch.tensor(a, requires_grad=True) for a in arrays]))
+            expected.append(numbers(gradients(again, others, [torch.tensor(c) for c in given])))
+        with standing(batching):
+            found = gradients(results, inputs, [stacked(column) for column in zip(*cotangents, strict=True)])
+        for result, samples in zip(found, zip(*expected, strict=True), strict=True):
+            same_samples(result, samples)
+
+
+def both(entry: Entry, dtype: str) -> None:
+    """A forward pass on a batch, and a backward pass through it: gradients by sample."""
+    for group in groups(entry, dtype):
+        torch.manual_seed(0)
+        expected, cotangents = [], []
+        for k, arrays in enumerate(group):
+            inputs = [torch.tensor(a, requires_grad=True) for a in arrays]
+            results = following(outputs(entry, inputs))
+            cotangents.append(cotangents_like(k, results))
+            expected.append(numbers(gradients(results, inputs, [torch.tensor(c) for c in cotangents[-1]])))
+        torch.manual_seed(0)
+        with standing(batching):
+            inputs = [stacked(column).requires_grad_() for column in zip(*group, strict=True)]
+            results = following(outputs(entry, inputs))
+            found = gradients(results, inputs, [stacked(column) for column in zip(*cotangents, strict=True)])
+        for result, samples in zip(found, zip(*expected, strict=True), strict=True):
+            same_samples(result, samples)
+
+
+def taped(entry: Entry, dtype: str) -> None:
+    """Forward and backward written down for one sample, and replayed for another."""
+    for recorded, replayed in groups(entry, dtype):
+        tape = Tape()
+        torch.manual_seed(0)
+        with standing(tape.record):
+            inputs = [leaf(tape.value(a)) for a in recorded]
+            results = outputs(entry, inputs)
+            ends = [] if entry.refused else following(results)
+            cotangents = [plain(tape.value(c)) for c in cotangents_like(0, ends)]
+            found = [] if entry.refused else gradients(ends, inputs, cotangents)
+        given = [*(a.copy() for a in replayed), *cotangents_like(1, ends)]
+        torch.manual_seed(1)
+        after = tape.replay({t._array.number: a for t, a in zip([*inputs, *cotangents], given, strict=True)},
+                            [t._array for t in [*results, *found]])
+        torch.manual_seed(1)
+        again = outputs(entry, others := [torch.tensor(a, requires_grad=True) for a in replayed])
+        pulled = [] if entry.refused else gradients(following(again), others,
+                                                    [torch.tensor(c) for c in given[len(replayed):]])
+        for result, expected in zip(after, numbers([*again, *pulled]), strict=True):
+            same(result, expected)
+
+
+@pytest.mark.parametrize(("run", "known", "dtype"), [
+    (forward, FORWARD, "float64"), (backward, {}, "float64"), (both, BOTH, "float64"), (taped, TAPED, "float64"),
+    (both, {}, "complex128"), (taped, listed(_FREEDOM, "cov weights"), "complex128")])
+def test_the_table_runs_on_other_arrays(run: Callable[[Entry, str], None], known: dict[str, str], dtype: str) -> None:
+    entries = [entry for entry in TABLE if dtype[0] in entry.kinds and not (entry.refused and run in (backward, both))]
+    failed = {}
+    for entry in entries:
+        try:
+            run(entry, dtype)
+        except Exception as error:                         # whatever it is, the entry is not right
+            failed[entry.name] = f"{type(error).__name__}: {error}"
+    unexpected = {name: why for name, why in failed.items() if name not in known}
+    assert not unexpected
+    assert not known.keys() - failed.keys(), "these are right, and no longer to be listed"
+    assert len(known) < 0.03 * len(entries)
