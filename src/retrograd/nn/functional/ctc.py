@@ -109,7 +109,7 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
 
 
 def _check_size(targets: Any, count: int, lengths: Any) -> None:
-    """Raises RuntimeError where there are not as many labels as the lengths say."""
+    """Raises RuntimeError if the lengths do not fit the number of labels."""
     size = targets.shape[0]
     expected = int(lengths.sum()) if targets.ndim == 1 else count
     if size != expected:

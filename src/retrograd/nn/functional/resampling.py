@@ -45,7 +45,7 @@ def _new_sizes(shape: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[li
         if isinstance(size, (list, tuple)):
             raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
                             f"but got size with types {[type(n) for n in size]}") from None
-        raise TypeError(f"interpolate() received an invalid combination of arguments: size is {size!r}, which is no "
+        raise TypeError(f"interpolate() received an invalid combination of arguments: size is {size!r}, not an "
                         "int") from None
 
 
