@@ -20,7 +20,7 @@ from ...tensors.arguments.options import check_optional, check_tensor, check_ten
 from ...tensors.functions.reductions import any as any_of
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
-from ...tensors.recording.public import public
+from ...tensors.recording.public import facts_of, public
 from ...tensors.state.base import TensorBase, requires
 from ...tensors.tensor import Tensor
 from .reduction import REDUCTIONS, checked_reduction, reduced
@@ -329,7 +329,7 @@ def _variances(input: Any, var: Any) -> Any:
         return var * input.new_ones(input.shape)
     negative = var < 0
     if not isinstance(negative, TensorBase):
-        raise refusal(any_of.public.schemas, (negative,), {}) or TypeError("gaussian_nll_loss(): var must be Tensor or float")
+        raise refusal(facts_of(any_of).schemas, (negative,), {}) or TypeError("gaussian_nll_loss(): var must be Tensor or float")
     check_values(var._array, _check_not_negative)
     if var.size() == input.size():
         return var

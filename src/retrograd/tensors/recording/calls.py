@@ -91,7 +91,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is not None:
-            return call.public.call((input,), {"out": out})
+            return call.public.call((input,), {"out": out})  # type: ignore[attr-defined]
         if type(input) is not Results.plain:
             if type(input) not in Attention.inert:
                 result = _handled(call, (input,))
@@ -110,7 +110,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if input._meta and not array.flags.c_contiguous:
+        if input._meta and not array.flags.c_contiguous and thread.transform is None:
             result._array = out = in_common_order(out, (array,))
             note_layout(result)
         edge = None
@@ -149,7 +149,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
-            return call.public.call((input, other), {"out": out})
+            return call.public.call((input, other), {"out": out})  # type: ignore[attr-defined]
         plain = Results.plain
         if type(input) is not plain:
             if type(input) not in Attention.inert:
@@ -180,7 +180,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if (input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous):
+        if ((input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous)) and (
+                thread.transform is None):
             result._array = out = in_common_order(out, (a, b))
             note_layout(result)
         left = right = None
@@ -253,7 +254,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if loose and not (array if ordered else out).flags.c_contiguous:
+        if loose and not (array if ordered else out).flags.c_contiguous and thread.transform is None:
             result._array = out = in_common_order(out, (array,)) if ordered else out
             note_layout(result)
         made = out.dtype

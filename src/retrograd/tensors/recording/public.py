@@ -19,10 +19,11 @@ errors of wrong arguments.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import PACKAGE
 from ...modes import local
@@ -33,8 +34,8 @@ from . import out as _out, overriding
 from .overriding import NOBODY, Attention, handled
 
 F = TypeVar("F", bound=Callable[..., Any])
-# The files whose frames stand between a program and the function that it calls.
-_PASSED = (__file__, overriding.__file__, _out.__file__)
+# Where the frames are that stand between a program and the function that it calls.
+_PASSED = (__file__, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""))
 # Whether none of the names is one that calls need more for than the body: `out`, or another name of a parameter.
 _usual = frozenset(("out", *checking.ALIASES)).isdisjoint
 # A rule for `out=`, or a function that chooses one by the arguments.
@@ -67,7 +68,7 @@ class Public:
         if not self.schemas:
             return None
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename in _PASSED:
+        while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
             return None
@@ -113,6 +114,8 @@ class Public:
                 self.check(args, kwargs)
             named = self.named(kwargs)
             if self.out is None or "out" not in named:
+                if self.body is self.entry and "out" in named:
+                    raise TypeError(f"{self.entry.__name__}() got an unexpected keyword argument 'out'")
                 return self.body(*args, **named)
             out = named.pop("out")
             if out is None:
@@ -274,13 +277,19 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
     return entry
 
 
+def facts_of(function: Any) -> Public:
+    """What the package knows of a public function beside its code."""
+    facts: Public = function.public
+    return facts
+
+
 def recorded_as(call: Any, schemas: tuple[str, ...], out: OutRule = None) -> None:
     """Note the schemas of a recorded call, which is its own entry: it looks at the types of its operands itself."""
     call.public = facts = Public(call, schemas, out)
     facts.entry = call
 
 
-class public_property(property):
+class _PublicProperty(property):
     """A property of tensors. Modes and classes with `__torch_function__` handle a look at it, and an assignment."""
 
     def __init__(self, fget: Any = None, fset: Any = None, fdel: Any = None, doc: str | None = None) -> None:
@@ -299,3 +308,9 @@ class public_property(property):
 
         asked.body, assigned.body = get, set_  # type: ignore[attr-defined]
         super().__init__(asked, None if set_ is None else assigned, fdel, doc or get.__doc__)
+
+
+if TYPE_CHECKING:
+    public_property = property
+else:
+    public_property = _PublicProperty

@@ -121,7 +121,7 @@ def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = Fa
         raise invalid("bucketize", input, boundaries)
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)  # type: ignore[call-arg]
 
 
 @public(

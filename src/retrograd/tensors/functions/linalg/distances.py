@@ -35,7 +35,7 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
         if 3 not in array.shape:
             raise RuntimeError("no dimension of size 3 in input")
         dim = array.shape.index(3)
-    return linalg_cross(input, other, dim=dim, out=out)
+    return linalg_cross(input, other, dim=dim, out=out)  # type: ignore[call-arg]
 
 
 @public("linalg_cross(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)",

@@ -222,7 +222,7 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
     if isinstance(p, str) and not (p == "fro" and (dim is None or isinstance(dim, (int, np.integer)) or len(dim) <= 2)):
         dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, (int, np.integer)) else dim
         return matrix_norm(input, p, [*dims], keepdim, dtype=dtype, out=out)
-    return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)
+    return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)  # type: ignore[call-arg]
 
 
 @public()

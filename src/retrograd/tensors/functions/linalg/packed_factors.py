@@ -162,7 +162,7 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
     """The X of A @ X = input, given the LU of A: an older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
               "release.")
-    return linalg_lu_solve(LU_data, LU_pivots, input, out=out)
+    return linalg_lu_solve(LU_data, LU_pivots, input, out=out)  # type: ignore[call-arg]
 
 
 @public(out=rule(exact=EXACT, overlap=FREE))

@@ -6,7 +6,7 @@ from typing import Any
 
 from ....errors import user_site
 from ....graph.versions import written
-from ....kernels.layout import strided
+from ....kernels.layout import in_rows, strided
 from ...arguments.options import (
     channels_last,
     channels_last_3d,
@@ -50,7 +50,7 @@ def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any
     like = the_template._array
     if memory_format is preserve_format:
         memory_format = contiguous_format
-        if not like.flags.c_contiguous:
+        if not in_rows(like):
             memory_format = next((last for last in (channels_last, channels_last_3d) if lies_in(last, like)),
                                  contiguous_format)
     _resize("resize_as_", self, like.shape, memory_format)
