@@ -83,7 +83,7 @@ class Op:
         self.saves = self._initial_saves()
         self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
         self.uses = {index: frozenset(positions) for index, _, positions in self.steps}
-        self.derived = kind == "elementwise" and bool(steps)   # element by element, with a derivative
+        self.derived = kind == "elementwise" and bool(self.steps)   # element by element, with a derivative
         self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
