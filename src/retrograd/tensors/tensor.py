@@ -1,6 +1,6 @@
-"""The Tensor class: its properties and its graph face. Operators and methods come from the families' mixins.
+"""The Tensor class: its properties and its graph face. Methods are declared where their functions are defined.
 
-Each mixin is a table in the module of its family: method = function. This module must not know single operators.
+The families below are imported for what they declare: `@public(..., method=True)` or `methods(...)`.
 """
 
 from __future__ import annotations
@@ -16,122 +16,83 @@ from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
 from .arguments.size import Size
+from .face import (
+    calling as calling,
+    conversion as conversion,
+    copying as copying,
+    interop as interop,
+    kinds as kinds,
+    layout as layout,
+    storage as storage,
+)
 from .face.absent import AbsentAttributes
-from .face.calling import CallingMethods
-from .face.conversion import ConversionMethods
-from .face.copying import CopyingMethods
-from .face.interop import InteropMethods
-from .face.kinds import KindMethods
-from .face.layout import LayoutMethods
-from .face.legacy import LegacyMethods, construct
+from .face.legacy import construct
 from .face.numpy_protocol import NumpyProtocol
-from .face.storage import StorageMethods
 from .face.subclassing import SubclassMethods
-from .functions.creation.creation import CreationMethods
-from .functions.creation.random import RandomMethods
-from .functions.deprecated import DeprecatedMethods
-from .functions.differences import DifferenceMethods
-from .functions.elementwise.arithmetic import ArithmeticMethods
-from .functions.elementwise.blending import BlendingMethods
-from .functions.elementwise.comparison import ComparisonMethods
-from .functions.elementwise.elementary import ElementaryMethods
-from .functions.elementwise.number_parts import NumberMethods
-from .functions.elementwise.piecewise import PiecewiseMethods
-from .functions.elementwise.special import SpecialMethods
-from .functions.indexing.histograms import HistogramMethods
-from .functions.indexing.indexing import IndexingMethods
-from .functions.indexing.scattering import ScatteringMethods
-from .functions.indexing.sorting import SortingMethods
-from .functions.indexing.uniques import UniqueMethods
-from .functions.linalg.accumulating import AccumulatingMethods
-from .functions.linalg.contraction import ContractionMethods
-from .functions.linalg.determinants import DeterminantMethods
-from .functions.linalg.distances import DistanceMethods
-from .functions.linalg.factorizations import FactorizationMethods
-from .functions.linalg.matrix import MatrixMethods
-from .functions.linalg.norms import NormMethods
-from .functions.linalg.packed_factors import FactorMethods
-from .functions.linalg.products import ProductMethods
-from .functions.linalg.solving import SolvingMethods
-from .functions.networks.softmax import SoftmaxMethods
-from .functions.quantiles import QuantileMethods
-from .functions.reductions import ReductionMethods
-from .functions.shapes.combining import CombiningMethods
-from .functions.shapes.geometry import GeometryMethods
-from .functions.shapes.joining import JoiningMethods
-from .functions.shapes.rearranging import RearrangingMethods
-from .functions.shapes.resizing import ResizingMethods
-from .functions.shapes.shape import ShapeMethods
-from .functions.shapes.view_copies import ViewCopyMethods
-from .functions.shapes.view_scatters import ViewScatterMethods
-from .functions.spectral import SpectralMethods
+from .functions import (
+    deprecated as deprecated,
+    differences as differences,
+    quantiles as quantiles,
+    reductions as reductions,
+    spectral as spectral,
+)
+from .functions.creation import creation as creation, random as random
+from .functions.elementwise import (
+    arithmetic as arithmetic,
+    blending as blending,
+    comparison as comparison,
+    elementary as elementary,
+    number_parts as number_parts,
+    piecewise as piecewise,
+    special as special,
+)
+from .functions.indexing import (
+    histograms as histograms,
+    indexing as indexing,
+    scattering as scattering,
+    sorting as sorting,
+    uniques as uniques,
+)
+from .functions.linalg import (
+    accumulating as accumulating,
+    contraction as contraction,
+    determinants as determinants,
+    distances as distances,
+    factorizations as factorizations,
+    matrix as matrix,
+    norms as norms,
+    packed_factors as packed_factors,
+    products as products,
+    solving as solving,
+)
+from .functions.networks import softmax as softmax
+from .functions.shapes import (
+    combining as combining,
+    geometry as geometry,
+    joining as joining,
+    rearranging as rearranging,
+    resizing as resizing,
+    shape as shape,
+    view_copies as view_copies,
+    view_scatters as view_scatters,
+)
 from .recording.gradients import accumulate, check_grad, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .recording.overriding import Attention
-from .recording.public import public, public_property
+from .recording.public import METHODS, public, public_property
 from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
 
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 
-class Tensor(
-    ArithmeticMethods,
-    BlendingMethods,
-    ElementaryMethods,
-    ComparisonMethods,
-    ReductionMethods,
-    SoftmaxMethods,
-    SortingMethods,
-    MatrixMethods,
-    AccumulatingMethods,
-    ContractionMethods,
-    ShapeMethods,
-    ResizingMethods,
-    JoiningMethods,
-    RearrangingMethods,
-    ViewScatterMethods,
-    GeometryMethods,
-    IndexingMethods,
-    LayoutMethods,
-    StorageMethods,
-    InteropMethods,
-    ConversionMethods,
-    CreationMethods,
-    RandomMethods,
-    SpecialMethods,
-    NumberMethods,
-    NumpyProtocol,
-    CopyingMethods,
-    NormMethods,
-    HistogramMethods,
-    DifferenceMethods,
-    QuantileMethods,
-    UniqueMethods,
-    DeterminantMethods,
-    SolvingMethods,
-    FactorizationMethods,
-    FactorMethods,
-    DeprecatedMethods,
-    SpectralMethods,
-    DistanceMethods,
-    ProductMethods,
-    PiecewiseMethods,
-    CombiningMethods,
-    ScatteringMethods,
-    ViewCopyMethods,
-    CallingMethods,
-    KindMethods,
-    LegacyMethods,
-    SubclassMethods,
-    AbsentAttributes,
-    TensorBase,
-):
+class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it
     requires grad, `backward()` brings the gradients to the leaves.
     """
 
+    vars().update(METHODS)                                   # the functions and properties declared as methods
     __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ()
     __array_priority__ = 1000

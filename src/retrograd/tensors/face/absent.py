@@ -26,62 +26,26 @@ class Absent:
                              obj=kind if tensor is None else tensor)
 
 
+_NAMES = [
+    "bfloat16", "ccol_indices", "chalf", "coalesce", "col_indices", "crow_indices", "dense_dim", "dequantize",
+    "grad_dtype", "hash_tensor", "index", "indices", "int_repr", "ipu", "is_coalesced", "module_load", "mtia",
+    "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point",
+    "qscheme", "record_stream", "reinforce", "resize", "resize_as", "resize_as_sparse_", "row_indices",
+    "slice_inverse", "smm", "sparse_dim", "sparse_mask", "sparse_resize_", "sparse_resize_and_clear_",
+    "sspaddmm", "storage_type", "to_mkldnn", "to_padded_tensor", "to_sparse", "to_sparse_bsc", "to_sparse_bsr",
+    "to_sparse_coo", "to_sparse_csc", "to_sparse_csr", "values", "volatile", "xpu",
+]
+
+
 class AbsentAttributes:
-    """What Tensor lacks of PyTorch's. A method of that name in another mixin comes first."""
+    """The attributes that Tensor lacks. A method of that name in the class Tensor comes first."""
 
     __slots__ = ()
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in _ABSENT]
 
-    bfloat16 = Absent()
-    ccol_indices = Absent()
-    chalf = Absent()
-    coalesce = Absent()
-    col_indices = Absent()
-    crow_indices = Absent()
-    dense_dim = Absent()
-    dequantize = Absent()
-    grad_dtype = Absent()
-    hash_tensor = Absent()
-    index = Absent()
-    indices = Absent()
-    int_repr = Absent()
-    ipu = Absent()
-    is_coalesced = Absent()
-    module_load = Absent()
-    mtia = Absent()
-    q_per_channel_axis = Absent()
-    q_per_channel_scales = Absent()
-    q_per_channel_zero_points = Absent()
-    q_scale = Absent()
-    q_zero_point = Absent()
-    qscheme = Absent()
-    record_stream = Absent()
-    reinforce = Absent()
-    resize = Absent()
-    resize_as = Absent()
-    resize_as_sparse_ = Absent()
-    row_indices = Absent()
-    slice_inverse = Absent()
-    smm = Absent()
-    sparse_dim = Absent()
-    sparse_mask = Absent()
-    sparse_resize_ = Absent()
-    sparse_resize_and_clear_ = Absent()
-    sspaddmm = Absent()
-    storage_type = Absent()
-    to_mkldnn = Absent()
-    to_padded_tensor = Absent()
-    to_sparse = Absent()
-    to_sparse_bsc = Absent()
-    to_sparse_bsr = Absent()
-    to_sparse_coo = Absent()
-    to_sparse_csc = Absent()
-    to_sparse_csr = Absent()
-    values = Absent()
-    volatile = Absent()
-    xpu = Absent()
+    vars().update({name: Absent() for name in _NAMES})
 
 
 _ABSENT = {name for name, value in vars(AbsentAttributes).items() if isinstance(value, Absent)}

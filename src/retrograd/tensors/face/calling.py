@@ -16,7 +16,7 @@ from ..state.base import TensorBase, requires
 from ..state.writable import unlock
 
 
-@public()
+@public(method=True)
 def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
     """Put `callable(element)` in the place of each element. Raises RuntimeError where the tensor requires grad.
 
@@ -27,14 +27,14 @@ def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
     return _put(self, "apply_", callable)
 
 
-@public()
+@public(method=True)
 def map_(self: TensorBase, other: TensorBase, callable: Callable[[Any, Any], Any]) -> TensorBase:
     """Put `callable(element, other)` in the place of each element, with what stands there in `other`."""
     check_tensor("map_", other, "other")
     return _put(self, "map_", callable, other=other)
 
 
-@public()
+@public(method=True)
 def map2_(self: TensorBase, x: TensorBase, y: TensorBase, callable: Callable[[Any, Any, Any], Any]) -> TensorBase:
     """`map_` with two other tensors."""
     check_tensor("map2_", x, "x")
@@ -63,11 +63,3 @@ def _put(tensor: Any, name: str, function: Callable[..., Any], **others: Any) ->
     target[...] = np.array([kind(value) for value in values], array.dtype).reshape(array.shape)
     result: TensorBase = tensor
     return result
-
-
-class CallingMethods:
-    """Functions of Python on each element, as methods."""
-
-    __slots__ = ()
-
-    apply_, map_, map2_ = apply_, map_, map2_

@@ -37,7 +37,7 @@ from ..arguments.options import (
     strided,
 )
 from ..recording.calls import recorded
-from ..recording.public import public, public_property
+from ..recording.public import methods, public, public_property
 from ..state.base import TensorBase
 
 _cast = recorded(ops.cast)
@@ -46,7 +46,7 @@ _BUILTIN = (bool, int, float, complex)
 _BY_LEGACY_NAME = {f"torch.{d.legacy}Tensor": d for d in ALL}
 
 
-@public(event="aten::to")
+@public(event="aten::to", method=True)
 def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
        copy: bool = False, memory_format: Any = None) -> TensorBase:
     """The tensor in another type or on another device: `to(dtype)`, `to(device, dtype)` or `to(other)`.
@@ -109,20 +109,20 @@ def type_(self: TensorBase, dtype: Any = None, non_blocking: bool = False) -> An
     return to(self, target)
 
 
-@public()
+@public(method=True)
 def type_as(self: TensorBase, other: TensorBase) -> TensorBase:
     """The tensor in the type of `other`."""
     check_tensor("type_as", other, "other")
     return to(self, other.dtype)
 
 
-@public()
+@public(method=True)
 def cpu(self: TensorBase, memory_format: Any = None) -> TensorBase:
     """The tensor on the CPU, where it is."""
     return self
 
 
-@public()
+@public(method=True)
 def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> TensorBase:
     """Refused: raises AssertionError as PyTorch does where it was built without CUDA."""
     checked("cuda" if device is None else device)
@@ -134,21 +134,21 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, TensorBase)
 
 
-@public()
+@public(method=True)
 def is_floating_point(input: TensorBase) -> bool:
     """Whether the elements are floating-point numbers."""
     check_tensor("is_floating_point", input)
     return bool(input._array.dtype.kind == "f")
 
 
-@public()
+@public(method=True)
 def is_complex(input: TensorBase) -> bool:
     """Whether the elements are complex numbers."""
     check_tensor("is_complex", input)
     return bool(input._array.dtype.kind == "c")
 
 
-@public()
+@public(method=True)
 def is_signed(input: TensorBase) -> bool:
     """Whether the type of the elements has negative numbers."""
     check_tensor("is_signed", input)
@@ -228,43 +228,17 @@ def _nbytes(self: TensorBase) -> int:
     return self._array.nbytes
 
 
-@public()
+@public(method=True)
 def get_device(self: TensorBase) -> int:
     """The number of the device: -1, the CPU."""
     return -1
 
 
-class ConversionMethods:
-    """Types and devices, as methods and attributes."""
-
-    __slots__ = ()
-
-    to = to
-    type = type_
-    type_as = type_as
-    cpu = cpu
-    cuda = cuda
-    half = _shorthand(float16, "half")
-    float = _shorthand(float32, "float")
-    double = _shorthand(float64, "double")
-    cfloat = _shorthand(complex64, "cfloat")
-    cdouble = _shorthand(complex128, "cdouble")
-    char = _shorthand(int8, "char")
-    short = _shorthand(int16, "short")
-    int = _shorthand(int32, "int")
-    long = _shorthand(int64, "long")
-    byte = _shorthand(uint8, "byte")
-    bool = _shorthand(bool_, "bool")
-    is_floating_point = is_floating_point
-    is_complex = is_complex
-    is_signed = is_signed
-    get_device = get_device
-    is_cpu = public_property(_true)
-    is_cuda = public_property(_false)
-    is_mps = public_property(_false)
-    is_meta = public_property(_false)
-    is_sparse = public_property(_false)
-    is_quantized = public_property(_false)
-    layout = public_property(_layout)
-    itemsize = public_property(_itemsize)
-    nbytes = public_property(_nbytes)
+methods(
+    type_, half=_shorthand(float16, 'half'), float=_shorthand(float32, 'float'), double=_shorthand(float64, 'double'),
+    cfloat=_shorthand(complex64, 'cfloat'), cdouble=_shorthand(complex128, 'cdouble'), char=_shorthand(int8, 'char'),
+    short=_shorthand(int16, 'short'), int=_shorthand(int32, 'int'), long=_shorthand(int64, 'long'),
+    byte=_shorthand(uint8, 'byte'), bool=_shorthand(bool_, 'bool'), is_cpu=public_property(_true),
+    is_cuda=public_property(_false), is_mps=public_property(_false), is_meta=public_property(_false),
+    is_sparse=public_property(_false), is_quantized=public_property(_false), layout=public_property(_layout),
+    itemsize=public_property(_itemsize), nbytes=public_property(_nbytes))

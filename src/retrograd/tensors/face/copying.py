@@ -14,7 +14,7 @@ from numpy.lib import array_utils
 
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..arguments.data import checked_array
-from ..recording.public import public
+from ..recording.public import methods, public
 from ..state.base import TensorBase, meta_of, note_layout
 
 Array = np.ndarray[Any, Any]
@@ -93,11 +93,4 @@ def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
     return _rebuilt, (type(self), array, layout, self.requires_grad, state)
 
 
-class CopyingMethods:
-    """Python's protocols of copies and pickles."""
-
-    __slots__ = ()
-
-    __deepcopy__ = deepcopy
-    __copy__ = shallow_copy
-    __reduce_ex__ = reduced
+methods(deepcopy, reduced, __copy__=shallow_copy)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...modes import local
 from ..functions.shapes.rearranging import flip
-from ..recording.public import public
+from ..recording.public import methods, public
 from ..state.base import Results, TensorBase, requires, set_leaf, sharing
 from .printing import repr_of
 
@@ -30,7 +30,7 @@ def array_for_reading(tensor: Any) -> Array:
     return array
 
 
-@public()
+@public(method=True)
 def numpy(self: TensorBase, *, force: bool = False) -> Array:
     """The tensor as an array on the same memory. Raises RuntimeError where it requires grad, unless `force` is set."""
     if type(force) is not bool:
@@ -64,7 +64,7 @@ def dlpack_device(self: TensorBase) -> tuple[int, int]:
 
 # To Python
 
-@public(event="aten::item")
+@public(event="aten::item", method=True)
 def item(self: TensorBase) -> Any:
     """The one element as a Python number. Raises RuntimeError where there is another number of elements."""
     if self._array.size != 1:
@@ -73,7 +73,7 @@ def item(self: TensorBase) -> Any:
     return self._array.item()
 
 
-@public()
+@public(method=True)
 def tolist(self: TensorBase) -> Any:
     """The elements as Python numbers in nested lists; a number where there are no dimensions."""
     return self._array.tolist()
@@ -185,14 +185,14 @@ def format_as(self: TensorBase, spec: str) -> str:
 
 # Out of the graph
 
-@public(event="aten::detach")
+@public(event="aten::detach", method=True)
 def detach(input: TensorBase) -> TensorBase:
     """The same memory without its history. A write through either shows in both, and a saved value is guarded."""
     tensor: TensorBase = sharing(input, input._array)
     return tensor
 
 
-@public()
+@public(method=True)
 def detach_(input: TensorBase) -> TensorBase:
     """Forget the history of this tensor itself. Raises RuntimeError for a view."""
     meta = input._meta
@@ -204,32 +204,9 @@ def detach_(input: TensorBase) -> TensorBase:
     return input
 
 
-
-
-class InteropMethods:
-    """Conversion to what is no tensor, text, and leaving the graph, as methods."""
-
-    __slots__ = ()
-
-    numpy = numpy
-    __array__ = array
-    __dlpack__ = dlpack
-    __dlpack_device__ = dlpack_device
-    item = item
-    tolist = tolist
-    __bool__ = to_bool
-    is_nonzero = to_bool
-    __int__ = to_int
-    __float__ = to_float
-    __complex__ = to_complex
-    __index__ = to_index
-    __len__ = length
-    __contains__ = contains
-    __reversed__ = backwards
-    __repr__ = text_of
-    __format__ = format_as
-    detach = detach
-    detach_ = detach_
+methods(
+    array, dlpack, dlpack_device, to_bool, to_int, to_float, to_complex, to_index, length, contains, backwards,
+    text_of, format_as, is_nonzero=to_bool)
 
 
 def _fact(function: Callable[..., Any]) -> Callable[..., Any]:

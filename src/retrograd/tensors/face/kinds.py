@@ -9,7 +9,7 @@ from typing import Any
 
 from ...names import public as public_name
 from ..arguments.options import check_tensor
-from ..recording.public import public, public_property
+from ..recording.public import methods, public, public_property
 from ..state.base import TensorBase
 from .conversion import get_device as _get_device, to
 from .layout import data_ptr
@@ -45,7 +45,7 @@ def is_inference(input: TensorBase) -> bool:
     return input.is_inference()  # type: ignore[no-any-return]
 
 
-@public()
+@public(method=True)
 def is_distributed(input: TensorBase) -> bool:
     """Whether parts of it are with other processes: no."""
     check_tensor("is_distributed", input)
@@ -66,39 +66,32 @@ def is_shared(self: TensorBase) -> bool:
     return False
 
 
-@public()
+@public(method=True)
 def share_memory_(self: TensorBase) -> TensorBase:
     """The tensor as it is. Its memory is that of this process: others get a copy, by pickling."""
     return self
 
 
-@public()
+@public(method=True)
 def is_pinned(self: TensorBase, device: Any = None) -> bool:
     """Whether its memory is kept from being swapped, for a GPU: no."""
     return False
 
 
-@public()
+@public(method=True)
 def pin_memory(self: TensorBase, device: Any = None) -> TensorBase:
     """Refused: raises RuntimeError, as there is no GPU to pin memory for."""
     raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
 
 
-@public()
+@public(method=True)
 def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = None) -> TensorBase:
     """The tensor itself, which is dense; in another type if one is given."""
     return self if dtype is None else to(self, dtype)
 
 
-class KindMethods:
-    """What a tensor is and is not, as methods and attributes."""
-
-    __slots__ = ()
-
-    is_nested = is_sparse_csr = is_mkldnn = is_vulkan = public_property(_false)
-    is_ipu = is_maia = is_mtia = is_xla = is_xpu = public_property(_false)
-    name = public_property(_none)
-    is_shared, share_memory_, is_pinned, pin_memory = is_shared, share_memory_, is_pinned, pin_memory
-    is_distributed = is_distributed
-    to_dense = to_dense
-    const_data_ptr = data_ptr
+is_nested = is_sparse_csr = is_mkldnn = is_vulkan = public_property(_false)
+is_ipu = is_maia = is_mtia = is_xla = is_xpu = public_property(_false)
+methods(
+    is_shared, is_nested=is_nested, is_sparse_csr=is_nested, is_mkldnn=is_nested, is_vulkan=is_nested, is_ipu=is_ipu,
+    is_maia=is_ipu, is_mtia=is_ipu, is_xla=is_ipu, is_xpu=is_ipu, name=public_property(_none), const_data_ptr=data_ptr)

@@ -10,17 +10,17 @@ from ..arguments.dims import array_of, axis_of
 from ..arguments.options import lies_in
 from ..arguments.size import Size
 from ..functions.shapes.joining import unbind
-from ..recording.public import public
+from ..recording.public import methods, public
 
 
-@public()
+@public(method=True)
 def numel(input: Any) -> int:
     """How many elements a tensor has."""
     size: int = array_of("numel", input).size
     return size
 
 
-@public()
+@public(method=True)
 def size(self: Any, dim: int | None = None) -> Any:
     """The shape, or one of its sizes."""
     shape = self._array.shape
@@ -31,14 +31,14 @@ def size(self: Any, dim: int | None = None) -> Any:
     return shape[axis_of("size", dim, len(shape))]
 
 
-@public()
+@public(method=True)
 def ndimension(self: Any) -> int:
     """How many dimensions a tensor has."""
     ndim: int = self._array.ndim
     return ndim
 
 
-@public()
+@public(method=True)
 def stride(self: Any, dim: int | None = None) -> Any:
     """For each dimension, or for one, how many elements apart its neighbours are in memory."""
     strides = steps(self._array) if self._array.size else _empty_steps(self)
@@ -59,19 +59,19 @@ def _empty_steps(tensor: Any) -> tuple[int, ...]:
     return steps(meta.replay(whole))
 
 
-@public()
+@public(method=True)
 def data_ptr(self: Any) -> int:
     """The address of the first element; 0 where there is none."""
     return address(self._array) if self._array.size else 0
 
 
-@public()
+@public(method=True)
 def storage_offset(self: Any) -> int:
     """How many elements lie between the start of the memory and the first element."""
     return offset_of(self._array)
 
 
-@public()
+@public(method=True)
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
     """Whether the elements lie row by row in memory, without gaps; or in the order of a memory format."""
     if memory_format is None:
@@ -80,21 +80,21 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
     return lies_in(memory_format, self._array)
 
 
-@public()
+@public(method=True)
 def dim_order(self: Any) -> tuple[int, ...]:
     """The dimensions from the slowest in memory to the fastest."""
     by = stride(self)
     return tuple(sorted(range(len(by)), key=lambda d: -by[d]))
 
 
-@public()
+@public(method=True)
 def element_size(self: Any) -> int:
     """How many bytes an element takes."""
     bytes_: int = self._array.itemsize
     return bytes_
 
 
-@public()
+@public(method=True)
 def is_same_size(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape."""
     same: bool = array_of("is_same_size", input).shape == array_of("is_same_size", other, "other", 2).shape
@@ -108,14 +108,4 @@ def iterate(self: Any) -> Iterator[Any]:
     return iter(unbind(self))
 
 
-class LayoutMethods:
-    """Sizes and strides, as methods."""
-
-    __slots__ = ()
-
-    numel, nelement = numel, numel
-    size, stride = size, stride
-    dim, ndimension = ndimension, ndimension
-    data_ptr, storage_offset, element_size = data_ptr, storage_offset, element_size
-    is_contiguous, is_same_size, dim_order = is_contiguous, is_same_size, dim_order
-    __iter__ = iterate
+methods(nelement=numel, dim=ndimension, __iter__=iterate)

@@ -77,20 +77,12 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
     return tensor
 
 
-@public()
+@public(method=True)
 def new(self: Any, *args: Any, device: Any = None) -> Any:
     """A tensor of this one's dtype in the old way; `new_tensor` and `new_empty` are clearer."""
     if device is not None:
         checked(device)
     return construct(Results.tensor, args, to=self._array.dtype)
-
-
-class LegacyMethods:
-    """Tensors of the type of another in the old way, as a method."""
-
-    __slots__ = ()
-
-    new = new
 
 
 class tensortype:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..recording.public import public
+from ..recording.public import methods, public
 
 
 def _removed(name: str, says: str) -> Callable[..., Any]:
@@ -33,9 +33,4 @@ matrix_rank = _removed("matrix_rank", "Please use the `torch.linalg.matrix_rank`
                        "'hermitian' is what 'symmetric' was.")
 
 
-class DeprecatedMethods:
-    """The same, as methods."""
-
-    __slots__ = ()
-
-    solve, lstsq, eig, symeig = solve, lstsq, eig, symeig
+methods(solve, lstsq, eig, symeig)

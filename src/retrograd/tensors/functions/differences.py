@@ -50,7 +50,7 @@ def _ends(x: Any, dim: int) -> tuple[Any, Any]:
 @public(
     "diff(Tensor input, int n=1, int dim=-1, Tensor prepend=None, Tensor append=None, out)",
     out=rule(blame="sub", overlap=FREE),
-    event="aten::diff")
+    event="aten::diff", method=True)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along `dim`, `n` times over; of bools whether they differ.
 
@@ -268,11 +268,3 @@ def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, An
         x = view(x, (-1, *(1,) * (array.ndim - 1 - dim)))
     low, high = _ends(view(x, (1,) * (array.ndim - x._array.ndim) + x._array.shape), dim)
     return array, dim, sub(high, low)
-
-
-class DifferenceMethods:
-    """Differences, as methods."""
-
-    __slots__ = ()
-
-    diff = diff

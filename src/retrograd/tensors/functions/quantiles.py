@@ -32,7 +32,7 @@ _LARGEST = 2**24
     "quantile(Tensor input, Tensor q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
     "out=None)",
     "quantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor out=None)",
-    event="aten::quantile")
+    event="aten::quantile", method=True)
 def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
     """The elements below which the parts `q` of all elements are, or of those along `dim`; nan where there is one.
 
@@ -52,7 +52,7 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
     "out=None)",
     "nanquantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
     "out=None)",
-    event="aten::nanquantile")
+    event="aten::nanquantile", method=True)
 def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
     """`quantile` of the elements that are not nan; nan where there is no other."""
     return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim), interpolation, out)
@@ -141,7 +141,7 @@ def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
 @public(
     "nanmean(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=rule(blame="nansum", overlap=FREE, typed=True, kernel=("nansum_cpu", "f")),
-    event="aten::nanmean")
+    event="aten::nanmean", method=True)
 def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of what is not nan, over all or over `dim`; nan where there is nothing else.
 
@@ -156,11 +156,3 @@ def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype
                            f"complex dtype. Got: {torch_dtype.of[element_type('nanmean', dtype)].legacy}")
     total = nansum(input, dim, keepdim, dtype=dtype)
     return div(total, sum_over(logical_not(isnan(input.detach())), dim, keepdim))
-
-
-class QuantileMethods:
-    """Quantiles and the like, as methods."""
-
-    __slots__ = ()
-
-    quantile, nanquantile, nanmean = quantile, nanquantile, nanmean

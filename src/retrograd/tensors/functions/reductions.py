@@ -21,7 +21,7 @@ from ..arguments.options import element_type, number, shape_of
 from ..arguments.return_types import aminmax as _MinMax
 from ..recording.calls import recorded
 from ..recording.out_rules import EXACT, FREE, UNASKED, Rule, rule
-from ..recording.public import public
+from ..recording.public import methods, public
 from ..state.base import TensorBase, requires
 
 _sum_all, _sum_dim, _nansum = recorded(ops.sum_all), recorded(ops.sum_dim), recorded(ops.nansum)
@@ -72,7 +72,7 @@ def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
 @public(
     "sum(Tensor input, *, dtype dtype=None)",
     "sum(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
-    out=rule(overlap=FREE, typed=True, repeated=True))
+    out=rule(overlap=FREE, typed=True, repeated=True), method=True)
 def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of all elements, or over `dim`. Bools and ints are summed in int64.
 
@@ -97,7 +97,7 @@ def _out_of_nansum(input: Any, *args: Any, **options: Any) -> Rule:
 
 
 @public("nansum(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
-        out=_out_of_nansum)
+        out=_out_of_nansum, method=True)
 def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum, with nan counted as 0. Its gradient is 0 there."""
     axes = axes_of("nansum", dim, array_of("nansum", input).ndim)
@@ -115,7 +115,7 @@ def _out_of_mean(input: Any, dim: Any = _ALL, *args: Any, **options: Any) -> Rul
 @public(
     "mean(Tensor input, *, dtype dtype=None, Tensor out=None)",
     "mean(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
-    out=_out_of_mean)
+    out=_out_of_mean, method=True)
 def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of all elements, or over `dim`; nan of none. Raises RuntimeError for ints, unless `dtype` says float."""
     if dim is _ALL:
@@ -129,7 +129,7 @@ def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: A
 @public(
     "prod(Tensor input, *, dtype dtype=None)",
     "prod(Tensor input, int dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
-    out=rule(overlap=FREE, typed=True, repeated=True))
+    out=rule(overlap=FREE, typed=True, repeated=True), method=True)
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along one `dim`. Bools and ints are multiplied in int64."""
     if dim is None:
@@ -197,7 +197,7 @@ def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
 @public(
     "amax(Tensor input, ints[1] dim=[], bool keepdim=False, out)",
     out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
-        "out's dtype.", overlap=FREE, repeated=True))
+        "out's dtype.", overlap=FREE, repeated=True), method=True)
 def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """The largest elements over `dim`. Those that tie share the gradient evenly."""
     axes = _reducible("amax", input, dim)
@@ -207,7 +207,7 @@ def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
 @public(
     "amin(Tensor input, ints[1] dim=[], bool keepdim=False, out)",
     out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
-        "out's dtype.", overlap=FREE, repeated=True))
+        "out's dtype.", overlap=FREE, repeated=True), method=True)
 def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """The smallest elements over `dim`. Those that tie share the gradient evenly."""
     axes = _reducible("amin", input, dim)
@@ -216,7 +216,7 @@ def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
 
 @public(
     "aminmax(Tensor input, *, int dim=None, bool keepdim=False, Tensors[2] out=None)",
-    out=rule(exact=EXACT, overlap=FREE))
+    out=rule(exact=EXACT, overlap=FREE), method=True)
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements of all, or along one `dim`, as `(min, max)`."""
     array = array_of("aminmax", input)
@@ -277,13 +277,13 @@ def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., 
 any, all = _question("any", _any, "any element"), _question("all", _all, "every element")
 
 
-@public("count_nonzero(Tensor input, int dim=None)", "count_nonzero(Tensor input, ints dim)")
+@public("count_nonzero(Tensor input, int dim=None)", "count_nonzero(Tensor input, ints dim)", method=True)
 def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
     """How many elements are not zero. int64, no gradient."""
     return _count_nonzero(input, axes_of("count_nonzero", dim, array_of("count_nonzero", input).ndim))
 
 
-@public(event="aten::sum_to_size")
+@public(event="aten::sum_to_size", method=True)
 def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     """The sum over what a broadcast from `size` would repeat, in that shape; the tensor itself where it has it.
 
@@ -340,11 +340,4 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 }
 
 
-class ReductionMethods:
-    """Reductions, as methods."""
-
-    __slots__ = ()
-
-    sum, nansum, mean, prod, var, std = sum, nansum, mean, prod, var, std
-    amax, amin, aminmax, argmax, argmin = amax, amin, aminmax, argmax, argmin
-    any, all, count_nonzero, sum_to_size = any, all, count_nonzero, sum_to_size
+methods(var, std, argmax, argmin, any, all)

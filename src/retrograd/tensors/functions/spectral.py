@@ -63,7 +63,7 @@ def _widened(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
     return constant_pad_nd(window, (before, n_fft - win_length - before))
 
 
-@public()
+@public(method=True)
 def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
          return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:
@@ -140,7 +140,7 @@ def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
     return _c2c(x, (2,), scale, True)
 
 
-@public()
+@public(method=True)
 def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
           center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
           return_complex: bool = False) -> Any:
@@ -224,11 +224,3 @@ def _stretches(x: Any, n_fft: int, normalized: bool, half: bool, return_complex:
     if not half:
         x = x.narrow(2, 0, n_fft // 2 + 1)
     return _c2r(x, (2,), scale, n_fft)
-
-
-class SpectralMethods:
-    """Transforms of stretches of a signal, as methods."""
-
-    __slots__ = ()
-
-    stft, istft = stft, istft

@@ -41,6 +41,14 @@ _usual = frozenset(("out", *checking.ALIASES)).isdisjoint
 # A rule for `out=`, or a function that chooses one by the arguments.
 OutRule = Any
 
+# The methods and properties of tensors by name, from which the class Tensor is made.
+METHODS: dict[str, Any] = {}
+
+
+def methods(*functions: Any, **named: Any) -> None:
+    """Declare methods of tensors: functions by their own names, and functions or properties by other names."""
+    METHODS.update({function.__name__: function for function in functions}, **named)
+
 
 class Public:
     """What the package knows of a public function beside its code.
@@ -144,8 +152,10 @@ class Public:
 
 
 def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = False, for_modes: bool = False,
-           operator: str = "", name: str = "", doc: str = "") -> Callable[[F], F]:
-    """The decorator of a public function; see above. `name` and `doc` are for functions that a factory makes."""
+           method: bool = False, operator: str = "", name: str = "", doc: str = "") -> Callable[[F], F]:
+    """The decorator of a public function; see above. `name` and `doc` are for functions that a factory makes.
+
+    With `method` the function is a method of tensors, too."""
 
     def decorate(body: F) -> F:
         if name:
@@ -159,6 +169,8 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
         entry.__module__, entry.__doc__, entry.__wrapped__ = body.__module__, body.__doc__, body
         entry.__annotations__ = body.__annotations__
         entry.public = facts
+        if method:
+            METHODS[entry.__name__] = entry
         if schemas or out is not None:
             entry.__signature__ = SignatureOfSchema(schemas, body, out is not None)
         return entry  # type: ignore[no-any-return]

@@ -201,7 +201,7 @@ def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: 
 
 # Of the type of another
 
-@public()
+@public(method=True)
 def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
                layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """`tensor(data)` in this tensor's type."""
@@ -211,7 +211,7 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = 
     return made(new_array(data, target), device, requires_grad)
 
 
-@public(event="aten::new_zeros")
+@public(event="aten::new_zeros", method=True)
 def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Zeros in this tensor's type."""
@@ -219,7 +219,7 @@ def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
     return made(full_beside(self._array, shape_of("new_zeros", sizes, size), target, 0), device, requires_grad)
 
 
-@public(event="aten::new_ones")
+@public(event="aten::new_ones", method=True)
 def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Ones in this tensor's type."""
@@ -227,7 +227,7 @@ def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None,
     return made(full_beside(self._array, shape_of("new_ones", sizes, size), target, 1), device, requires_grad)
 
 
-@public(event="aten::new_empty")
+@public(event="aten::new_empty", method=True)
 def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Memory for this tensor's type, with whatever it holds."""
@@ -238,7 +238,7 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
     return made(np.empty(shape, target), device, requires_grad)
 
 
-@public(event="aten::new_full")
+@public(event="aten::new_full", method=True)
 def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """The number `fill_value` all over, in this tensor's type."""
@@ -255,18 +255,6 @@ def complex(real: TensorBase, imag: TensorBase) -> TensorBase:
         raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")
     result: TensorBase = _complex(real, imag)
     return result
-
-
-class CreationMethods:
-    """New tensors of a tensor's type, as methods."""
-
-    __slots__ = ()
-
-    new_tensor = new_tensor
-    new_zeros = new_zeros
-    new_ones = new_ones
-    new_empty = new_empty
-    new_full = new_full
 
 
 def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]:

@@ -169,7 +169,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     "bernoulli(Tensor input, *, Generator generator=None, Tensor out=None)",
     "bernoulli(Tensor input, float p, *, Generator generator=None)",
     out=rule(uncastable="", notice="", kernel=("bernoulli_tensor_cpu_self_", "biuf")),
-    strict=True)
+    strict=True, method=True)
 def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator | None = None) -> TensorBase:
     """Ones with the probabilities in `input` (or with probability `p` throughout), else zeros."""
     check_tensor("bernoulli", input)
@@ -184,7 +184,7 @@ def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator
 @public(
     "multinomial(Tensor input, int num_samples, bool replacement=False, *, Generator generator=None, Tensor out=None)",
     out=rule(exact="multinomial expects Long tensor out, got: {out}", gradient=UNASKED, notice=""),
-    strict=True)
+    strict=True, method=True)
 def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, *,
                 generator: Generator | None = None) -> TensorBase:
     """`num_samples` indices for the row of weights `input`, or for each row of a matrix, as int64."""
@@ -267,7 +267,7 @@ def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
     return value
 
 
-@public()
+@public(method=True)
 def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generator: Generator | None = None,
              **named: Any) -> TensorBase:
     """Fill the tensor with numbers from [from, to)."""
@@ -275,7 +275,7 @@ def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generato
     return _fill(ops.uniform, self, lambda m: kernels.uniform(stream, m.shape, m.dtype, start, float(to)))
 
 
-@public()
+@public(method=True)
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with normal samples."""
     stream, contiguous = twister_of("normal_", generator), in_rows(self._array)
@@ -283,7 +283,7 @@ def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator:
                                                            contiguous=contiguous))
 
 
-@public()
+@public(method=True)
 def random_(self: TensorBase, *bounds: int | None, to: int | None = None, generator: Generator | None = None,
             **named: Any) -> TensorBase:
     """Fill the tensor with integers from [from, to): `random_(from, to)`, `random_(to)`, or of any size."""
@@ -308,7 +308,7 @@ def _expanded(array: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, shape)
 
 
-@public()
+@public(method=True)
 def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with ones with probability `p`, a number or a tensor of them, else zeros."""
     stream = twister_of("bernoulli_", generator)
@@ -323,21 +323,21 @@ def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = 
     return self
 
 
-@public()
+@public(method=True)
 def exponential_(self: TensorBase, lambd: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with exponentially distributed numbers, of mean 1 / lambd."""
     stream = twister_of("exponential_", generator)
     return _fill(ops.exponential, self, lambda m: kernels.exponential(stream, m.shape, m.dtype, float(lambd)))
 
 
-@public()
+@public(method=True)
 def geometric_(self: TensorBase, p: float, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with how many trials of probability `p` it takes to succeed."""
     stream = twister_of("geometric_", generator)
     return _fill(ops.geometric, self, lambda m: kernels.geometric(stream, m.shape, m.dtype, float(p)))
 
 
-@public()
+@public(method=True)
 def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
                 generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with exponentials of normal samples of this mean and deviation."""
@@ -345,26 +345,9 @@ def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
     return _fill(ops.log_normal, self, lambda m: kernels.log_normal(stream, m.shape, m.dtype, float(mean), float(std)))
 
 
-@public()
+@public(method=True)
 def cauchy_(self: TensorBase, median: float = 0.0, sigma: float = 1.0, *,
             generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with Cauchy-distributed numbers."""
     stream = twister_of("cauchy_", generator)
     return _fill(ops.cauchy, self, lambda m: kernels.cauchy(stream, m.shape, m.dtype, float(median), float(sigma)))
-
-
-class RandomMethods:
-    """Random numbers, as methods."""
-
-    __slots__ = ()
-
-    bernoulli = bernoulli
-    multinomial = multinomial
-    uniform_ = uniform_
-    normal_ = normal_
-    random_ = random_
-    bernoulli_ = bernoulli_
-    exponential_ = exponential_
-    geometric_ = geometric_
-    log_normal_ = log_normal_
-    cauchy_ = cauchy_

@@ -21,7 +21,7 @@ from ...recording.calls import recorded
 from ...recording.inplace import augmented, inplace, write
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.overwriting import copy_, fill_ as fill_, zero_ as zero_
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import TensorBase
 
 NUMBER = (bool, int, float, complex, np.generic)
@@ -58,7 +58,7 @@ def _refuse_none(name: str, input: Any, other: Any) -> None:
             raise not_a_tensor(name, value, argument, position)
 
 
-@public("add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE)
+@public("add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
 def add(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input + alpha * other`, broadcast, in the common type. Raises RuntimeError where alpha is of a higher kind.
 
@@ -72,7 +72,7 @@ def add(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     return _add_scaled(input, other, number("add", "alpha", 3, alpha))  # type: ignore[no-any-return]
 
 
-@public("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE)
+@public("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
 def sub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input - alpha * other`, broadcast, in the common type. Raises RuntimeError for bools."""
     if alpha == 1 and alpha is not True:
@@ -99,7 +99,7 @@ def rsub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     "div(Tensor input, Tensor other, out)",
     "div(Tensor input, Tensor other, *, str? rounding_mode, Tensor out=None)",
     "div(Tensor input, Number other, *, str? rounding_mode)",
-    out=ELEMENTWISE)
+    out=ELEMENTWISE, method=True)
 def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
     """`input / other`; with `rounding_mode` "floor" or "trunc" rounded down or towards 0, and then ints stay ints.
 
@@ -126,7 +126,7 @@ def _rounding(mode: str) -> Callable[..., Any]:
 @public(
     "floor_divide(Tensor input, Tensor other, out)",
     "floor_divide(Tensor input, Number other)",
-    out=rule(gradient=UNDERIVED))
+    out=rule(gradient=UNDERIVED), method=True)
 def floor_divide(input: Any, other: Any) -> TensorBase:
     """The quotient rounded down. It is not differentiable. Raises RuntimeError for an int divided by 0."""
     result = _floor_divide_by(input, other) if isinstance(input, TensorBase) else __rfloordiv__(other, input)
@@ -147,7 +147,7 @@ def _floor_divide_by(self: Any, other: Any) -> Any:
     "remainder(Tensor input, Tensor other, out)",
     "remainder(Number self, Tensor other)",
     "remainder(Tensor input, Number other, out)",
-    out=ELEMENTWISE)
+    out=ELEMENTWISE, method=True)
 def remainder(input: Any, other: Any) -> TensorBase:
     """What a division rounded down leaves, with the sign of `other`. Raises RuntimeError for an int divided by 0."""
     result = _remainder_by(input, other) if isinstance(input, TensorBase) else __rmod__(other, input)
@@ -164,7 +164,7 @@ def _remainder_by(self: Any, other: Any) -> Any:
     return _remainder(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
 
 
-@public("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE)
+@public("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE, method=True)
 def fmod(input: TensorBase, other: Any) -> TensorBase:
     """What a division rounded towards 0 leaves, with the sign of `input`. Raises RuntimeError for an int and 0."""
     check_tensor("fmod", input)
@@ -177,7 +177,7 @@ def fmod(input: TensorBase, other: Any) -> TensorBase:
     "pow(Tensor input, Tensor exponent, out)",
     "pow(Number self, Tensor exponent, out)",
     "pow(Tensor input, Number exponent, out)",
-    out=ELEMENTWISE)
+    out=ELEMENTWISE, method=True)
 def pow(input: Any, exponent: Any) -> TensorBase:
     """`input ** exponent`, of which one may be a Python number.
 
@@ -219,7 +219,7 @@ def _power_of(self: Any, exponent: Any) -> Any:
     "float_power(Number self, Tensor exponent, out)",
     "float_power(Tensor input, Number exponent, out)",
     out=rule(blame="pow", exact="the output given to float_power has dtype {out} but the operation's result requires "
-        "dtype {result}"))
+        "dtype {result}"), method=True)
 def float_power(input: Any, exponent: Any) -> TensorBase:
     """`pow` in double precision: float64, or complex128 where one of the two is complex."""
     target = _double_type(input, exponent)
@@ -238,7 +238,7 @@ def _double_type(*operands: Any) -> np.dtype[Any]:
     return C128 if "c" in kinds else F64
 
 
-@public("positive(Tensor input)")
+@public("positive(Tensor input)", method=True)
 def positive(input: TensorBase) -> TensorBase:
     """The tensor itself. Raises RuntimeError for bools."""
     check_tensor("positive", input)
@@ -250,29 +250,29 @@ def positive(input: TensorBase) -> TensorBase:
 # Operators
 
 
-@public(operator="__rsub__")
+@public(operator="__rsub__", method=True)
 def __rsub__(self: TensorBase, other: Any) -> Any:
     if other is True or other is False:
         return rsub(self, other)
     return _rsub(self, other, 1) if isinstance(other, NUMBER) else NotImplemented
 
 
-@public(operator="__rtruediv__")
+@public(operator="__rtruediv__", method=True)
 def __rtruediv__(self: TensorBase, other: Any) -> Any:
     return reciprocal(self) * other if isinstance(other, NUMBER) else NotImplemented
 
 
-@public(operator="__rpow__")
+@public(operator="__rpow__", method=True)
 def __rpow__(self: TensorBase, other: Any) -> Any:
     return _number_to_power(self, other) if isinstance(other, NUMBER) else NotImplemented
 
 
-@public(operator="__rfloordiv__")
+@public(operator="__rfloordiv__", method=True)
 def __rfloordiv__(self: TensorBase, other: Any) -> Any:
     return _number_floor_divide(self, other) if isinstance(other, NUMBER) else NotImplemented
 
 
-@public(operator="__rmod__")
+@public(operator="__rmod__", method=True)
 def __rmod__(self: TensorBase, other: Any) -> Any:
     return _number_remainder(self, other) if isinstance(other, NUMBER) else NotImplemented
 
@@ -280,7 +280,7 @@ def __rmod__(self: TensorBase, other: Any) -> Any:
 # In place
 
 
-@public()
+@public(method=True)
 def add_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`self += alpha * other`."""
     if alpha == 1 and alpha is not True:
@@ -290,7 +290,7 @@ def add_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`self -= alpha * other`."""
     if alpha == 1 and alpha is not True:
@@ -300,7 +300,7 @@ def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
     """`self /= other`, with a rounding as in `div`."""
     if rounding_mode is None:
@@ -311,28 +311,28 @@ def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> T
     return self
 
 
-@public()
+@public(method=True)
 def floor_divide_(self: TensorBase, other: Any) -> TensorBase:
     """`self //= other`."""
     write(ops.floor_divide_number if isinstance(other, (int, float)) else ops.floor_divide, self, (other,))
     return self
 
 
-@public()
+@public(method=True)
 def remainder_(self: TensorBase, other: Any) -> TensorBase:
     """`self %= other`."""
     write(ops.remainder_number if isinstance(other, (int, float)) else ops.remainder, self, (other,))
     return self
 
 
-@public()
+@public(method=True)
 def fmod_(self: TensorBase, other: Any) -> TensorBase:
     """`fmod`, written over the tensor itself."""
     write(ops.fmod_number if isinstance(other, NUMBER) else ops.fmod, self, (other,))
     return self
 
 
-@public()
+@public(method=True)
 def pow_(self: TensorBase, exponent: Any) -> TensorBase:
     """`self **= exponent`."""
     if not isinstance(exponent, (TensorBase, *NUMBER)):
@@ -341,7 +341,7 @@ def pow_(self: TensorBase, exponent: Any) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def float_power_(self: TensorBase, exponent: Any) -> TensorBase:
     """`float_power`, written over the tensor itself. Raises RuntimeError unless it is of the type of the result."""
     target = _double_type(self, exponent)
@@ -373,42 +373,20 @@ def fill(input: TensorBase, value: Any) -> TensorBase:
     return _fill_with(input, value)  # type: ignore[no-any-return]
 
 
-class ArithmeticMethods:
-    """Arithmetic, as methods, as Python's operators, and in place."""
-
-    __slots__ = ()
-
-    __add__ = recorded(ops.add, dunder="add")
-    __radd__ = recorded(ops.add, dunder="add")
-    __mul__ = recorded(ops.mul, dunder="mul")
-    __rmul__ = recorded(ops.mul, dunder="mul")
-    __sub__ = recorded(ops.sub, dunder="sub")
-    __rsub__ = __rsub__
-    __truediv__ = __div__ = recorded(ops.div, dunder="div")
-    __rtruediv__ = __rdiv__ = __rtruediv__
-    __floordiv__, __rfloordiv__, __mod__, __rmod__ = _floor_divide_by, __rfloordiv__, _remainder_by, __rmod__
-    __pow__, __rpow__ = _power_of, __rpow__
-    __neg__, __pos__ = recorded(ops.neg), positive
-
-    add, sub, subtract, mul, multiply = add, sub, sub, mul, mul
-    div = divide = true_divide = div
-    floor_divide, remainder, fmod = floor_divide, remainder, fmod
-    pow, float_power, square = pow, float_power, square
-    neg = negative = neg
-    positive, reciprocal = positive, reciprocal
-
-    __iadd__, __isub__, __imul__ = (
-        augmented(ops.add, "add_"), augmented(ops.sub, "sub_"), augmented(ops.mul, "mul_"))
-    __itruediv__ = __idiv__ = augmented(ops.div, "div_")
-    mul_ = multiply_ = inplace(ops.mul)
-    __ifloordiv__ = augmented(floor_divide_, "__ifloordiv__")
-    __imod__, __ipow__ = augmented(remainder_, "__imod__"), augmented(pow_, "__ipow__")
-    add_, sub_, subtract_ = add_, sub_, sub_
-    div_ = divide_ = true_divide_ = div_
-    floor_divide_, remainder_, fmod_ = floor_divide_, remainder_, fmod_
-    pow_, float_power_ = pow_, float_power_
-    neg_, negative_, square_, reciprocal_ = neg_, neg_, square_, reciprocal_
-    fill_, zero_, copy_ = fill_, zero_, copy_
+__truediv__ = __div__ = recorded(ops.div, dunder="div")
+__itruediv__ = __idiv__ = augmented(ops.div, "div_")
+mul_ = multiply_ = inplace(ops.mul)
+methods(
+    _floor_divide_by, _remainder_by, _power_of, mul, neg, reciprocal, mul_, neg_, reciprocal_, fill_, zero_, copy_,
+    __add__=recorded(ops.add, dunder="add"), __radd__=recorded(ops.add, dunder="add"),
+    __mul__=recorded(ops.mul, dunder="mul"), __rmul__=recorded(ops.mul, dunder="mul"),
+    __sub__=recorded(ops.sub, dunder="sub"), __truediv__=__truediv__, __div__=__truediv__, __rdiv__=__rtruediv__,
+    __neg__=recorded(ops.neg), __pos__=positive, subtract=sub, multiply=mul, divide=div, true_divide=div,
+    square=square, negative=neg, __iadd__=augmented(ops.add, "add_"), __isub__=augmented(ops.sub, "sub_"),
+    __imul__=augmented(ops.mul, "mul_"), __itruediv__=__itruediv__, __idiv__=__itruediv__, multiply_=mul_,
+    __ifloordiv__=augmented(floor_divide_, "__ifloordiv__"), __imod__=augmented(remainder_, "__imod__"),
+    __ipow__=augmented(pow_, "__ipow__"), subtract_=sub_, divide_=div_, true_divide_=div_, negative_=neg_,
+    square_=square_)
 
 
 subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg

@@ -19,7 +19,8 @@ _addcmul, _addcdiv = recorded(ops.addcmul), recorded(ops.addcdiv)
 
 
 @public("lerp(Tensor input, Tensor end, Tensor weight, out)", "lerp(Tensor input, Tensor end, Number weight, out)",
-        out=lambda input, end, weight: rule(exact=FOUND) if isinstance(weight, TensorBase) else ELEMENTWISE)
+        out=lambda input, end, weight: rule(exact=FOUND) if isinstance(weight, TensorBase) else ELEMENTWISE,
+        method=True)
 def lerp(input: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
     """`input + weight * (end - input)`. The weight is a number or a tensor. All have one dtype, else RuntimeError.
 
@@ -47,14 +48,16 @@ def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
     return weighted
 
 
-@public("addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE)
+@public("addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE,
+        method=True)
 def addcmul(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`input + value * tensor1 * tensor2`, broadcast."""
     _check_addc("addcmul", input, tensor1, tensor2)
     return _addcmul(input, tensor1, tensor2, number("addcmul", "value", 4, value))  # type: ignore[no-any-return]
 
 
-@public("addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE)
+@public("addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE,
+        method=True)
 def addcdiv(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError for a quotient of integers."""
     _check_addc("addcdiv", input, tensor1, tensor2)
@@ -72,14 +75,14 @@ def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
 # In place
 
 
-@public()
+@public(method=True)
 def lerp_(self: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
     """`lerp`, written over the tensor itself."""
     write(ops.lerp if _check_lerp(self, end, weight) else ops.lerp_number, self, (end, weight))
     return self
 
 
-@public()
+@public(method=True)
 def addcmul_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`self += value * tensor1 * tensor2`."""
     _check_addc("addcmul", self, tensor1, tensor2)
@@ -87,18 +90,9 @@ def addcmul_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, valu
     return self
 
 
-@public()
+@public(method=True)
 def addcdiv_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`self += value * tensor1 / tensor2`."""
     _check_addc("addcdiv", self, tensor1, tensor2)
     write(ops.addcdiv, self, (tensor1, tensor2, number("addcdiv_", "value", 3, value)))
     return self
-
-
-class BlendingMethods:
-    """Interpolation and products added, as methods and in place."""
-
-    __slots__ = ()
-
-    lerp, addcmul, addcdiv = lerp, addcmul, addcdiv
-    lerp_, addcmul_, addcdiv_ = lerp_, addcmul_, addcdiv_

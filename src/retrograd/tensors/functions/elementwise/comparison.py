@@ -18,7 +18,7 @@ from ...recording.calls import recorded
 from ...recording.inplace import augmented, inplace, write
 from ...recording.operands import NUMBERS, scalar
 from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERIVED, Rule, rule
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import TensorBase, plain
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, inplace_with_tensor
@@ -77,25 +77,26 @@ fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
 _heaviside, _copysign, _copysign_number = map(recorded, (ops.heaviside, ops.copysign, ops.copysign_number))
 
 
-@public(operator="__invert__")
+@public(operator="__invert__", method=True)
 def __invert__(self: TensorBase) -> Any:
     if self._array.dtype.kind not in "biu":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)
 
 
-@public(operator="__rlshift__")
+@public(operator="__rlshift__", method=True)
 def __rlshift__(self: TensorBase, other: Any) -> Any:
     return bitwise_left_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
 
 
-@public(operator="__rrshift__")
+@public(operator="__rrshift__", method=True)
 def __rrshift__(self: TensorBase, other: Any) -> Any:
     return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
 
 
 @public("heaviside(Tensor input, Tensor values, out)",
-        out=rule(exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED))
+        out=rule(exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED),
+        method=True)
 def heaviside(input: TensorBase, values: TensorBase) -> TensorBase:
     """0 where the input is negative, 1 where it is positive, `values` where it is 0. It is not differentiable.
 
@@ -114,7 +115,8 @@ def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-@public("copysign(Tensor input, Tensor other, out)", "copysign(Tensor input, Number other, out)", out=ELEMENTWISE)
+@public("copysign(Tensor input, Tensor other, out)", "copysign(Tensor input, Number other, out)", out=ELEMENTWISE,
+        method=True)
 def copysign(input: TensorBase, other: Any) -> TensorBase:
     """The sizes of the input's elements with the signs of those of `other`, a tensor or a number."""
     call = _copysign_number if isinstance(other, NUMBER) else _copysign
@@ -123,7 +125,7 @@ def copysign(input: TensorBase, other: Any) -> TensorBase:
     return call(input, other)  # type: ignore[no-any-return]
 
 
-@public("equal(Tensor input, Tensor other)")
+@public("equal(Tensor input, Tensor other)", method=True)
 def equal(input: TensorBase, other: TensorBase) -> bool:
     """Whether both have the same shape and the same elements; nan is equal to nothing."""
     check_tensor("equal", input)
@@ -131,7 +133,7 @@ def equal(input: TensorBase, other: TensorBase) -> bool:
     return bool(np.array_equal(input._array, other._array))
 
 
-@public("isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)")
+@public("isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)", method=True)
 def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
             equal_nan: bool = False) -> TensorBase:
     """Where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError where the dtypes differ.
@@ -144,7 +146,7 @@ def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: flo
     return _isclose(input, other, rtol, atol, equal_nan)  # type: ignore[no-any-return]
 
 
-@public()
+@public(method=True)
 def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether all elements are close, as `isclose` says."""
@@ -172,7 +174,7 @@ def _limited(input: Any, min: Any = None, max: Any = None) -> Rule:
 
 @public(
     "clamp(Tensor input, Tensor min=None, Tensor max=None, out)",
-    "clamp(Tensor input, Number min=None, Number max=None, out)", out=_limited)
+    "clamp(Tensor input, Number min=None, Number max=None, out)", out=_limited, method=True)
 def clamp(input: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     """The input, but at least `min` and at most `max`: numbers, tensors, or None for no limit.
 
@@ -216,7 +218,8 @@ def _refuse_complex_limit(input: Any) -> None:
     raise NotImplementedError("clamp is not supported for complex types")
 
 
-@public("clamp_min(Tensor input, Tensor min, out)", "clamp_min(Tensor input, Number min, out)", out=_limited)
+@public("clamp_min(Tensor input, Tensor min, out)", "clamp_min(Tensor input, Number min, out)", out=_limited,
+        method=True)
 def clamp_min(input: TensorBase, min: Any) -> TensorBase:
     """The input, but at least `min`, a number or a tensor."""
     if isinstance(min, TensorBase):
@@ -226,7 +229,8 @@ def clamp_min(input: TensorBase, min: Any) -> TensorBase:
     return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
 
 
-@public("clamp_max(Tensor input, Tensor max, out)", "clamp_max(Tensor input, Number max, out)", out=_limited)
+@public("clamp_max(Tensor input, Tensor max, out)", "clamp_max(Tensor input, Number max, out)", out=_limited,
+        method=True)
 def clamp_max(input: TensorBase, max: Any) -> TensorBase:
     """The input, but at most `max`, a number or a tensor."""
     if isinstance(max, TensorBase):
@@ -306,7 +310,7 @@ def _compared(op: Op) -> Callable[..., Any]:
     return call
 
 
-@public()
+@public(method=True)
 def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     """`clamp`, written over the tensor itself."""
     op, low, high = _limits("clamp_", self, min, max)
@@ -314,7 +318,7 @@ def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
     """`clamp_min`, written over the tensor itself."""
     if isinstance(min, TensorBase):
@@ -324,7 +328,7 @@ def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
     """`clamp_max`, written over the tensor itself."""
     if isinstance(max, TensorBase):
@@ -334,7 +338,7 @@ def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
     """`heaviside`, written over the tensor itself."""
     _check_heaviside("heaviside_", self, values, 1)
@@ -342,7 +346,7 @@ def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def copysign_(self: TensorBase, other: Any) -> TensorBase:
     """`copysign`, written over the tensor itself."""
     write(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, self, (other,))
@@ -370,45 +374,25 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 }
 
 
-class ComparisonMethods:
-    """Comparisons, logic and bits, limits and choices, as methods, as Python's operators, and in place."""
-
-    __slots__ = ()
-
-    __eq__, __ne__ = recorded(ops.eq, dunder="__eq__"), recorded(ops.ne, dunder="ne")
-    __lt__, __le__ = recorded(ops.lt, dunder="lt"), recorded(ops.le, dunder="le")
-    __gt__, __ge__ = recorded(ops.gt, dunder="gt"), recorded(ops.ge, dunder="ge")
-    __hash__ = object.__hash__                  # a tensor is a key by identity, since == gives a tensor
-    __and__ = __rand__ = recorded(ops.bitwise_and, dunder="__and__")
-    __or__ = __ror__ = recorded(ops.bitwise_or, dunder="__or__")
-    __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder="__xor__")
-    __lshift__ = recorded(ops.left_shift, dunder="__lshift__")
-    __rshift__ = recorded(ops.right_shift, dunder="__rshift__")
-    __rlshift__, __rrshift__, __invert__ = __rlshift__, __rrshift__, __invert__
-
-    eq, ne, lt, le, gt, ge = eq, ne, lt, le, gt, ge
-    not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
-    logical_and, logical_or, logical_xor, logical_not = logical_and, logical_or, logical_xor, logical_not
-    bitwise_and, bitwise_or, bitwise_xor, bitwise_not = bitwise_and, bitwise_or, bitwise_xor, bitwise_not
-    bitwise_left_shift, bitwise_right_shift = bitwise_left_shift, bitwise_right_shift
-    isnan, isinf, isfinite, isposinf, isneginf = isnan, isinf, isfinite, isposinf, isneginf
-    isreal, signbit, heaviside, copysign = isreal, signbit, heaviside, copysign
-    equal, isclose, allclose = equal, isclose, allclose
-    maximum, minimum, fmax, fmin = maximum, minimum, fmax, fmin
-    clamp = clip = clamp
-    clamp_min, clamp_max, where = clamp_min, clamp_max, _where_method
-
-    eq_, ne_, lt_ = _compared(ops.eq), _compared(ops.ne), _compared(ops.lt)
-    le_, gt_, ge_ = _compared(ops.le), _compared(ops.gt), _compared(ops.ge)
-    not_equal_, less_, less_equal_, greater_, greater_equal_ = ne_, lt_, le_, gt_, ge_
-    copysign_, heaviside_ = copysign_, heaviside_
-    logical_and_, logical_or_ = inplace_with_tensor(ops.logical_and), inplace_with_tensor(ops.logical_or)
-    logical_xor_, logical_not_ = inplace_with_tensor(ops.logical_xor), inplace(ops.logical_not)
-    __iand__, bitwise_and_ = augmented(ops.bitwise_and, "__iand__"), inplace(ops.bitwise_and)
-    __ior__, bitwise_or_ = augmented(ops.bitwise_or, "__ior__"), inplace(ops.bitwise_or)
-    __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor, "__ixor__"), inplace(ops.bitwise_xor)
-    __ilshift__, bitwise_left_shift_ = augmented(ops.left_shift, "__ilshift__"), inplace(ops.left_shift)
-    __irshift__, bitwise_right_shift_ = augmented(ops.right_shift, "__irshift__"), inplace(ops.right_shift)
-    bitwise_not_ = inplace(ops.bitwise_not)
-    clamp_ = clip_ = clamp_
-    clamp_min_, clamp_max_ = clamp_min_, clamp_max_
+__and__ = __rand__ = recorded(ops.bitwise_and, dunder="__and__")
+__or__ = __ror__ = recorded(ops.bitwise_or, dunder="__or__")
+__xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder="__xor__")
+eq_, ne_, lt_, le_, gt_, ge_ = map(_compared, (ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge))
+methods(
+    __and__, __or__, __xor__, eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, logical_not, bitwise_and,
+    bitwise_or, bitwise_xor, bitwise_not, bitwise_left_shift, bitwise_right_shift, isnan, isinf, isfinite, isposinf,
+    isneginf, isreal, signbit, maximum, minimum, fmax, fmin, _where_method, __eq__=recorded(ops.eq, dunder="__eq__"),
+    __ne__=recorded(ops.ne, dunder="ne"), __lt__=recorded(ops.lt, dunder="lt"), __le__=recorded(ops.le, dunder="le"),
+    __gt__=recorded(ops.gt, dunder="gt"), __ge__=recorded(ops.ge, dunder="ge"), __hash__=object.__hash__,
+    __rand__=__and__, __ror__=__or__, __rxor__=__xor__, __lshift__=recorded(ops.left_shift, dunder="__lshift__"),
+    __rshift__=recorded(ops.right_shift, dunder="__rshift__"), not_equal=ne, less=lt, less_equal=le, greater=gt,
+    greater_equal=ge, clip=clamp, eq_=eq_, ne_=ne_, lt_=lt_,
+    le_=le_, gt_=gt_, ge_=ge_, not_equal_=ne_, less_=lt_, less_equal_=le_,
+    greater_=gt_, greater_equal_=ge_, logical_and_=inplace_with_tensor(ops.logical_and),
+    logical_or_=inplace_with_tensor(ops.logical_or), logical_xor_=inplace_with_tensor(ops.logical_xor),
+    logical_not_=inplace(ops.logical_not), __iand__=augmented(ops.bitwise_and, "__iand__"),
+    bitwise_and_=inplace(ops.bitwise_and), __ior__=augmented(ops.bitwise_or, "__ior__"),
+    bitwise_or_=inplace(ops.bitwise_or), __ixor__=augmented(ops.bitwise_xor, "__ixor__"),
+    bitwise_xor_=inplace(ops.bitwise_xor), __ilshift__=augmented(ops.left_shift, "__ilshift__"),
+    bitwise_left_shift_=inplace(ops.left_shift), __irshift__=augmented(ops.right_shift, "__irshift__"),
+    bitwise_right_shift_=inplace(ops.right_shift), bitwise_not_=inplace(ops.bitwise_not), clip_=clamp_)

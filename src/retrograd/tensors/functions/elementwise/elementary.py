@@ -14,7 +14,7 @@ from ...arguments.options import check_real_parts, check_tensor, refuse_complex_
 from ...recording.calls import recorded
 from ...recording.inplace import inplace, write
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
-from ...recording.public import public, public_property
+from ...recording.public import methods, public, public_property
 from ...state.base import TensorBase, numbers_in
 
 exp, exp2, expm1 = recorded(ops.exp), recorded(ops.exp2), recorded(ops.expm1)
@@ -74,7 +74,8 @@ hypot = between_tensors(ops.hypot)
 logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
 
 
-@public("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND))
+@public("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND),
+        method=True)
 def round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
     """The nearest integers, of two equally near the even one; or so many digits after the point.
 
@@ -94,7 +95,7 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
     return value
 
 
-@public("logit(Tensor input, float eps=None, out)", out=ELEMENTWISE)
+@public("logit(Tensor input, float eps=None, out)", out=ELEMENTWISE, method=True)
 def logit(input: TensorBase, eps: float | None = None) -> TensorBase:
     """log(input / (1 - input)), the inverse of sigmoid; with `eps`, of the input moved into [eps, 1 - eps]."""
     return _logit(input, _float("logit", "eps", 2, eps))  # type: ignore[no-any-return]
@@ -103,7 +104,7 @@ def logit(input: TensorBase, eps: float | None = None) -> TensorBase:
 @public(
     "nan_to_num(Tensor input, float nan=None, float posinf=None, float neginf=None, out)",
     out=rule(exact="nan_to_num: dtype of out: {out} should be same as input: {result}"),
-    strict=True)
+    strict=True, method=True)
 def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None = None,
                neginf: float | None = None) -> TensorBase:
     """Numbers in place of nan and the infinities: 0, and the largest and smallest of the dtype, unless given.
@@ -132,21 +133,21 @@ def imag(input: TensorBase) -> TensorBase:
     return _part(_view_as_real(input), 1)  # type: ignore[no-any-return]
 
 
-@public("conj(Tensor input)")
+@public("conj(Tensor input)", method=True)
 def conj(input: TensorBase) -> TensorBase:
     """The complex conjugate; a real tensor itself."""
     check_tensor("conj", input)
     return _conj(input) if input._array.dtype.kind == "c" else input
 
 
-@public("conj_physical(Tensor input, out)", out=rule(exact=FOUND, gradient=UNDERIVED))
+@public("conj_physical(Tensor input, out)", out=rule(exact=FOUND, gradient=UNDERIVED), method=True)
 def conj_physical(input: TensorBase) -> TensorBase:
     """The complex conjugate; a real tensor itself."""
     check_tensor("conj_physical", input)
     return _conj_physical(input) if input._array.dtype.kind == "c" else input
 
 
-@public()
+@public(method=True)
 def resolve_conj(input: TensorBase) -> TensorBase:
     """The tensor itself: a conjugate is computed when it is asked for, and never left to be resolved."""
     check_tensor("resolve_conj", input)
@@ -187,21 +188,21 @@ def view_as_complex(input: TensorBase) -> TensorBase:
     return _view_as_complex(input)  # type: ignore[no-any-return]
 
 
-@public()
+@public(method=True)
 def is_neg(input: TensorBase) -> bool:
     """Whether a change of sign is still to be resolved: never."""
     check_tensor("is_neg", input)
     return False
 
 
-@public()
+@public(method=True)
 def resolve_neg(input: TensorBase) -> TensorBase:
     """The tensor itself: a sign is changed when it is asked for, and never left to be resolved."""
     check_tensor("resolve_neg", input)
     return input
 
 
-@public()
+@public(method=True)
 def is_conj(input: TensorBase) -> bool:
     """Whether a conjugate is still to be resolved: never."""
     check_tensor("is_conj", input)
@@ -211,14 +212,14 @@ def is_conj(input: TensorBase) -> bool:
 # In place
 
 
-@public()
+@public(method=True)
 def round_(self: TensorBase, *, decimals: int = 0) -> TensorBase:
     """`round`, written over the tensor itself."""
     write(ops.round_decimals if decimals else ops.round, self, (decimals,) if decimals else ())
     return self
 
 
-@public()
+@public(method=True)
 def abs_(self: TensorBase) -> TensorBase:
     """`abs`, written over the tensor itself. Raises RuntimeError for a complex tensor."""
     if self._array.dtype.kind == "c":
@@ -227,14 +228,14 @@ def abs_(self: TensorBase) -> TensorBase:
     return self
 
 
-@public()
+@public(method=True)
 def logit_(self: TensorBase, eps: float | None = None) -> TensorBase:
     """`logit`, written over the tensor itself."""
     write(ops.logit, self, (eps,))
     return self
 
 
-@public()
+@public(method=True)
 def nan_to_num_(self: TensorBase, nan: float | None = None, posinf: float | None = None,
                 neginf: float | None = None) -> TensorBase:
     """`nan_to_num`, written over the tensor itself."""
@@ -287,36 +288,13 @@ def _write(part: Any, value: Any) -> None:
         part[...] = value
 
 
-class ElementaryMethods:
-    """Elementary functions, as methods and in place."""
-
-    __slots__ = ()
-
-    exp, exp2, expm1, log, log2, log10, log1p = exp, exp2, expm1, log, log2, log10, log1p
-    sqrt, rsqrt, sigmoid, relu, logit = sqrt, rsqrt, sigmoid, relu, logit
-    sin, cos, tan, sinh, cosh, tanh = sin, cos, tan, sinh, cosh, tanh
-    asin, acos, atan, asinh, acosh, atanh = asin, acos, atan, asinh, acosh, atanh
-    arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-    atan2 = arctan2 = atan2
-    hypot, logaddexp, logaddexp2, sinc = hypot, logaddexp, logaddexp2, sinc
-    erf, erfc, erfinv, deg2rad, rad2deg = erf, erfc, erfinv, deg2rad, rad2deg
-    abs = absolute = __abs__ = abs
-    sgn, sign, ceil, floor, round, trunc, fix, frac = sgn, sign, ceil, floor, round, trunc, trunc, frac
-    nan_to_num, angle = nan_to_num, angle
-    conj, conj_physical, resolve_conj, is_conj = conj, conj_physical, resolve_conj, is_conj
-    is_neg, resolve_neg = is_neg, resolve_neg
-    real = public_property(real, set_real, doc=real.__doc__)
-    imag = public_property(imag, set_imag, doc=imag.__doc__)
-
-    exp_, exp2_, expm1_, log_, log2_, log10_, log1p_ = exp_, exp2_, expm1_, log_, log2_, log10_, log1p_
-    sqrt_, rsqrt_, sigmoid_, relu_, logit_ = sqrt_, rsqrt_, sigmoid_, relu_, logit_
-    sin_, cos_, tan_, sinh_, cosh_, tanh_ = sin_, cos_, tan_, sinh_, cosh_, tanh_
-    asin_, acos_, atan_, asinh_, acosh_, atanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
-    arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
-    atan2_ = arctan2_ = atan2_
-    hypot_, sinc_, erf_, erfc_, erfinv_ = hypot_, sinc_, erf_, erfc_, erfinv_
-    deg2rad_, rad2deg_ = deg2rad_, rad2deg_
-    abs_ = absolute_ = abs_
-    sgn_, sign_, ceil_, floor_, round_ = sgn_, sign_, ceil_, floor_, round_
-    trunc_ = fix_ = trunc_
-    frac_, nan_to_num_, conj_physical_ = frac_, nan_to_num_, conj_physical_
+methods(
+    exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sigmoid, relu, sin, cos, tan, sinh, cosh, tanh, asin, acos,
+    atan, asinh, acosh, atanh, atan2, hypot, logaddexp, logaddexp2, sinc, erf, erfc, erfinv, deg2rad, rad2deg, abs,
+    sgn, sign, ceil, floor, trunc, frac, angle, exp_, exp2_, expm1_, log_, log2_, log10_, log1p_, sqrt_, rsqrt_,
+    sigmoid_, relu_, sin_, cos_, tan_, sinh_, cosh_, tanh_, asin_, acos_, atan_, asinh_, acosh_, atanh_, atan2_,
+    hypot_, sinc_, erf_, erfc_, erfinv_, deg2rad_, rad2deg_, sgn_, sign_, ceil_, floor_, trunc_, frac_, conj_physical_,
+    arcsin=asin, arccos=acos, arctan=atan, arcsinh=asinh, arccosh=acosh, arctanh=atanh, arctan2=atan2, absolute=abs,
+    __abs__=abs, fix=trunc, real=public_property(real, set_real, doc=real.__doc__),
+    imag=public_property(imag, set_imag, doc=imag.__doc__), arcsin_=asin_, arccos_=acos_, arctan_=atan_,
+    arcsinh_=asinh_, arccosh_=acosh_, arctanh_=atanh_, arctan2_=atan2_, absolute_=abs_, fix_=trunc_)

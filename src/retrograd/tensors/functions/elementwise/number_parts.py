@@ -10,7 +10,7 @@ from ...arguments import return_types
 from ...arguments.options import check_tensor
 from ...recording.calls import recorded
 from ...recording.out_rules import ADDEND, CONSTANT, rule
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import TensorBase
 from .elementary import between_tensors, inplace_with_tensor
 
@@ -25,7 +25,7 @@ _frexp = recorded(ops.frexp)
 
 @public(
     out=rule(exact=("torch.frexp() expects mantissa to have dtype {c_result} but got {c_out}", "torch.frexp() expects "
-        "exponent to have int dtype but got {c_out}")))
+        "exponent to have int dtype but got {c_out}")), method=True)
 def frexp(input: TensorBase) -> Any:
     """Mantissa and exponent: `input = mantissa * 2 ** exponent`, the mantissa of a size from 1/2 to 1, or 0.
 
@@ -43,7 +43,7 @@ def frexp(input: TensorBase) -> Any:
     return return_types.frexp(_frexp(input))
 
 
-@public()
+@public(method=True)
 def ldexp_(input: TensorBase, other: TensorBase) -> TensorBase:
     """`ldexp`, written over the tensor itself. Raises RuntimeError where that holds ints."""
     if isinstance(input, TensorBase) and input._array.dtype.kind in "biu" and isinstance(other, TensorBase):
@@ -52,10 +52,4 @@ def ldexp_(input: TensorBase, other: TensorBase) -> TensorBase:
     return _ldexp_written(input, other)  # type: ignore[no-any-return]
 
 
-class NumberMethods:
-    """Mantissas and exponents, divisors and neighbours, as methods and in place."""
-
-    __slots__ = ()
-
-    gcd, lcm, nextafter, ldexp, frexp = gcd, lcm, nextafter, ldexp, frexp
-    gcd_, lcm_, nextafter_, ldexp_ = gcd_, lcm_, nextafter_, ldexp_
+methods(gcd, lcm, nextafter, ldexp, gcd_, lcm_, nextafter_)

@@ -21,7 +21,7 @@ _rrelu, _rrelu_even = recorded(ops.rrelu), recorded(ops.rrelu_even)
 _prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold)
 
 
-@public("hardshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND))
+@public("hardshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND), method=True)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """x, and 0 where it is in [-lambd, lambd].
 
@@ -54,7 +54,7 @@ def _limits(input: Any, *limits: Any) -> list[Any]:
     return [filling(number("threshold", name, position, limit), dtype) for name, limit, position in named]
 
 
-@public("prelu(Tensor input, Tensor weight)")
+@public("prelu(Tensor input, Tensor weight)", method=True)
 def prelu(input: Any, weight: Any) -> Any:
     """x, and weight * x where it is not positive. The weight is one number, or one for each channel (dimension 1).
 
@@ -115,11 +115,3 @@ def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) 
     stream = twister_of("rrelu", generator)
     noise = draw_for(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
     return plain(noise), *limits
-
-
-class PiecewiseMethods:
-    """Activations, as methods."""
-
-    __slots__ = ()
-
-    hardshrink, prelu = hardshrink, prelu

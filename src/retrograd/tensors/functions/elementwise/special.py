@@ -19,7 +19,7 @@ from ...recording.inplace import inplace, write
 from ...recording.out import receive
 from ...recording.out_rules import ELEMENTWISE, UNASKED, rule
 from ...recording.overwriting import copy_
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import TensorBase, numbers_in
 from ..networks import softmax as over_dim
 from .arithmetic import NUMBER, invalid
@@ -73,7 +73,8 @@ def _dimension(name: str, p: Any) -> int:
 
 @public(
     "mvlgamma(Tensor input, int p, out)",
-    out=rule(uncastable="mvlgamma: result type {result} can't be cast to the desired output type {result}"))
+    out=rule(uncastable="mvlgamma: result type {result} can't be cast to the desired output type {result}"),
+    method=True)
 def mvlgamma(input: TensorBase, p: int) -> TensorBase:
     """The logarithm of the multivariate gamma function of dimension `p`. Raises RuntimeError unless p is at least 1.
 
@@ -90,14 +91,14 @@ lgamma_, digamma_, i0_ = inplace(ops.lgamma), inplace(ops.digamma), inplace(ops.
 igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.igammac)
 
 
-@public()
+@public(method=True)
 def polygamma_(self: TensorBase, n: int) -> TensorBase:
     """`polygamma`, written over the tensor itself."""
     write(ops.polygamma, self, (_whole("polygamma_", "n", 1, n),))
     return self
 
 
-@public()
+@public(method=True)
 def mvlgamma_(self: TensorBase, p: int) -> TensorBase:
     """`mvlgamma`, written over the tensor itself. Raises RuntimeError where that holds ints."""
     dtype = self._array.dtype
@@ -191,7 +192,7 @@ xlog1py = _with_numbers(ops.xlog1py, ops.xlog1py_of_number, ops.xlog1py_with_num
 zeta = _with_numbers(ops.zeta, ops.zeta_of_number, ops.zeta_with_number, "special_zeta", rule(blame="special_zeta"))
 
 
-@public()
+@public(method=True)
 def xlogy_(self: TensorBase, other: Any) -> TensorBase:
     """`xlogy`, written over the tensor itself."""
     write(ops.xlogy_with_number if isinstance(other, NUMBER) else elementary.xlogy, self, (other,))
@@ -259,12 +260,4 @@ def log_softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase
 NUMPY: dict[Any, Callable[..., Any]] = {np.i0: i0}
 
 
-class SpecialMethods:
-    """Special functions, as methods and in place."""
-
-    __slots__ = ()
-
-    lgamma, digamma, i0, igamma, igammac = lgamma, digamma, i0, igamma, igammac
-    polygamma, mvlgamma, xlogy = _polygamma_method, mvlgamma, xlogy
-    lgamma_, digamma_, i0_, igamma_, igammac_ = lgamma_, digamma_, i0_, igamma_, igammac_
-    polygamma_, mvlgamma_, xlogy_ = polygamma_, mvlgamma_, xlogy_
+methods(lgamma, digamma, i0, igamma, igammac, _polygamma_method, xlogy, lgamma_, digamma_, i0_, igamma_, igammac_)

@@ -126,7 +126,7 @@ def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = Fa
 
 @public(
     "histc(Tensor input, int bins=100, Number min=0, Number max=0, out)",
-    out=rule(exact=_UNLIKE_HIST, overlap=FREE, gradient=UNASKED, repeated=True))
+    out=rule(exact=_UNLIKE_HIST, overlap=FREE, gradient=UNASKED, repeated=True), method=True)
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements are in each of `bins` bins of one width from `min` to `max`, in the input's dtype.
 
@@ -140,7 +140,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
 
 @public(
     out=rule(overlap=FREE, gradient=UNDERIVED, exact=(_UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor "
-        "should have the same dtype, but got input {c_result} and bin_edges {c_out} for dimension 0")))
+        "should have the same dtype, but got input {c_result} and bin_edges {c_out} for dimension 0")), method=True)
 def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """How many elements (or how much of their `weight`) are in each bin, and where those end, as `(hist, bin_edges)`.
 
@@ -194,11 +194,3 @@ def _binned(name: str, input: Any, weight: Any, edges: Any, range: Any, density:
         return even(input, edges, span, bool(density))
     array_of(name, weight, "weight", 4)
     return weighted(input, weight, edges, span, bool(density))
-
-
-class HistogramMethods:
-    """Histograms, as methods."""
-
-    __slots__ = ()
-
-    histc, histogram = histc, histogram

@@ -27,7 +27,7 @@ from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import filling
 from ...recording.calls import recorded
 from ...recording.inplace import check_writable, write, written
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
 from ...state.inference import watch_saving
 from ...state.writable import refuse_overlap, unlock, unlocked
@@ -322,7 +322,7 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
 
 # Views by number and range
 
-@public("select(Tensor input, int dim, int index)")
+@public("select(Tensor input, int dim, int index)", method=True)
 def select(input: Any, dim: int, index: int) -> Any:
     """The slice number `index` along `dim`, a view without that dimension."""
     shape = array_of("select", input).shape
@@ -336,7 +336,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 @public(
     "narrow(Tensor input, int dim, Tensor start, int length)",
-    "narrow(Tensor input, int dim, int start, int length)")
+    "narrow(Tensor input, int dim, int start, int length)", method=True)
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """`length` slices along `dim` from `start` on, a view."""
     shape = array_of("narrow", input).shape
@@ -357,19 +357,11 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
 NUMPY: dict[Any, Callable[..., Any]] = gathering.NUMPY
 
 
-class IndexingMethods:
-    """Indexing, as methods."""
-
-    __slots__ = ()
-
-    __getitem__, __setitem__ = getitem, setitem
-    select, narrow = select, narrow
-    gather, take, index_select = gathering.gather, gathering.take, gathering.index_select
-    take_along_dim, masked_select = gathering.take_along_dim, masking.masked_select
-    scatter, scatter_ = gathering.scatter, gathering.scatter_
-    scatter_add, scatter_add_ = gathering.scatter_add, gathering.scatter_add_
-    index_add, index_add_ = gathering.index_add, gathering.index_add_
-    index_copy, index_copy_ = gathering.index_copy, gathering.index_copy_
-    index_fill, index_fill_ = gathering.index_fill, gathering.index_fill_
-    index_put, index_put_ = masking.index_put, masking.index_put_
-    masked_fill, masked_fill_ = masking.masked_fill, masking.masked_fill_
+methods(
+    getitem, setitem, gather=gathering.gather, take=gathering.take, index_select=gathering.index_select,
+    take_along_dim=gathering.take_along_dim, masked_select=masking.masked_select, scatter=gathering.scatter,
+    scatter_=gathering.scatter_, scatter_add=gathering.scatter_add, scatter_add_=gathering.scatter_add_,
+    index_add=gathering.index_add, index_add_=gathering.index_add_, index_copy=gathering.index_copy,
+    index_copy_=gathering.index_copy_, index_fill=gathering.index_fill, index_fill_=gathering.index_fill_,
+    index_put=masking.index_put, index_put_=masking.index_put_, masked_fill=masking.masked_fill,
+    masked_fill_=masking.masked_fill_)

@@ -62,7 +62,7 @@ def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, redu
     "scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor "
     "out=None)",
     out=rule(exact=EXACT, overlap=TARGET),
-    strict=True)
+    strict=True, method=True)
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """A copy with elements of `src` combined with those along `dim` that `index` names, for a matrix and dim 0
     `src[i, j]` with `out[index[i, j], j]`.
@@ -77,7 +77,7 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
     return _scatter_reduce(0, input, dim, index, src, reduce, include_self)
 
 
-@public()
+@public(method=True)
 def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """`scatter_reduce`, written over the tensor itself."""
     return _scatter_reduce(1, input, dim, index, src, reduce, include_self)
@@ -144,7 +144,7 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
     "index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor "
     "out=None)",
     out=rule(exact=EXACT, overlap=TARGET),
-    strict=True)
+    strict=True, method=True)
 def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """A copy with the slices of `source` combined with those along `dim` that `index` names.
 
@@ -153,7 +153,7 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
     return _index_reduce(0, input, dim, index, source, reduce, include_self)
 
 
-@public()
+@public(method=True)
 def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """`index_reduce`, written over the tensor itself."""
     return _index_reduce(1, input, dim, index, source, reduce, include_self)
@@ -180,7 +180,7 @@ def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
     return _MASKED[place](input, source, mask)
 
 
-@public("masked_scatter(Tensor input, Tensor mask, Tensor source)")
+@public("masked_scatter(Tensor input, Tensor mask, Tensor source)", method=True)
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """A copy with the first elements of `source`, in order, where the mask is true.
 
@@ -189,7 +189,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return _masked_scatter(0, input, mask, source)
 
 
-@public()
+@public(method=True)
 def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
     """`masked_scatter`, written over the tensor itself."""
     return _masked_scatter(1, input, mask, source)
@@ -213,13 +213,13 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
     return _PUT[place](input, source, index, bool(accumulate))
 
 
-@public()
+@public(method=True)
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """A copy with elements of `source` written, or added, at their numbers in row-major order, from either end."""
     return _put(0, input, index, source, accumulate)
 
 
-@public()
+@public(method=True)
 def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """`put`, written over the tensor itself."""
     return _put(1, input, index, source, accumulate)
@@ -239,7 +239,7 @@ def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
 
 @public(
     out=rule(exact="nonzero_static: Expected out tensor to have scalar type {result} but got scalar type{out}",
-        overlap=APART, gradient=UNASKED))
+        overlap=APART, gradient=UNASKED), method=True)
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     """The indices of the first `size` elements that are not zero, one a row; where there are fewer, `fill_value`."""
     array = array_of("nonzero_static", input)
@@ -282,14 +282,3 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
     rows = beyond(lambda array: np.floor_divide(array[..., None], np.array(steps, np.int64))
                   % np.array(sizes, np.int64), array)
     return unbind(plain(rows), -1)
-
-
-class ScatteringMethods:
-    """Values brought together, as methods."""
-
-    __slots__ = ()
-
-    scatter_reduce, scatter_reduce_ = scatter_reduce, scatter_reduce_
-    index_reduce, index_reduce_ = index_reduce, index_reduce_
-    masked_scatter, masked_scatter_ = masked_scatter, masked_scatter_
-    put, put_, nonzero_static = put, put_, nonzero_static

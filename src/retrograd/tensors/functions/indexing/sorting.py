@@ -20,7 +20,7 @@ from ...arguments.options import element_type
 from ...recording.calls import recorded
 from ...recording.inplace import write
 from ...recording.out_rules import APART, EXACT, FREE, UNASKED, Rule, rule
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import TensorBase
 from ..reductions import flag, type_of_result
 
@@ -114,7 +114,7 @@ nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
 @public(
     "mode(Tensor input, int dim=-1, bool keepdim=False, *, Tensors out=None)",
     out=rule(overlap=APART, exact=("expected scalar type '{result}' but got '{out}' for values output", "expected "
-        "scalar type '{result}' but got '{out}' for indices output")))
+        "scalar type '{result}' but got '{out}' for indices output")), method=True)
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
     place = axis_of("mode", dim, array_of("mode", input).ndim)
@@ -124,7 +124,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
 @public(
     "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensors out=None)",
     out=rule(overlap=APART, exact=("output values must be of same type as input", "output indices must be of scalar "
-        "type {result}")))
+        "type {result}")), method=True)
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
@@ -141,7 +141,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 @public(
     "sort(Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensors out=None)",
     "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None)",
-    out=rule(exact=EXACT))
+    out=rule(exact=EXACT), method=True)
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Any:
     """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
 
@@ -158,13 +158,13 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | Non
     "argsort(Tensor input, *, bool stable, int dim=-1, bool descending=False, Tensor out=None)",
     "argsort(Tensor input, int dim=-1, bool descending=False)",
     out=rule(exact=EXACT, blame="sort"),
-    strict=True)
+    strict=True, method=True)
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The indices that sort the tensor along `dim`."""
     return sort(input, dim, descending)[1]
 
 
-@public("msort(Tensor input, out)", out=rule(exact=EXACT, blame="sort"))
+@public("msort(Tensor input, out)", out=rule(exact=EXACT, blame="sort"), method=True)
 def msort(input: Any) -> Any:
     """The elements in order along the first dimension."""
     return sort(input, 0)[0]
@@ -173,7 +173,7 @@ def msort(input: Any) -> Any:
 @public(
     "topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensors out=None)",
     out=rule(exact=EXACT),
-    strict=True)
+    strict=True, method=True)
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
 
@@ -193,7 +193,7 @@ def _refuse_bool(name: str, dtype: Any) -> None:
 
 @public(
     "cumsum(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
-    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")))
+    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
@@ -203,7 +203,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 @public(
     "cumprod(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
-    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")))
+    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The products of the elements so far along `dim`. Bools and ints are multiplied in int64."""
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
@@ -211,7 +211,8 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
 
 
-@public("logcumsumexp(Tensor input, int dim, out)", out=rule(exact="expected scalar_type {result} but found {out}"))
+@public("logcumsumexp(Tensor input, int dim, out)", out=rule(exact="expected scalar_type {result} but found {out}"),
+        method=True)
 def logcumsumexp(input: Any, dim: int) -> Any:
     """The logarithms of the sums of the exponentials so far along `dim`, which do not overflow."""
     return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
@@ -261,20 +262,20 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
 @public(
     "nonzero(Tensor input, out)",
     out=rule(exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}", overlap=APART,
-        gradient=UNASKED))
+        gradient=UNASKED), method=True)
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
     array_of("nonzero", input)
     return _nonzero_columns(input) if as_tuple else _nonzero(input)
 
 
-@public("argwhere(Tensor input)")
+@public("argwhere(Tensor input)", method=True)
 def argwhere(input: Any) -> Any:
     """The indices of the elements that are not zero, one a row."""
     return nonzero(input)
 
 
-@public("bincount(Tensor input, Tensor weights=None, int minlength=0)")
+@public("bincount(Tensor input, Tensor weights=None, int minlength=0)", method=True)
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each of 0, 1, 2 … stands in a 1-d tensor of ints, or the sum of its `weights`."""
     array_of("bincount", input)
@@ -295,13 +296,6 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 }
 
 
-class SortingMethods:
-    """Order, running sums and counting, as methods."""
-
-    __slots__ = ()
-
-    max, min, median, nanmedian, mode, kthvalue = max, min, median, nanmedian, mode, kthvalue
-    sort, argsort, msort, topk = sort, argsort, msort, topk
-    cumsum, cumprod, cummax, cummin, logcumsumexp = cumsum, cumprod, cummax, cummin, logcumsumexp
-    nonzero, argwhere, bincount = nonzero, argwhere, bincount
-    cumsum_, cumprod_ = _over_itself(scans.cumsum), _over_itself(scans.cumprod)
+methods(
+    max, min, median, nanmedian, cummax, cummin, cumsum_=_over_itself(scans.cumsum),
+    cumprod_=_over_itself(scans.cumprod))

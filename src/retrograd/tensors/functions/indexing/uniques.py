@@ -21,7 +21,7 @@ _unique, _unique_dim = recorded(ops.unique), recorded(ops.unique_dim)
 _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin)
 
 
-@public()
+@public(method=True)
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Any:
     """The different elements in order, or the different slices along `dim`; nan differs from nan.
@@ -43,7 +43,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     return _wanted(found, return_inverse, return_counts)
 
 
-@public()
+@public(method=True)
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Any:
     """The elements (or slices along `dim`) without those that equal the one before them; see `unique`."""
@@ -102,11 +102,3 @@ def _np_isin(element: Any, test_elements: Any, assume_unique: bool = False, inve
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.isin: _np_isin}
-
-
-class UniqueMethods:
-    """The different elements, as methods."""
-
-    __slots__ = ()
-
-    unique, unique_consecutive = unique, unique_consecutive

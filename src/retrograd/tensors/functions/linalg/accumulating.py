@@ -115,7 +115,7 @@ def _factors(name: str, beta: Any, alpha: Any) -> tuple[Any, Any]:
 @public(
     "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     "addmm(Tensor input, Tensor mat1, Tensor mat2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=ADDEND))
+    out=rule(exact=EXACT, overlap=ADDEND), method=True)
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2, for matrices; `input` broadcasts to the product.
 
@@ -135,7 +135,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     "baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     "baddbmm(Tensor input, Tensor batch1, Tensor batch2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor "
     "out=None)",
-    out=rule(exact=EXACT, overlap=ADDEND))
+    out=rule(exact=EXACT, overlap=ADDEND), method=True)
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the products of two stacks of matrices; `input` broadcasts to them."""
     _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
@@ -145,7 +145,8 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: flo
 
 @public(
     "addbmm(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
-    out=rule(exact="self and mat2 must have the same dtype, but got {out} and {result}", overlap=ADDEND, notice=""))
+    out=rule(exact="self and mat2 must have the same dtype, but got {out} and {result}", overlap=ADDEND, notice=""),
+    method=True)
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the sum of the products of two stacks of matrices."""
     _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
@@ -155,7 +156,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: floa
 
 @public(
     "addmv(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=ADDEND))
+    out=rule(exact=EXACT, overlap=ADDEND), method=True)
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * mat @ vec, for a matrix and a vector."""
     check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
@@ -164,7 +165,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) 
 
 @public(
     "addr(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)",
-    out=ELEMENTWISE)
+    out=ELEMENTWISE, method=True)
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the outer product of two vectors, in their common type."""
     arrays = array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3)
@@ -196,40 +197,31 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first:
     return x
 
 
-@public()
+@public(method=True)
 def addmm_(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addmm`, written over the tensor itself."""
     return _over_itself(ops.addmm, _check_addmm, input, mat1, mat2, beta, alpha)
 
 
-@public()
+@public(method=True)
 def addmv_(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addmv`, written over the tensor itself."""
     return _over_itself(ops.addmv, check_matrix_vector, input, mat, vec, beta, alpha)
 
 
-@public()
+@public(method=True)
 def addbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addbmm`, written over the tensor itself."""
     return _over_itself(ops.addbmm, _check_addbmm, input, batch1, batch2, beta, alpha)
 
 
-@public()
+@public(method=True)
 def baddbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`baddbmm`, written over the tensor itself."""
     return _over_itself(ops.baddbmm, _check_baddbmm, input, batch1, batch2, beta, alpha)
 
 
-@public()
+@public(method=True)
 def addr_(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addr`, written over the tensor itself."""
     return _over_itself(ops.addr, _check_addr, input, vec1, vec2, beta, alpha)
-
-
-class AccumulatingMethods:
-    """Matrix products added to the tensor, as methods."""
-
-    __slots__ = ()
-
-    addmm, addmv, addbmm, baddbmm, addr = addmm, addmv, addbmm, baddbmm, addr
-    addmm_, addmv_, addbmm_, baddbmm_, addr_ = addmm_, addmv_, addbmm_, baddbmm_, addr_

@@ -232,7 +232,7 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
     return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)
 
 
-@public("inner(Tensor input, Tensor other, out)", event="aten::inner")
+@public("inner(Tensor input, Tensor other, out)", event="aten::inner", method=True)
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     """The sum of products over the last dimension of each. Raises RuntimeError where those differ."""
     a, b = array_of("inner", input), array_of("inner", other, "other", 2)
@@ -306,11 +306,3 @@ def _np_dot(a: Any, b: Any) -> Any:
 
 NUMPY: dict[Any, Callable[..., Any]] = {
     np.einsum: _np_einsum, np.tensordot: lambda a, b, axes=2: tensordot(a, b, axes), np.inner: inner, np.dot: _np_dot}
-
-
-class ContractionMethods:
-    """Contractions, as methods."""
-
-    __slots__ = ()
-
-    inner = inner

@@ -46,7 +46,7 @@ def linalg_det(A: Any) -> Any:
     return _det(A)
 
 
-@public("det(Tensor input)")
+@public("det(Tensor input)", method=True)
 def det(input: Any) -> Any:
     """The determinant of a square matrix, or of each of a stack. See `torch.linalg.det`."""
     _decomposed("det", "linalg.det", input, "input", low=True)
@@ -65,14 +65,14 @@ def linalg_slogdet(A: Any) -> Any:
     return return_types.linalg_slogdet(_slogdet(A))
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
+@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"), method=True)
 def slogdet(input: Any) -> Any:
     """The sign of the determinant and the logarithm of its size. See `torch.linalg.slogdet`."""
     _decomposed("slogdet", "linalg.slogdet", input, "input")
     return return_types.slogdet(_slogdet(input))
 
 
-@public("logdet(Tensor input)")
+@public("logdet(Tensor input)", method=True)
 def logdet(input: Any) -> Any:
     """The logarithm of the determinant; nan where that is negative, -inf where it is 0.
 
@@ -121,7 +121,7 @@ def linalg_inv(A: Any) -> Any:
     return inverse
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
+@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"), method=True)
 def inverse(input: Any) -> Any:
     """The inverse of a square matrix, or of each of a stack. See `torch.linalg.inv`."""
     result, info = _inverse("inverse", input, "input")
@@ -169,7 +169,7 @@ def relative_bound(usual: float, absolute: Any) -> Any:
     return np.where(np.asarray(absolute) > 0, 0.0, usual)
 
 
-@public()
+@public(method=True)
 def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
     """The pseudoinverse, where singular values of at most `rcond` times the largest count as 0."""
     array_of("pinverse", input)
@@ -178,11 +178,3 @@ def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.det: linalg_det, np.linalg.slogdet: linalg_slogdet,
                                         np.linalg.inv: linalg_inv}
-
-
-class DeterminantMethods:
-    """Determinants and inverses, as methods."""
-
-    __slots__ = ()
-
-    det, slogdet, logdet, inverse, pinverse = det, slogdet, logdet, inverse, pinverse

@@ -23,7 +23,7 @@ _NO_DIM = ("Using torch.cross without specifying the dim arg is deprecated.\nPle
            "a future release.")
 
 
-@public("cross(Tensor input, Tensor other, int dim=None, out)")
+@public("cross(Tensor input, Tensor other, int dim=None, out)", method=True)
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """The cross products of vectors of length 3 along `dim`; without one along the first dim of that size.
 
@@ -130,11 +130,3 @@ def pdist(input: Any, p: float = 2) -> Any:
     if array.dtype.itemsize == 2 and array.shape[0] > 1 and array.size:
         raise NotImplementedError("\"pdist\" not implemented for 'Half'. Convert with .float() first.")
     return _pdist(input, float(p))
-
-
-class DistanceMethods:
-    """Cross products, as a method."""
-
-    __slots__ = ()
-
-    cross = cross

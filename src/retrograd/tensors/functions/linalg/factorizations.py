@@ -71,7 +71,7 @@ def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
     return factor
 
 
-@public(out=castable("cholesky", "result"))
+@public(out=castable("cholesky", "result"), method=True)
 def cholesky(input: Any, upper: bool = False) -> Any:
     """The Cholesky factor, an older form of `torch.linalg.cholesky`."""
     warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
@@ -108,7 +108,7 @@ def _q_and_r(function: str, value: Any, argument: str, mode: str) -> Any:
     return _qr(value, mode)
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"))
+@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), method=True)
 def qr(input: Any, some: bool = True) -> Any:
     """Q and R, complete if not `some`: an older form of `torch.linalg.qr`."""
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
@@ -156,7 +156,7 @@ def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
     return _svd(A, False)[1] if _followed(A) else _svdvals(A)
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"))
+@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), method=True)
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """U, S and V with input = U @ diag(S) @ V^H, of reduced shapes if `some`: an older form of `torch.linalg.svd`.
 
@@ -250,11 +250,3 @@ NUMPY: dict[Any, Callable[..., Any]] = {
     np.linalg.eig: linalg_eig,
     np.linalg.eigvals: linalg_eigvals,
 }
-
-
-class FactorizationMethods:
-    """Factorizations, as methods."""
-
-    __slots__ = ()
-
-    cholesky, qr, svd = cholesky, qr, svd

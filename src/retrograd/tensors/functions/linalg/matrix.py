@@ -21,7 +21,7 @@ from ....ops.linalg import matrix as ops
 from ...arguments.dims import array_of
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, Rule, rule
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import Results, TensorBase, plain, requires
 
 _mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
@@ -61,7 +61,7 @@ def _out_of_product(input: Any, other: Any) -> Rule:
     return _OUT_BY_DIMS.get(dims, _OUT_OF_STACKS)
 
 
-@public("matmul(Tensor input, Tensor other, out)", out=_out_of_product, event="aten::matmul")
+@public("matmul(Tensor input, Tensor other, out)", out=_out_of_product, event="aten::matmul", method=True)
 def matmul(input: Any, other: Any) -> Any:
     """The matrix product; with a vector the product of matrix and vector, of two vectors their dot product.
 
@@ -181,7 +181,7 @@ def refuse_matrices(a: Any, b: Any) -> None:
 @public(
     "mm(Tensor input, Tensor mat2, out)",
     "mm(Tensor input, Tensor mat2, dtype out_dtype, out)",
-    out=rule(exact=EXACT, overlap=FREE))
+    out=rule(exact=EXACT, overlap=FREE), method=True)
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices. Raises RuntimeError unless both are matrices that fit, of one dtype."""
     a, b = array_of("mm", input), array_of("mm", mat2, "mat2", 2)
@@ -206,7 +206,7 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
 @public(
     "bmm(Tensor input, Tensor mat2, out)",
     "bmm(Tensor input, Tensor mat2, dtype out_dtype, out)",
-    out=rule(exact=EXACT, overlap=FREE, repeated=True))
+    out=rule(exact=EXACT, overlap=FREE, repeated=True), method=True)
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two stacks of matrices, of shapes (b, n, m) and (b, m, k)."""
     check_stacks(array_of("bmm", input), array_of("bmm", mat2, "mat2", 2))
@@ -229,7 +229,7 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
 @public(
     "mv(Tensor input, Tensor vec, out)",
     out=rule(exact="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}", overlap=FREE,
-        repeated=True))
+        repeated=True), method=True)
 def mv(input: Any, vec: Any) -> Any:
     """The product of a matrix and a vector."""
     a, b = array_of("mv", input), array_of("mv", vec, "vec", 2)
@@ -254,7 +254,7 @@ def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
 
 @public(
     "dot(Tensor input, Tensor tensor, out)",
-    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True))
+    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True), method=True)
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of the elements of two vectors."""
     _check_vectors("dot", "tensor", input, tensor)
@@ -263,14 +263,14 @@ def dot(input: Any, tensor: Any) -> Any:
 
 @public(
     "vdot(Tensor input, Tensor other, out)",
-    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True))
+    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True), method=True)
 def vdot(input: Any, other: Any) -> Any:
     """The sum of the products of the elements of two vectors, the first of them conjugated."""
     _check_vectors("vdot", "other", input, other)
     return _vdot(input, other)
 
 
-@public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul"), event="aten::outer")
+@public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul"), event="aten::outer", method=True)
 def outer(input: Any, vec2: Any) -> Any:
     """The products of each element of one vector with each of another."""
     for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
@@ -279,7 +279,7 @@ def outer(input: Any, vec2: Any) -> Any:
     return input.reshape(input._array.shape[0], 1) * vec2
 
 
-@public("trace(Tensor input)")
+@public("trace(Tensor input)", method=True)
 def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix. Raises RuntimeError unless it is one."""
     array = array_of("trace", input)
@@ -311,10 +311,4 @@ def operator_rmatmul(self: Any, other: Any) -> Any:
 NUMPY: dict[Any, Callable[..., Any]] = {np.matmul: matmul, np.vdot: vdot, np.trace: trace, np.outer: outer}
 
 
-class MatrixMethods:
-    """Products of matrices, as methods and as Python's operator."""
-
-    __slots__ = ()
-
-    matmul, mm, bmm, mv, dot, vdot, outer, ger, trace = matmul, mm, bmm, mv, dot, vdot, outer, outer, trace
-    __matmul__, __rmatmul__ = operator_matmul, operator_rmatmul
+methods(operator_matmul, operator_rmatmul, ger=outer)

@@ -205,7 +205,7 @@ def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
     return _frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
 
 
-@public()
+@public(method=True)
 def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
          dtype: Any = None, *, out: Any = None) -> Any:
     """The p-norm over `dim` of the elements as a vector: (sum |x|^p)^(1/p), for "fro" and None with p = 2.
@@ -251,7 +251,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
 
 # Of differences, and of slices
 
-@public("dist(Tensor input, Tensor other, Number p=2)")
+@public("dist(Tensor input, Tensor other, Number p=2)", method=True)
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The p-norm of `input - other`, which are broadcast.
 
@@ -270,7 +270,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return _dist(input, other, p)
 
 
-@public("renorm(Tensor input, Number p, int dim, Number maxnorm, out)", out=rule(exact=EXACT))
+@public("renorm(Tensor input, Number p, int dim, Number maxnorm, out)", out=rule(exact=EXACT), method=True)
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """The slices along `dim`; those whose p-norm is more than `maxnorm` are scaled down to it.
 
@@ -284,7 +284,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return _renorm(input, *_options("renorm", input, p, dim, maxnorm))
 
 
-@public()
+@public(method=True)
 def renorm_(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """`renorm`, written over the tensor itself."""
     write(ops.renorm, input, _options("renorm_", input, p, dim, maxnorm))
@@ -307,11 +307,3 @@ def _options(name: str, input: Any, p: Any, dim: Any, maxnorm: Any) -> tuple[flo
     axis = axis_of(name, dim, array.ndim)
     check_floating("linalg.vector_norm", array)
     return float(p), axis, float(maxnorm)
-
-
-class NormMethods:
-    """Norms and distances, as methods."""
-
-    __slots__ = ()
-
-    norm, dist, renorm, renorm_ = norm, dist, renorm, renorm_

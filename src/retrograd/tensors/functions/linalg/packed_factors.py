@@ -92,7 +92,7 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
     return return_types.linalg_lu((p, lower, upper))
 
 
-@public()
+@public(method=True)
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U in one matrix, and the pivots; with `get_infos` the info too. An older form of
     `torch.linalg.lu_factor`."""
@@ -157,7 +157,7 @@ def _check_unpacked(order: Any, rows: int) -> None:
                            "properly pass the result of lu_factor?")
 
 
-@public()
+@public(method=True)
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """The X of A @ X = input, given the LU of A: an older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
@@ -265,13 +265,13 @@ def _product(function: str, input: Any, tau: Any, argument: str) -> Any:
     return _householder_product(input, tau)
 
 
-@public(out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"))
+@public(out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"), method=True)
 def orgqr(input: Any, input2: Any) -> Any:
     """The first columns of a product of reflections. See `torch.linalg.householder_product`."""
     return _product("orgqr", input, input2, "input2")
 
 
-@public(out=castable("torch.geqrf", "a tau"))
+@public(out=castable("torch.geqrf", "a tau"), method=True)
 def geqrf(input: Any) -> Any:
     """R with the vectors of the reflections that lead to it below its diagonal, and their factors: `(a, tau)`. It has
     no derivative; `linalg.qr` has."""
@@ -284,7 +284,7 @@ def geqrf(input: Any) -> Any:
 
 @public(
     out=rule(exact="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
-        "result has dtype {out}", overlap=FREE))
+        "result has dtype {out}", overlap=FREE), method=True)
 def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ input3, or not `left` input3 @ Q, for the square Q that is the product of the reflections; its adjoint with
     `transpose`. See `torch.linalg.householder_product` for the first two arguments."""
@@ -305,11 +305,3 @@ def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bo
                                f"{legacy(a)} and {name} has dtype {legacy(array)}")
     check_kernel("ormqr_cpu", a)
     return _ormqr(input, input2, input3, bool(left), bool(transpose))
-
-
-class FactorMethods:
-    """Factorizations that are kept in one matrix, as methods."""
-
-    __slots__ = ()
-
-    lu, lu_solve, geqrf, orgqr, ormqr = lu, lu_solve, geqrf, orgqr, ormqr

@@ -82,7 +82,7 @@ def _unit(array: Any) -> Any:
     return plain(np.eye(array.shape[-1], dtype=array.dtype))
 
 
-@public("linalg_matrix_power(Tensor input, int n, out)")
+@public("linalg_matrix_power(Tensor input, int n, out)", method=True)
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     """The product of `n` times each square matrix, by squaring; for a negative `n` of its inverse."""
     array = array_of("linalg_matrix_power", input)
@@ -114,7 +114,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     return result
 
 
-@public("linalg_matrix_exp(Tensor input)")
+@public("linalg_matrix_exp(Tensor input)", method=True)
 def matrix_exp(input: Any) -> Any:
     """The exponential of each square matrix: the sum of its powers over factorials. Raises RuntimeError for ints.
 
@@ -193,7 +193,7 @@ def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str)
     return weights
 
 
-@public("cov(Tensor input, *, int correction=1, Tensor fweights=None, Tensor aweights=None)")
+@public("cov(Tensor input, *, int correction=1, Tensor fweights=None, Tensor aweights=None)", method=True)
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of variables: rows of a matrix, whose columns are observations.
 
@@ -227,7 +227,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return (mm(x, conj((x if w is None else x * w).t())) / freedom).squeeze()
 
 
-@public("corrcoef(Tensor input)")
+@public("corrcoef(Tensor input)", method=True)
 def corrcoef(input: Any) -> Any:
     """The correlations of variables: their covariances over the standard deviations of both. See `cov`."""
     array = array_of("corrcoef", input)
@@ -242,11 +242,3 @@ def corrcoef(input: Any) -> Any:
     if c._array.dtype.kind != "c":
         return c.clip(-1, 1)
     return complex_of(real(c).clip(-1, 1), imag(c).clip(-1, 1))
-
-
-class ProductMethods:
-    """Powers, exponentials and covariances, as methods."""
-
-    __slots__ = ()
-
-    matrix_power, matrix_exp, cov, corrcoef = matrix_power, matrix_exp, cov, corrcoef

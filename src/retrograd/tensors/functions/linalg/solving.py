@@ -112,7 +112,7 @@ def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = Tru
     return _solve_triangular(input, B, bool(upper), bool(left), bool(unitriangular))
 
 
-@public(out=rule(exact=EXACT, overlap=FREE))
+@public(out=rule(exact=EXACT, overlap=FREE), method=True)
 def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """The X of A @ X = input for triangular A, or of A^T with `transpose`, and a copy of A: an older form of
     `torch.linalg.solve_triangular`."""
@@ -144,7 +144,7 @@ def _check_pair(name: str, a: Any, b: Any) -> None:
 @public(
     "cholesky_solve(Tensor input, Tensor input2, bool upper=False, out)",
     out=castable("cholesky_solve", "result"),
-    strict=True)
+    strict=True, method=True)
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """The X of A @ X = input, where `input2` is the Cholesky factor of A: L of L @ L^H, or if `upper` U of U^H @ U."""
     b, a = array_of("cholesky_solve", input), array_of("cholesky_solve", input2, "input2", 2)
@@ -156,7 +156,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     return _cholesky_solve(input, input2, bool(upper))
 
 
-@public(out=castable("cholesky_inverse", "result"))
+@public(out=castable("cholesky_inverse", "result"), method=True)
 def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     """The inverse of the matrix whose Cholesky factor is given, lower, or `upper`. Raises `torch.linalg.LinAlgError`
     where its diagonal has a zero."""
@@ -259,11 +259,3 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.solve: linalg_solve}
-
-
-class SolvingMethods:
-    """Systems of equations, as methods."""
-
-    __slots__ = ()
-
-    triangular_solve, cholesky_solve, cholesky_inverse = triangular_solve, cholesky_solve, cholesky_inverse

@@ -11,7 +11,7 @@ from ...arguments.dims import Dims, array_of, axes_of, axis_of
 from ...arguments.options import element_type
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, rule
-from ...recording.public import public
+from ...recording.public import methods, public
 from ..reductions import flag
 
 _logsumexp, _cast = recorded(ops.logsumexp), recorded(basic.cast)
@@ -21,7 +21,7 @@ _softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
 @public(
     "logsumexp(Tensor input, ints[1] dim, bool keepdim=False, out)",
     out=rule(uncastable="logsumexp(): Expected floating point type for result tensor, but got: {out}", overlap=FREE,
-        widened=True))
+        widened=True), method=True)
 def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float type."""
     if dim is None:
@@ -52,9 +52,4 @@ softmax = _over_dim("softmax", _softmax, "exp(x), scaled to a sum of 1")
 log_softmax = _over_dim("log_softmax", _log_softmax, "log(softmax(x)), computed at once,")
 
 
-class SoftmaxMethods:
-    """The same, as methods."""
-
-    __slots__ = ()
-
-    logsumexp, softmax, log_softmax = logsumexp, softmax, log_softmax
+methods(softmax, log_softmax)

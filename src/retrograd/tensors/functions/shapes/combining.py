@@ -95,7 +95,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     return stack([masked_select(grid, mask) for grid in meshgrid(*(input,) * count, indexing="ij")], 1)
 
 
-@public("diagflat(Tensor input, int offset=0)")
+@public("diagflat(Tensor input, int offset=0)", method=True)
 def diagflat(input: Any, offset: int = 0) -> Any:
     """A matrix with all elements on a diagonal, and zeros elsewhere."""
     array_of("diagflat", input)
@@ -104,7 +104,7 @@ def diagflat(input: Any, offset: int = 0) -> Any:
 
 @public(
     "kron(Tensor input, Tensor other, out)",
-    out=rule(uncastable="result type {result} can't be cast to the desired output type {out}"))
+    out=rule(uncastable="result type {result} can't be cast to the desired output type {out}"), method=True)
 def kron(input: Any, other: Any) -> Any:
     """The Kronecker product: `other`, times each element of `input`, in its place. In the common dtype."""
     a, b = array_of("kron", input).shape, array_of("kron", other, "other", 2).shape
@@ -142,11 +142,3 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.kron: kron, np.diagflat: lambda v, k=0: diagflat(v, k), np.vander: vander}
-
-
-class CombiningMethods:
-    """Combinations with one other tensor, as methods."""
-
-    __slots__ = ()
-
-    diagflat, kron = diagflat, kron

@@ -22,7 +22,7 @@ from ...arguments.options import element_type, made
 from ...recording.calls import recorded, taken_again
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import Chain, TensorBase, edge_of, meta_of, requires, set_edge
 from .shape import sizes_of
 
@@ -32,7 +32,7 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 # By strides
 
-@public()
+@public(method=True)
 def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
     """The tensor's memory read by other strides, a view. Without `storage_offset` it starts where the tensor does.
 
@@ -110,7 +110,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     return _new_strided("empty_permuted", sizes, strides, element_type("empty_permuted", dtype), device, requires_grad)
 
 
-@public()
+@public(method=True)
 def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
                       device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """New memory for this tensor's type, laid out by strides."""
@@ -159,7 +159,7 @@ def _ndim(name: str, x: Any) -> int:
     return ndim
 
 
-@public()
+@public(method=True)
 def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
     """Give the tensor other sizes and strides on its memory. Returns the tensor itself."""
     _ndim("as_strided_", self)
@@ -168,7 +168,7 @@ def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | 
     return _turn(ops.as_strided, self, *geometry, steps(array))  # type: ignore[no-any-return]
 
 
-@public()
+@public(method=True)
 def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
     ndim = _ndim("transpose_", self)
@@ -179,13 +179,13 @@ def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
 swapdims_ = transpose_
 
 
-@public()
+@public(method=True)
 def swapaxes_(self: TensorBase, axis0: int, axis1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
     return transpose_(self, axis0, axis1)
 
 
-@public()
+@public(method=True)
 def t_(self: TensorBase) -> TensorBase:
     """Transpose the matrix itself. Raises RuntimeError for more than two dimensions."""
     ndim = _ndim("t_", self)
@@ -194,7 +194,7 @@ def t_(self: TensorBase) -> TensorBase:
     return _turn(ops.t, self)  # type: ignore[no-any-return]
 
 
-@public()
+@public(method=True)
 def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
     """Take the dimensions of size 1 from the tensor itself, or those of them that `dim` names."""
     ndim = _ndim("squeeze_", self)
@@ -206,18 +206,11 @@ def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
     return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
 
 
-@public()
+@public(method=True)
 def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
     """Give the tensor itself a dimension of size 1 at `dim`."""
     return _turn(ops.unsqueeze, self,  # type: ignore[no-any-return]
                  axis_of("unsqueeze_", dim, _ndim("unsqueeze_", self) + 1))
 
 
-class GeometryMethods:
-    """Strides and sizes chosen, as methods."""
-
-    __slots__ = ()
-
-    as_strided, new_empty_strided = as_strided, new_empty_strided
-    as_strided_, transpose_, swapdims_, swapaxes_, t_ = as_strided_, transpose_, swapdims_, swapaxes_, t_
-    squeeze_, unsqueeze_ = squeeze_, unsqueeze_
+methods(swapdims_=swapdims_)

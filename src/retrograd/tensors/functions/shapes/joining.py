@@ -81,7 +81,7 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     return _stack(tensors, axis_of("stack", dim, ndim))
 
 
-@public("unbind(Tensor input, int dim=0)")
+@public("unbind(Tensor input, int dim=0)", method=True)
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along `dim`, each a view without that dimension."""
     array = array_of("unbind", input)
@@ -92,7 +92,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return parts
 
 
-@public()
+@public(method=True)
 def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
     """Consecutive views along `dim`: of one size (the last may be smaller), or of the sizes in a list.
 
@@ -117,7 +117,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     return parts
 
 
-@public()
+@public(method=True)
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`, of the given sizes."""
     return split(input, [*split_sizes], dim)
@@ -134,7 +134,7 @@ def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[A
     return parts
 
 
-@public("chunk(Tensor input, int chunks, int dim=0)", event="aten::chunk")
+@public("chunk(Tensor input, int chunks, int dim=0)", event="aten::chunk", method=True)
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`, of one size but for the last: at most `chunks` of them."""
     array = array_of("chunk", input)
@@ -153,7 +153,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     "tensor_split(Tensor input, ints indices, int dim=0)",
     "tensor_split(Tensor input, Tensor tensor_indices_or_sections, int dim=0)",
     "tensor_split(Tensor input, int sections, int dim=0)",
-    event="aten::tensor_split")
+    event="aten::tensor_split", method=True)
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
                  sections: Any = None, tensor_indices_or_sections: Any = None) -> tuple[Any, ...]:
     """Views along `dim`: a number of nearly equal ones, or cut before each of the given indices."""
@@ -196,7 +196,7 @@ def _given(*alternatives: Any) -> Any:
     return next((v for v in alternatives if v is not None), None)
 
 
-@public("hsplit(Tensor input, int sections)", "hsplit(Tensor input, ints indices)", event="aten::hsplit")
+@public("hsplit(Tensor input, int sections)", "hsplit(Tensor input, ints indices)", event="aten::hsplit", method=True)
 def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
     """`tensor_split` along the second dimension, or of one dimension along that."""
@@ -206,7 +206,7 @@ def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, 
     return _even_split("hsplit", input, _given(indices_or_sections, indices, sections), min(input._array.ndim - 1, 1))
 
 
-@public("vsplit(Tensor input, int sections)", "vsplit(Tensor input, ints indices)", event="aten::vsplit")
+@public("vsplit(Tensor input, int sections)", "vsplit(Tensor input, ints indices)", event="aten::vsplit", method=True)
 def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
     """`tensor_split` along the first dimension, of at least two."""
@@ -216,7 +216,7 @@ def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, 
     return _even_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
 
 
-@public("dsplit(Tensor input, int sections)", "dsplit(Tensor input, ints indices)")
+@public("dsplit(Tensor input, int sections)", "dsplit(Tensor input, ints indices)", method=True)
 def dsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
     """`tensor_split` along the third dimension."""
@@ -355,12 +355,3 @@ NUMPY: dict[Any, Callable[..., Any]] = {
     np.atleast_2d: atleast_2d,
     np.unstack: lambda x, axis=0: unbind(x, axis),
 }
-
-
-class JoiningMethods:
-    """Splitting, as methods."""
-
-    __slots__ = ()
-
-    unbind, split, chunk, tensor_split = unbind, split, chunk, tensor_split
-    split_with_sizes, hsplit, vsplit, dsplit = split_with_sizes, hsplit, vsplit, dsplit

@@ -17,7 +17,7 @@ from ...arguments.size import Size
 from ...recording.calls import recorded
 from ...recording.inplace import write
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, Rule, rule
-from ...recording.public import public
+from ...recording.public import methods, public
 from ...state.base import TensorBase, plain
 from ..indexing.gathering import index_select
 from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
@@ -38,7 +38,7 @@ def plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     return first, second
 
 
-@public("diagonal(Tensor input, int offset=0, int dim1=0, int dim2=1)")
+@public("diagonal(Tensor input, int offset=0, int dim1=0, int dim2=1)", method=True)
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A view of the diagonals of the planes of two dimensions, as the last dimension."""
     axes = plane("diagonal", dim1, dim2, array_of("diagonal", input).ndim)
@@ -53,7 +53,7 @@ def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
     return rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="diagonal_copy")
 
 
-@public("diag(Tensor input, int diagonal=0, out)", out=_asked_of_diag)
+@public("diag(Tensor input, int diagonal=0, out)", out=_asked_of_diag, method=True)
 def diag(input: Any, diagonal: int = 0) -> Any:
     """A matrix with a vector on its diagonal; of a matrix, a copy of its diagonal."""
     ndim = array_of("diag", input).ndim
@@ -64,7 +64,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
     return _diagonal_copy(input, diagonal, 0, 1)
 
 
-@public("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)")
+@public("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)", method=True)
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices in two new dimensions that have the last dimension on a diagonal."""
     axes = plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
@@ -76,14 +76,16 @@ def _matrix(name: str, input: Any) -> None:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. It has {input._array.ndim}.")
 
 
-@public("tril(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True)
+@public("tril(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True,
+        method=True)
 def tril(input: Any, diagonal: int = 0) -> Any:
     """The lower triangles of the last two dimensions, up to a diagonal; zeros elsewhere."""
     _matrix("tril", input)
     return _tril(input, diagonal)
 
 
-@public("triu(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True)
+@public("triu(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True,
+        method=True)
 def triu(input: Any, diagonal: int = 0) -> Any:
     """The upper triangles of the last two dimensions, from a diagonal on; zeros elsewhere."""
     _matrix("triu", input)
@@ -102,7 +104,7 @@ def _triangle_over_itself(op: Op) -> Callable[..., Any]:
     return function
 
 
-@public()
+@public(method=True)
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """A view of all windows of `size` elements along a dimension, `step` apart, as the last dimension."""
     shape = array_of("unfold", input).shape
@@ -119,7 +121,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 # Copies side by side
 
-@public()
+@public(method=True)
 def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
     """A new tensor of copies: `repeats` of them along each dimension, of which the leading may be new."""
     counts = sizes_of("repeat", counts or (repeats,), "repeats")
@@ -132,7 +134,7 @@ def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
     return _repeat(input, counts)
 
 
-@public("tile(Tensor input, ints dims)")
+@public("tile(Tensor input, ints dims)", method=True)
 def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
     """As `repeat`, with counts for the last dimensions alone if there are fewer of them."""
     counts = sizes_of("tile", repeats or (dims,), "dims")
@@ -142,7 +144,7 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
 @public(
     "repeat_interleave(Tensor input, Tensor repeats, int dim=None, *, int output_size=None)",
     "repeat_interleave(Tensor repeats, *, int output_size=None)",
-    "repeat_interleave(Tensor input, int repeats, int dim=None, *, int output_size=None)")
+    "repeat_interleave(Tensor input, int repeats, int dim=None, *, int output_size=None)", method=True)
 def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *,
                       output_size: int | None = None) -> Any:
     """Each slice along `dim` (without one, each element) several times over: as often for all, or as a tensor says.
@@ -199,7 +201,7 @@ def _counts(counts: Any) -> Any:
 
 # Reversed and turned
 
-@public("flip(Tensor input, ints dims)")
+@public("flip(Tensor input, ints dims)", method=True)
 def flip(input: Any, *order: Any, dims: Any = None) -> Any:
     """A copy with some dimensions reversed."""
     if not order and dims is None:
@@ -208,7 +210,7 @@ def flip(input: Any, *order: Any, dims: Any = None) -> Any:
     return _flip(input, axes_of("flip", named, array_of("flip", input).ndim) if named else ())
 
 
-@public("fliplr(Tensor input)")
+@public("fliplr(Tensor input)", method=True)
 def fliplr(input: Any) -> Any:
     """A copy with the second dimension reversed."""
     if array_of("fliplr", input).ndim < 2:
@@ -216,7 +218,7 @@ def fliplr(input: Any) -> Any:
     return _flip(input, (1,))
 
 
-@public("flipud(Tensor input)")
+@public("flipud(Tensor input)", method=True)
 def flipud(input: Any) -> Any:
     """A copy with the first dimension reversed."""
     if array_of("flipud", input).ndim < 1:
@@ -224,7 +226,7 @@ def flipud(input: Any) -> Any:
     return _flip(input, (0,))
 
 
-@public("roll(Tensor input, ints[1] shifts, ints[1] dims=[])", strict=True)
+@public("roll(Tensor input, ints[1] shifts, ints[1] dims=[])", strict=True, method=True)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """A copy turned along some dimensions, or without any as if it had one: what leaves at the end enters in front."""
     moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
@@ -241,7 +243,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     return _roll(input, moves, tuple([axis_of("roll", d, array.ndim) for d in named]))
 
 
-@public("rot90(Tensor input, int k=1, ints dims=[0, 1])", strict=True)
+@public("rot90(Tensor input, int k=1, ints dims=[0, 1])", strict=True, method=True)
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """A copy turned by k right angles, from the first of two dimensions towards the second."""
     ndim = array_of("rot90", input).ndim
@@ -314,12 +316,4 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 }
 
 
-class RearrangingMethods:
-    """Rearranging, as methods."""
-
-    __slots__ = ()
-
-    diagonal, diag, diag_embed, tril, triu, unfold = diagonal, diag, diag_embed, tril, triu, unfold
-    tril_, triu_ = _triangle_over_itself(joining.tril), _triangle_over_itself(joining.triu)
-    repeat, tile, repeat_interleave = repeat, tile, repeat_interleave
-    flip, fliplr, flipud, roll, rot90 = flip, fliplr, flipud, roll, rot90
+methods(tril_=_triangle_over_itself(joining.tril), triu_=_triangle_over_itself(joining.triu))

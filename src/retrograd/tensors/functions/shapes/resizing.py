@@ -23,7 +23,7 @@ from ...state.base import TensorBase, note_layout, requires
 from ...state.writable import refuse_inference
 
 
-@public()
+@public(method=True)
 def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any = None) -> TensorBase:
     """Give the tensor another shape, row by row over its memory, with more memory if that is too small.
 
@@ -43,7 +43,7 @@ def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any 
     return self
 
 
-@public()
+@public(method=True)
 def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any = None) -> TensorBase:
     """`resize_` to the shape of another tensor; `preserve_format` takes over its memory format, too."""
     check_tensor("resize_as_", the_template, "the_template", 1)
@@ -72,11 +72,3 @@ def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) 
             note_layout(tensor)
     if other:
         written(tensor._array, user_site(2))
-
-
-class ResizingMethods:
-    """Other shapes in place, as methods."""
-
-    __slots__ = ()
-
-    resize_, resize_as_ = resize_, resize_as_

@@ -149,7 +149,7 @@ def detach_copy(input: Any) -> Any:
 
 @public(
     out=rule(exact="Expected self.dtype() == output.dtype() to be true, but got false", overlap=FREE, notice="",
-        repeated=True))
+        repeated=True), method=True)
 def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
     """As `narrow`, in memory of its own."""
     array = array_of("narrow_copy", input)
@@ -170,7 +170,7 @@ def _apart(call: Callable[..., Any], input: Any, sizes: tuple[int, ...], axis: i
     return parts
 
 
-@public()
+@public(method=True)
 def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     """As `split` into parts of one size, which count as no views: they may be written to.
 
@@ -181,26 +181,17 @@ def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     return _apart(_unsafe_split, input, tuple([part._array.shape[axis] for part in shown]), axis)
 
 
-@public()
+@public(method=True)
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """As `split_with_sizes`, into parts that count as no views. See `unsafe_split`."""
     joining.split_with_sizes(plain(array_of("unsafe_split_with_sizes", input)), split_sizes, dim)
     return _apart(_unsafe_split_with_sizes, input, tuple(split_sizes), axis_of("", dim, input._array.ndim))
 
 
-@public()
+@public(method=True)
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """As `chunk`, into parts that count as no views. See `unsafe_split`."""
     shown = joining.chunk(plain(array_of("unsafe_chunk", input)), as_int("unsafe_chunk", chunks, "chunks"), dim)
     axis = axis_of("unsafe_chunk", dim, input._array.ndim)
     sizes = tuple([part._array.shape[axis] for part in shown])
     return _apart(_unsafe_split if any(sizes) else _unsafe_split_with_sizes, input, sizes, axis)
-
-
-class ViewCopyMethods:
-    """Copies and parts, as methods."""
-
-    __slots__ = ()
-
-    narrow_copy = narrow_copy
-    unsafe_chunk, unsafe_split, unsafe_split_with_sizes = unsafe_chunk, unsafe_split, unsafe_split_with_sizes

@@ -24,7 +24,7 @@ _select, _slice, _diagonal, _strided = (recorded(op) for op in (
     ops.select_scatter, ops.slice_scatter, ops.diagonal_scatter, ops.as_strided_scatter))
 
 
-@public("select_scatter(Tensor input, Tensor src, int dim, int index)")
+@public("select_scatter(Tensor input, Tensor src, int dim, int index)", method=True)
 def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> TensorBase:
     """A copy with `src` as the slice number `index` along `dim`. Raises RuntimeError where its shape is another.
 
@@ -47,7 +47,7 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
 
 @public(
     "slice_scatter(Tensor input, Tensor src, int dim=0, int start=None, int end=None, int step=1, out)",
-    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), method=True)
 def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None,
                   step: int = 1) -> Any:
     """A copy with `src` as a range along `dim`. Raises RuntimeError where its shape is another."""
@@ -61,7 +61,7 @@ def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int |
     return _slice(input, src, axis, first, max(first, last), by)
 
 
-@public("diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)")
+@public("diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)", method=True)
 def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> TensorBase:
     """A copy with `src` on the diagonals of two dimensions. Raises RuntimeError where its shape is another."""
     axes = plane("diagonal_scatter", dim1, dim2, array_of("diagonal_scatter", input).ndim)
@@ -71,7 +71,7 @@ def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: 
     return result
 
 
-@public()
+@public(method=True)
 def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: Any,
                        storage_offset: int | None = None) -> TensorBase:
     """A copy, laid out as the tensor is, with `src` where the strides say. RuntimeError where its shape is another."""
@@ -88,7 +88,7 @@ def _check_gradient(name: str, input: TensorBase, src: TensorBase) -> None:
     refuse_lost_gradient(input, src)
 
 
-@public()
+@public(method=True)
 def fill_diagonal_(self: TensorBase, fill_value: Any, wrap: bool = False) -> TensorBase:
     """Write a number on the main diagonal. With `wrap`, that of a tall matrix goes on below a free row.
 
@@ -106,12 +106,3 @@ def fill_diagonal_(self: TensorBase, fill_value: Any, wrap: bool = False) -> Ten
         more = math.ceil(array.size / (shape[1] + 1)) - size
         fill_(as_strided(self, (more,), (sum(by),), start + by[0] * (shape[1] + 1)), fill_value)
     return self
-
-
-class ViewScatterMethods:
-    """Views replaced, as methods."""
-
-    __slots__ = ()
-
-    select_scatter, slice_scatter, diagonal_scatter = select_scatter, slice_scatter, diagonal_scatter
-    as_strided_scatter, fill_diagonal_ = as_strided_scatter, fill_diagonal_
