@@ -269,3 +269,11 @@ def as_it_is(x: Any, thread: Any) -> Any:
 
 def the_other_way(x: Any, thread: Any) -> Any:
     return x if thread.transform is None else x.copy()
+
+
+# Nodes are made in one place
+
+def test_nodes_of_ops_are_made_in_recording() -> None:
+    """Only `nodes` makes them, and the quickest closures of `calls`, which write it out; `joined` asks `nodes`."""
+    makers = {path.name for path in SOURCE.rglob("*.py") if "class_of(" in path.read_text()}
+    assert makers == {"nodes.py", "calls.py", "joined.py"}
