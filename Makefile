@@ -6,12 +6,14 @@ BIN := $(VENV)/bin
 # The first interpreter here that is new enough. It is run, not only looked up: a shim may stand for nothing.
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
-PYTEST := $(BIN)/python -m pytest -n auto
+# The kernels share work among two threads, and OpenBLAS's own threads do not wait for each other. Modules are compiled
+# once: the tests start a hundred programs that import them.
+PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check parity bench pages docs clean
+.PHONY: help demo test quick check parity mutants bench pages docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -22,12 +24,19 @@ demo: $(VENV)/.demo ## train a network on scanned digits, from a script that say
 test: check ## check, and all tests that need no PyTorch
 	$(PYTEST) --ignore=tests/parity
 
+quick: $(VENV)/.test ## lint, and a part of the tests that takes a minute at most
+	$(BIN)/ruff check .
+	$(PYTEST) --ignore=tests/parity --quick
+
 check: $(VENV)/.test ## lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
 parity: $(VENV)/.parity ## compare with real PyTorch, number for number (installs it)
 	$(PYTEST) tests/parity
+
+mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (hours)
+	cd tests && nice -n 15 ../$(BIN)/python -m mutants
 
 bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (installs it)
 	$(BIN)/python -m benchmarks

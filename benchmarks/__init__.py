@@ -1,1 +1,1 @@
-"""Measures retrograd against PyTorch: ``python -m benchmarks``. Needs both; see ``--help`` for one of them alone."""
+"""Compares the speed of retrograd and PyTorch: ``python -m benchmarks``. ``--only`` measures one of the two alone."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: times the workloads on both packages, in turns, and says which targets are met."""
+"""``python -m benchmarks``: times the workloads with both packages, in turns, and prints which targets are met."""
 
 import argparse
 import importlib
@@ -38,17 +38,17 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Time retrograd against PyTorch. The ratio is the time of retrograd over that of PyTorch; "
-        "the exit status is 1 where one is above its target.",
+        description="Compare the speed of retrograd and PyTorch. The ratio is retrograd's time divided by PyTorch's. "
+        "The exit status is 1 if a ratio is above its target.",
     )
-    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"only these, of: {', '.join(NAMES)}")
-    parser.add_argument("--list", action="store_true", help="say what the workloads are, and stop")
-    parser.add_argument("--only", choices=(OURS, THEIRS), metavar="PACKAGE", help=f"{OURS} or {THEIRS} alone")
-    parser.add_argument("--json", metavar="FILE", help="write the figures into a file, too")
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"time only these, of: {', '.join(NAMES)}")
+    parser.add_argument("--list", action="store_true", help="list the workloads and stop")
+    parser.add_argument("--only", choices=(OURS, THEIRS), metavar="PACKAGE", help=f"time only {OURS} or only {THEIRS}")
+    parser.add_argument("--json", metavar="FILE", help="also write the figures into a file")
     options = parser.parse_args()
     for name in options.workloads:
         if name not in NAMES:
-            parser.error(f"no workload is called {name!r}; there are {', '.join(NAMES)}")
+            parser.error(f"there is no workload {name!r}; the workloads are {', '.join(NAMES)}")
     return options
 
 
@@ -71,7 +71,7 @@ def _empty_import() -> Result:
 
 
 def _measure(workload: Workload, modules: dict[str, Any]) -> Result:
-    """Time one workload, after a first call that shows whether the packages compute the same."""
+    """Time one workload, after a first call that checks whether the packages compute the same result."""
     result = _empty(workload)
     runs, values = {}, {}
     for package, torch in modules.items():
@@ -79,7 +79,7 @@ def _measure(workload: Workload, modules: dict[str, Any]) -> Result:
             torch.manual_seed(0)
             runs[package] = workload.prepare(torch)
             values[package] = runs[package]().item()
-        except Exception as error:  # one that fails must not keep the others from being measured
+        except Exception as error:  # a workload that fails must not stop the other workloads
             result.problem = f"{package}: {type(error).__name__}: {error}".partition("\n")[0]
             return result
     first, *others = values.values()

@@ -1,4 +1,4 @@
-"""The heavy kernels: what large tensors spend their time in, forward and backward. See `workloads` for the form."""
+"""The heavy kernels, which dominate the time on large tensors, forward and backward. `workloads` explains the form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ INDICES = 100_000
 
 
 def _there_and_back(leaves: list[Any], forward: Callable[[], Any], cotangent: Any = None) -> Run:
-    """Forward, and backward from a given cotangent; what is compared is one gradient."""
+    """Run forward, and backward from a given cotangent. The packages are compared by one number of one gradient."""
 
     def run() -> Any:
         for leaf in leaves:
@@ -24,7 +24,7 @@ def _there_and_back(leaves: list[Any], forward: Callable[[], Any], cotangent: An
 
 
 def _forward(leaf: Any, forward: Callable[[], Any]) -> Run:
-    """Forward alone, recorded; what is compared is one element."""
+    """Run forward only, with recording. The packages are compared by one element."""
     return lambda: forward().detach().reshape(-1)[-1] + leaf.detach().reshape(-1)[-1]
 
 
@@ -80,7 +80,7 @@ def sum_last(torch: Any) -> Run:
     return lambda: x.sum(-1)[-1]
 
 
-@workload("max-last", "the maxima of the rows of 1000x1000, with their places", target=2.0, rounds=15)
+@workload("max-last", "the maxima of the rows of 1000x1000, with their indices", target=2.0, rounds=15)
 def max_last(torch: Any) -> Run:
     x = torch.randn(1000, 1000)
     return lambda: x.max(-1)[0][-1]
@@ -105,7 +105,7 @@ def embedding(torch: Any) -> Run:
     return _there_and_back([table], lambda: torch.nn.functional.embedding(index, table))
 
 
-@workload("sort", "a million numbers sorted, with their places", target=1.5, rounds=9)
+@workload("sort", "a million numbers sorted, with their indices", target=1.5, rounds=9)
 def sort(torch: Any) -> Run:
     x = torch.randn(1_000_000)
     return lambda: x.sort()[0][12345]

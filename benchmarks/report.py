@@ -1,4 +1,4 @@
-"""What comes out: one result a workload, as a table for people and as JSON for programs."""
+"""The output: one result per workload, as a table for people and as JSON for programs."""
 
 import json
 import os
@@ -20,7 +20,7 @@ class Result:
 
     @property
     def ratio(self) -> float | None:
-        """The time of retrograd over that of PyTorch; None where one of the two was not measured."""
+        """The time of retrograd divided by the time of PyTorch; None if one of the two was not measured."""
         if OURS in self.seconds and THEIRS in self.seconds:
             return self.seconds[OURS] / self.seconds[THEIRS]
         return None
@@ -45,7 +45,7 @@ def line(result: Result) -> str:
 
 
 def write_json(results: Iterable[Result], file: str) -> None:
-    """The figures, and what they were measured on."""
+    """Write the figures, and a description of the machine."""
     rows = [
         {
             "name": result.name,
@@ -71,7 +71,7 @@ def _machine() -> dict[str, object]:
 def _version(package: str) -> str | None:
     try:
         return version(package)
-    except PackageNotFoundError:  # used from its source folder, or not there
+    except PackageNotFoundError:  # the package is used from its source folder, or it is not installed
         return None
 
 

@@ -1,6 +1,6 @@
-"""How things are timed: the packages take turns, so that whatever else the machine does falls on both alike.
+"""How workloads are timed: the packages take turns, so that other load on the machine affects both packages equally.
 
-It must not know what is timed.
+This module must not know which workloads it times.
 """
 
 import os
@@ -18,21 +18,21 @@ IMPORT_ROUNDS = 9
 
 
 def time_in_turns(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
-    """The median seconds of one call, for each of the functions."""
+    """The median seconds of one call, for each function."""
     calls = {name: _calls_a_sample(run) for name, run in runs.items()}
     samples: dict[str, list[float]] = {name: [] for name in runs}
     order = list(runs)
     for _ in range(rounds):
         for name in order:
             if calls[name] > 1:
-                runs[name]()  # the caches, and threads of the other that have yet to fall asleep
+                runs[name]()  # fills the caches, and lets the other package's threads fall asleep
             samples[name].append(_sample(runs[name], calls[name]))
-        order.reverse()  # A B, B A: neither is always the one to follow the other
+        order.reverse()  # A B, B A: no package always runs after the other
     return {name: median(times) for name, times in samples.items()}
 
 
 def time_imports(packages: list[str]) -> dict[str, float]:
-    """The least seconds of importing each package in a fresh interpreter; its own start is not counted."""
+    """The least seconds of importing each package in a fresh interpreter, without the start of the interpreter."""
     best = dict.fromkeys(packages, float("inf"))
     for _ in range(IMPORT_ROUNDS):
         for package in packages:
@@ -41,7 +41,7 @@ def time_imports(packages: list[str]) -> dict[str, float]:
 
 
 def _calls_a_sample(run: Run) -> int:
-    """How many calls last long enough for the clock. Trying it out is the warm-up as well."""
+    """The number of calls that last long enough for the clock. Finding the number also warms up."""
     calls = 1
     while (seconds := _sample(run, calls) * calls) < SAMPLE_SECONDS:
         calls = max(2 * calls, int(calls * SAMPLE_SECONDS / max(seconds, 1e-6)))
@@ -57,7 +57,7 @@ def _sample(run: Run, calls: int) -> float:
 
 def _import(package: str) -> float:
     code = f"from time import perf_counter as now; start = now(); import {package}; print(now() - start)"
-    # As after an installation, with the modules compiled: where Python is told not to, every import compiles anew.
+    # Modules are compiled after an installation. With this variable set, every import would compile them again.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     return float(child.stdout)

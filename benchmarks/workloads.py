@@ -1,7 +1,7 @@
-"""What is measured. Each workload is written once, for the package that it is given as `torch`.
+"""The workloads. Each workload is written once and receives the package as `torch`.
 
-`prepare` makes what is needed once and returns the function to be timed. That function returns a tensor of one
-number, by which the two packages are held to have computed the same. It must not know how it is timed.
+`prepare` makes the inputs once and returns the function to time. This function returns a tensor with one number. The
+number shows whether the two packages compute the same result. This module must not know how workloads are timed.
 """
 
 import math
@@ -17,7 +17,7 @@ Prepare = Callable[[Any], Run]
 class Workload:
     name: str
     summary: str
-    target: float  # time of retrograd over time of PyTorch, at most
+    target: float  # the largest allowed ratio of retrograd's time to PyTorch's time
     prepare: Prepare
     rounds: int
 
@@ -26,7 +26,7 @@ WORKLOADS: list[Workload] = []
 
 
 def workload(name: str, summary: str, *, target: float, rounds: int = 31) -> Callable[[Prepare], Prepare]:
-    """Add a workload to the list. `rounds` is how often each package is timed."""
+    """Add a workload to the list. `rounds` is the number of times that each package is timed."""
 
     def add(prepare: Prepare) -> Prepare:
         WORKLOADS.append(Workload(name, summary, target, prepare, rounds))
@@ -36,7 +36,7 @@ def workload(name: str, summary: str, *, target: float, rounds: int = 31) -> Cal
 
 
 def _chain(torch: Any) -> tuple[Any, Any, Run]:
-    # Near 1, so that a thousand factors neither overflow nor underflow: denormal numbers are slow.
+    # The factors are near 1, so that a thousand of them neither overflow nor underflow. Denormal numbers are slow.
     x = (1 + 0.001 * torch.rand(2, 3)).requires_grad_()
     y = (1 + 0.001 * torch.rand(2, 3)).requires_grad_()
     start = torch.ones(2, 3)

@@ -1,7 +1,7 @@
-"""Teaches a small network to read handwritten digits, then shows what a training step is made of.
+"""Teaches a small network to read handwritten digits, then shows the parts of a training step.
 
-A quarter of the 1,797 scans is held out to test on. Writes loss.png into the current directory; the exit status
-tells whether at least 97 % of the held-out digits were read right.
+The program keeps a quarter of the 1,797 scans for the test. It writes loss.png into the current directory. The exit
+status is 0 if the network reads at least 97 % of the test digits correctly.
 """
 
 import argparse
@@ -22,14 +22,14 @@ GOAL = 0.97
 
 
 def load() -> tuple[torch.Tensor, torch.Tensor]:
-    """Pixels as rows of 64 numbers from 0 to 1, and the digit that each row shows."""
+    """The scans as rows of 64 numbers from 0 to 1, and the digit of each row."""
     with np.load(SCANS) as scans:
         pixels, labels = scans["images"].reshape(-1, 64), scans["labels"]
     return torch.from_numpy(pixels.astype("float32") / 16), torch.from_numpy(labels.astype("int64"))
 
 
 class Reader(nn.Module):
-    """Two layers; dropout keeps the first from learning the training scans by heart."""
+    """Two layers. Dropout keeps the first layer from learning the training scans by heart."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Reader(nn.Module):
 
 
 class Progress:
-    """One line that is written over and over on a terminal; a line every few epochs anywhere else."""
+    """Shows the progress: on a terminal in one line that changes, elsewhere in a new line every few epochs."""
 
     def __init__(self, epochs: int) -> None:
         self.epochs = epochs
@@ -65,9 +65,9 @@ def accuracy(model: nn.Module, pixels: torch.Tensor, digits: torch.Tensor) -> fl
 def train_epoch(
     model: nn.Module, optimizer: torch.optim.Optimizer, pixels: torch.Tensor, digits: torch.Tensor
 ) -> float:
-    """Goes through the scans once, in an order of its own, and returns the mean loss."""
+    """Goes through the scans once, in random order, and returns the mean loss."""
     order, total = torch.randperm(len(pixels)), 0.0
-    pixels = pixels + NOISE * torch.randn(pixels.shape)  # no two epochs see quite the same scans
+    pixels = pixels + NOISE * torch.randn(pixels.shape)  # every epoch sees slightly different scans
     for batch in order.split(BATCH):
         loss = nn.functional.cross_entropy(model(pixels[batch]), digits[batch])
         optimizer.zero_grad()
@@ -75,14 +75,14 @@ def train_epoch(
         optimizer.step()
         total += loss.item() * len(batch)
     for group in optimizer.param_groups:
-        group["lr"] *= 0.93  # smaller steps as it gets near
+        group["lr"] *= 0.93  # the steps become smaller near the minimum
     return total / len(pixels)
 
 
 def graph(loss: torch.Tensor, model: nn.Module) -> str:
-    """The nodes that made the loss, each indented below the one that uses its result."""
+    """The nodes that computed the loss. Each node is indented below the node that uses its result."""
     viz = getattr(torch, "viz", None)
-    if viz is not None:  # a torch that draws its graphs itself
+    if viz is not None:  # this torch draws its graphs itself
         return str(viz.tree(loss, model.named_parameters()))
     names = {parameter: name for name, parameter in model.named_parameters()}
     lines, stack = [], [(loss.grad_fn, 0)]
@@ -95,19 +95,19 @@ def graph(loss: torch.Tensor, model: nn.Module) -> str:
 
 
 def show_one_step(model: nn.Module, pixels: torch.Tensor, digits: torch.Tensor) -> None:
-    """The gradient graph of one batch's loss, and where the time of that step goes."""
+    """Shows the gradient graph of one batch's loss, and how long each part of the step takes."""
     with profiler.profile() as profile:
         loss = nn.functional.cross_entropy(model(pixels[:BATCH]), digits[:BATCH])
         loss.backward()
     print("\nWhat the loss was made by:\n")
-    # The profiled pass has used its graph up, so this draws the graph of another.
+    # The profiled pass has freed its graph, so this draws the graph of another pass.
     print(graph(nn.functional.cross_entropy(model(pixels[:BATCH]), digits[:BATCH]), model))
     print("\nWhere the time of one step goes:\n")
     print(profile.key_averages().table(sort_by="self_cpu_time_total", row_limit=12))
 
 
 def draw(losses: list[float], accuracies: list[float], file: Path) -> None:
-    matplotlib.use("Agg")  # draws into a file, with no screen
+    matplotlib.use("Agg")  # draws into a file, without a screen
     from matplotlib import pyplot as plt
 
     epochs = range(1, len(losses) + 1)

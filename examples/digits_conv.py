@@ -1,6 +1,6 @@
 """A small convolutional network learns to read handwritten digits: convolution, batch norm, pooling, dropout.
 
-Says after each pass over the scans what share of the held-out ones was read right.
+After each epoch the program prints the share of the test digits that the network reads correctly.
 """
 
 import argparse
@@ -16,7 +16,7 @@ BATCH = 64
 
 
 class Reader(nn.Module):
-    """Two convolutions, each halved by pooling, and a linear layer on what is left."""
+    """Two convolutions, each followed by pooling that halves the image, and a linear layer on the result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,14 +31,14 @@ class Reader(nn.Module):
 
 
 def load() -> tuple[torch.Tensor, torch.Tensor]:
-    """Images of one channel, 8x8, from 0 to 1, and the digits that they show."""
+    """Images with one channel of 8x8 numbers from 0 to 1, and the digit of each image."""
     with np.load(SCANS) as scans:
         images, digits = scans["images"], scans["labels"]
     return torch.from_numpy(images.astype("float32") / 16).view(-1, 1, 8, 8), torch.from_numpy(digits.astype("int64"))
 
 
 def train(model: nn.Module, optimizer: torch.optim.Optimizer, images: torch.Tensor, digits: torch.Tensor) -> float:
-    """One pass over the scans in an order of its own; the mean loss."""
+    """Goes through the scans once, in random order, and returns the mean loss."""
     model.train()
     total = 0.0
     for batch in torch.randperm(len(images)).split(BATCH):

@@ -1,6 +1,6 @@
-"""Fits a cubic to exp on [-1, 1] by gradient descent written out by hand: no module and no optimiser.
+"""Fits a cubic to exp on [-1, 1] by handwritten gradient descent, without a module and without an optimiser.
 
-The best cubic is known beforehand: it is the series of exp in Legendre polynomials, cut off after the third.
+The best cubic is known: it is the series of exp in Legendre polynomials, cut off after the third polynomial.
 """
 
 import math
@@ -12,7 +12,7 @@ RATE = 0.2
 
 
 def best_cubic() -> list[float]:
-    """Coefficients of the cubic nearest to exp in the mean square, by pencil and paper."""
+    """The coefficients of the cubic with the smallest mean square distance to exp, computed by hand."""
     e = math.e
     series = [math.sinh(1), 3 / e, 2.5 * (e - 7 / e), 3.5 * (37 / e - 5 * e)]
     return [series[0] - series[2] / 2, series[1] - 1.5 * series[3], 1.5 * series[2], 2.5 * series[3]]
@@ -30,11 +30,11 @@ def main() -> None:
         if step % 200 == 0:
             print(f"step {step:4d}   mean square error {loss.item():.3e}")
         loss.backward()
-        # The update is no part of the function that is learned, so it must not be recorded.
+        # The update is not part of the differentiated function, so it must not be recorded.
         with torch.no_grad():
             for coefficient in coefficients:
                 coefficient -= RATE * coefficient.grad
-                coefficient.grad = None  # or the next backward() would add to it
+                coefficient.grad = None  # otherwise the next backward() adds to this gradient
 
     print(f"\nthe loss was made by {loss.grad_fn.name()}, out of {guess.grad_fn.name()}")
     print("power   found     best")

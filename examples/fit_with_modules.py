@@ -1,6 +1,6 @@
-"""The same kind of fit with torch.nn and torch.optim: a cubic for log(1 + x) on [0, 2].
+"""Fits a cubic to log(1 + x) on [0, 2] with torch.nn and torch.optim.
 
-A module is nothing but tensors that require grad and a function of them; the optimiser is the update loop.
+A module consists of tensors that require grad and a function of these tensors. The optimiser is the update loop.
 """
 
 import torch
@@ -8,11 +8,11 @@ from torch import nn
 
 
 class Powers(nn.Module):
-    """Turns a column of numbers into columns of their powers 1 to `degree`."""
+    """Turns a column of numbers into the columns of their powers 1 to `degree`."""
 
     def __init__(self, degree: int) -> None:
         super().__init__()
-        # A buffer travels with the module, and is not trained.
+        # A buffer belongs to the module, but it is not trained.
         self.register_buffer("exponents", torch.arange(1, degree + 1))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -12,12 +12,12 @@ POINTS = 40
 
 
 def kernel(a: torch.Tensor, b: torch.Tensor, length: torch.Tensor) -> torch.Tensor:
-    """How much the values at two places have to do with each other."""
+    """The covariance of the values at two places."""
     return torch.exp(-0.5 * ((a[:, None] - b[None, :]) / length) ** 2)
 
 
 def unlikelihood(logs: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Minus the logarithm of the likelihood of the data."""
+    """The negative logarithm of the likelihood of the data."""
     length, noise = logs.exp()
     factor = torch.linalg.cholesky(kernel(x, x, length) + noise * torch.eye(len(x)))
     weights = torch.cholesky_solve(y[:, None], factor)[:, 0]
@@ -35,7 +35,7 @@ def main() -> None:
         slope = torch.autograd.functional.jacobian(lambda p: unlikelihood(p, x, y), logs)
         bend = torch.autograd.functional.hessian(lambda p: unlikelihood(p, x, y), logs)
         curvatures, directions = torch.linalg.eigh(bend)
-        # Downhill also where the function bends downwards.
+        # The absolute values make the step go downhill even if the function bends downwards.
         bent = directions @ torch.diag(curvatures.abs().clamp(min=1.0)) @ directions.mT
         logs = logs - torch.linalg.solve(bent, slope)
         print(f"step {step}: {value.item():9.4f}   slope {slope.norm().item():.1e}")

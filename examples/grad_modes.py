@@ -1,4 +1,4 @@
-"""Switching the recording off and on: requires_grad, no_grad, enable_grad, detach."""
+"""Switching recording off and on: requires_grad, no_grad, enable_grad, detach."""
 
 import torch
 
@@ -54,7 +54,7 @@ def detached() -> None:
     y = x.detach()
     print(x)
     print(y)
-    y[0] = 0  # the same memory: detach() copies nothing
+    y[0] = 0  # y shares the memory of x: detach() copies nothing
     print("the first of x is now", x[0].item())
     try:
         x.numpy()
@@ -62,7 +62,7 @@ def detached() -> None:
         print("for NumPy:", str(problem).split(".")[0])
     print("for NumPy, detached:", x.detach().numpy().round(3))
 
-    # Stopping the gradient on one of two paths: d/dt of t * constant(t) is t, where d/dt of t * t is 2t.
+    # Stop the gradient on one of two paths. d/dt of t * constant(t) is t, and d/dt of t * t is 2t.
     t = torch.tensor(3.0, requires_grad=True)
     (t * t.detach()).backward()
     print("one path of t * t:", t.grad)

@@ -1,4 +1,4 @@
-"""A walk over the graph that every computation leaves behind: grad_fn, next_functions, leaves, retain_graph."""
+"""A walk through the graph that every computation records: grad_fn, next_functions, leaves, retain_graph."""
 
 import warnings
 
@@ -6,11 +6,11 @@ import torch
 
 
 def print_graph(tensor: torch.Tensor) -> None:
-    """Each node once, indented by its distance from the result. A stack, since graphs may be deeper than Python's."""
+    """Prints each node once, indented by its distance from the result. A graph may be deeper than Python's stack."""
     stack, seen = [(tensor.grad_fn, 0)], set()
     while stack:
         node, depth = stack.pop()
-        if node is None:  # an input that needs no gradient
+        if node is None:  # an input that requires no gradient
             print("  " * depth + "  (constant)")
             continue
         note = f" of shape {tuple(node.variable.shape)}" if hasattr(node, "variable") else ""
@@ -54,7 +54,7 @@ def two_losses() -> None:
     weight = torch.tensor(1.5, requires_grad=True)
     trunk = torch.exp(weight) * weight
     near, far = (trunk - 1) ** 2, (trunk - 100) ** 2
-    near.backward(retain_graph=True)  # keeps the trunk's part for the other loss
+    near.backward(retain_graph=True)  # keeps the trunk's graph for the other loss
     first = weight.grad.clone()
     far.backward()
     print(f"  first loss {first.item():.4f}, both together {weight.grad.item():.4f}")

@@ -1,4 +1,4 @@
-"""Hooks: functions that see gradients on their way, and may change them. Then a use: weights that stay at zero."""
+"""Hooks: functions that see gradients on their way and may change them. One use: weights that stay at zero."""
 
 import torch
 from torch import nn
@@ -29,7 +29,7 @@ def on_nodes() -> None:
 
 
 def keep_at_zero(layer: nn.Linear, keep: torch.Tensor) -> None:
-    """Removes connections for good: their weights are zero, and no gradient ever reaches them."""
+    """Removes connections for good: their weights are zero, and no gradient reaches these weights."""
     with torch.no_grad():
         layer.weight *= keep
     layer.weight.register_hook(lambda grad: grad * keep)

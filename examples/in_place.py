@@ -1,4 +1,4 @@
-"""In-place operations: what they may change, and how a change that would make a gradient wrong is caught."""
+"""In-place operations: which changes are allowed, and how autograd catches a change that makes a gradient wrong."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ def view_of_a_leaf() -> None:
 
 def needed_later() -> None:
     x = torch.tensor([0.1, 0.2], requires_grad=True)
-    y = x.exp()  # exp is its own derivative, so backward needs y
+    y = x.exp()  # exp is its own derivative, so the backward pass needs y
     y += 1
     y.sum().backward()
 
@@ -25,7 +25,7 @@ def needed_later() -> None:
 def changed_through_a_detached_twin() -> None:
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x * x
-    x.detach().zero_()  # shares the memory, and so the version
+    x.detach().zero_()  # the result shares the memory, so it shares the version
     y.sum().backward()
 
 
@@ -44,15 +44,15 @@ def no_such_shape() -> None:
 def allowed() -> None:
     print("allowed")
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    y = x * 10  # the derivative is 10, whatever y is
+    y = x * 10  # the derivative is 10 for every y
     y.add_(5)
     print("  after add_:", y, "version", y._version)
-    y[0] = 0  # what is overwritten has no influence any more
+    y[0] = 0  # the old y[0] has no effect on the result any more
     print("  after y[0] = 0:", y)
     y.sum().backward()
     print("  gradient:", x.grad)
     with torch.no_grad():
-        x -= 0.1 * x.grad  # how an update is made: unrecorded, the leaf stays a leaf
+        x -= 0.1 * x.grad  # this is how to update: the write is not recorded, and the leaf stays a leaf
     print("  updated:", x, "leaf:", x.is_leaf)
 
 

@@ -1,7 +1,7 @@
 """Gradients of functions with many outputs: vector-Jacobian products, whole Jacobians and Hessians.
 
-backward() on a vector needs a vector of weights, one for each output, and gives that vector times the Jacobian.
-Everything else follows from there.
+On a vector, backward() takes a vector of weights with one weight for each output. It computes the product of this
+vector and the Jacobian. All other functions here build on this product.
 """
 
 import torch
@@ -17,7 +17,7 @@ def energy(x: torch.Tensor) -> torch.Tensor:
 
 
 def double_until_large(x: torch.Tensor) -> torch.Tensor:
-    """How often this doubles depends on the data: the graph is whatever really ran."""
+    """The number of doublings depends on the data. The graph holds the operations that really ran."""
     y = x * 2
     while y.data.norm() < 1000:
         y = y * 2

@@ -1,7 +1,7 @@
-"""Operations of one's own: torch.autograd.Function, and how to be sure that a derivative is right.
+"""Your own operations: torch.autograd.Function, and how to make sure that a derivative is right.
 
-Each class says how to compute a value and how to carry a gradient back. gradcheck compares the second with
-finite differences of the first; gradgradcheck does that for the derivative of the derivative.
+Each class computes a value in forward() and a gradient in backward(). gradcheck compares the gradient with finite
+differences of the value. gradgradcheck does the same for the derivative of the derivative.
 """
 
 import torch
@@ -23,7 +23,7 @@ class Chebyshev3(Function):
 
 
 class Ramp(Function):
-    """Cuts off below 0 and above 6; no gradient flows where it cuts."""
+    """Clamps to [0, 6]. The gradient of a clamped number is zero."""
 
     @staticmethod
     def forward(ctx, x):
@@ -33,14 +33,14 @@ class Ramp(Function):
     @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
-        grad = grad.clone()  # a gradient belongs to whoever handed it over
+        grad = grad.clone()  # the gradient that backward() receives belongs to its caller
         grad[x < 0] = 0
         grad[x > 6] = 0
         return grad
 
 
 class Affine(Function):
-    """rows @ weight.T, plus a bias where one is given."""
+    """rows @ weight.T, plus the bias if there is one."""
 
     @staticmethod
     def forward(ctx, rows, weight, bias=None):
@@ -62,7 +62,7 @@ class Affine(Function):
 
 
 class Scale(Function):
-    """Multiplies by a plain number, which is no tensor and gets no gradient."""
+    """Multiplies by a plain number. The number is not a tensor and has no gradient."""
 
     @staticmethod
     def forward(ctx, x, factor):
@@ -75,7 +75,7 @@ class Scale(Function):
 
 
 class WrongSquare(Function):
-    """A square whose derivative forgets the factor 2."""
+    """A square whose derivative lacks the factor 2."""
 
     @staticmethod
     def forward(ctx, x):
@@ -89,7 +89,7 @@ class WrongSquare(Function):
 
 
 def fit_cosine() -> None:
-    """Finds the a, b, c, d with which a + b * T3(c + d * x) follows a cosine."""
+    """Finds a, b, c, d so that a + b * T3(c + d * x) follows a cosine."""
     x = torch.linspace(-1.5, 1.5, 400)
     target = torch.cos(2 * x + 1.2)
     start = (0.0, 0.8, 0.1, -0.4)
@@ -108,7 +108,7 @@ def fit_cosine() -> None:
 
 def check_derivatives() -> None:
     def random(*shape: int) -> torch.Tensor:
-        # Double precision: finite differences need the digits.
+        # Finite differences need double precision.
         return torch.randn(*shape, dtype=torch.double, requires_grad=True)
 
     fixed = torch.randn(5, 4, dtype=torch.double)

@@ -1,6 +1,6 @@
-"""A damped wave and its slope, which autograd finds; drawn with matplotlib on request.
+"""A damped wave and its slope, which autograd computes.
 
-With the argument --plot it writes wave.png into the current directory.
+With the argument --plot, the program draws both with matplotlib into wave.png in the current directory.
 """
 
 import math
@@ -12,10 +12,10 @@ import torch
 def draw(x: torch.Tensor, wave: torch.Tensor, slope: torch.Tensor, file: str) -> None:
     import matplotlib
 
-    matplotlib.use("Agg")  # draws into a file, with no screen
+    matplotlib.use("Agg")  # draws into a file, without a screen
     from matplotlib import pyplot as plt
 
-    # A tensor that requires grad refuses to become an array: its history would be lost without a word.
+    # A tensor that requires grad cannot become an array, because its history would be lost silently.
     figure, axes = plt.subplots()
     axes.plot(x.detach(), wave.detach(), label="sin(x) exp(-x / 4)")
     axes.plot(x.detach(), slope, label="its slope")
@@ -30,7 +30,7 @@ def main() -> None:
     x = torch.linspace(0.0, 3 * math.pi, steps=31, requires_grad=True)
     decay = torch.exp(-x / 4)
     wave = torch.sin(x) * decay
-    total = (2 * wave + 1).sum()  # one number to go backward from; its slope is twice the wave's
+    total = (2 * wave + 1).sum()  # backward() starts at one number; its slope is twice the slope of the wave
     total.backward()
     slope = x.grad / 2
 

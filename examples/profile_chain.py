@@ -1,4 +1,4 @@
-"""Where the time goes: torch.autograd.profiler over a chain of a thousand divisions and multiplications."""
+"""The times of operations: torch.autograd.profiler over a chain of a thousand divisions and multiplications."""
 
 import torch
 from torch.autograd import profiler
@@ -28,7 +28,7 @@ def main() -> None:
     for node in ("DivBackward0", "MulBackward0", "SumBackward0"):
         print(f"{node} ran {counts[node]} times")
 
-    # The chain is start * (above / below) ** LINKS, so its derivatives can be checked.
+    # The chain computes start * (above / below) ** LINKS, so the derivatives are known.
     factor = (above / below).detach() ** LINKS
     print("gradient of the start is as it should be:", torch.allclose(start.grad, factor, rtol=1e-3))
     print("and that of what multiplies:", torch.allclose(above.grad, LINKS * factor / above.detach(), rtol=1e-3))

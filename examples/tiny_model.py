@@ -1,4 +1,4 @@
-"""One training step of a small network under the magnifying glass: what changes weights, and what gradients."""
+"""One training step of a small network in slow motion: what changes the weights, and what changes the gradients."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ BATCH = 16
 
 
 class Funnel(nn.Module):
-    """1000 numbers in, 10 out."""
+    """A network from 1000 numbers to 10 numbers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ Loss = Callable[[], torch.Tensor]
 
 
 def one_step(weight: torch.Tensor, loss: Loss, optimizer: torch.optim.SGD) -> None:
-    """What a backward pass and a step change, and what they leave."""
+    """Shows what a backward pass and a step change, and what they do not change."""
     print("a few weights:   ", weight[2][10:16])
     print("their gradients: ", weight.grad)
 
@@ -44,7 +44,7 @@ def one_step(weight: torch.Tensor, loss: Loss, optimizer: torch.optim.SGD) -> No
 
 
 def accumulation(weight: torch.Tensor, loss: Loss, optimizer: torch.optim.SGD) -> None:
-    """Gradients add up until they are zeroed."""
+    """Shows that gradients add up until the program clears them."""
     optimizer.zero_grad(set_to_none=False)
     print("zeroed:          ", weight.grad[2][10:16])
     loss().backward()

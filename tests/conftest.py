@@ -3,6 +3,10 @@
 Nor does it matter which tests ran before: what is warned of once a process is warned of every time.
 """
 
+import gc
+from itertools import groupby
+
+import pytest
 from hypothesis import settings
 
 import retrograd
@@ -11,3 +15,41 @@ retrograd.set_warn_always(True)
 
 settings.register_profile("retrograd", deadline=None)
 settings.load_profile("retrograd")
+
+
+# These files start a Python for most of their tests, which takes a quarter of the time of all.
+_SLOW_FILES = ("test_command.py", "test_examples.py")
+_SLOW_TESTS = ("test_a_chain_of_a_million_nodes", "test_the_table_reaches_every_operator")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="a part, in a minute at most: of a test with more than 100 "
+                                                          "cases every fourth, and no files that start a Python a test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Under `--quick`, keep a part of the tests, which is the same each time."""
+    if not config.getoption("--quick"):
+        return
+    kept = []
+    for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
+        cases = [item for item in group if item.path.name not in _SLOW_FILES and item.name not in _SLOW_TESTS]
+        kept += cases if len(cases) <= 100 else cases[::4]
+    config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+    items[:] = kept
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Take what is there between two tests out of the garbage collector's sight, before every 200th test.
+
+    That is the tests, 20,000 of them, and the reports on those that have run: each collection went over them and took
+    a second. Whatever a test makes is collected and counted as before.
+    """
+    started = item.config.stash.setdefault(_COUNT, [0])
+    if started[0] % 200 == 0:
+        gc.collect()
+        gc.freeze()
+    started[0] += 1
+
+
+_COUNT = pytest.StashKey[list[int]]()

@@ -1,4 +1,4 @@
-"""Of PyTorch's compiled core, the names that programs use: the switches of `__torch_function__`."""
+"""The names of PyTorch's compiled core that programs use, such as the switches of `__torch_function__`."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import (
     _C as _C,
+    _utils as _utils,
     accelerator,
     autograd,
     backends,
@@ -625,7 +626,7 @@ __version__ = version.__version__
 _keep_freed_memory()
 
 __all__ = [
-    "_C", "_sample_dirichlet", "_standard_gamma", "abs", "abs_", "absolute", "accelerator", "acos", "acos_",
+    "_C", "_sample_dirichlet", "_standard_gamma", "_utils", "abs", "abs_", "absolute", "accelerator", "acos", "acos_",
     "acosh", "acosh_", "adaptive_avg_pool1d", "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm",
     "addmv", "addmv_", "addr", "adjoint", "affine_grid_generator", "alias_copy", "all", "allclose", "alpha_dropout",
     "alpha_dropout_", "amax", "amin", "aminmax", "angle", "any", "arange", "arccos", "arccos_", "arccosh",

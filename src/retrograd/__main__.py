@@ -1,4 +1,4 @@
-"""``python -m retrograd``: the command line of `retrograd.command.cli`, and nothing else."""
+"""``python -m retrograd``: the command line of `retrograd.command.cli`."""
 
 from retrograd.command.cli import main
 

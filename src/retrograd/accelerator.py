@@ -1,15 +1,18 @@
-"""torch.accelerator, for programs that ask for any GPU and can do without: there is none."""
+"""torch.accelerator, for programs that can run without a GPU: there is none."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .devices import device
+from .names import missing
 
 __all__ = ["current_accelerator", "current_device_index", "device_count", "empty_cache", "is_available",
            "memory_allocated", "synchronize"]
 
 
 def is_available() -> bool:
-    """Whether tensors can be on a device other than the CPU: not here.
+    """Whether tensors can be on a device other than the CPU: no.
 
     >>> is_available()
     False
@@ -23,7 +26,7 @@ def device_count() -> int:
 
 
 def current_accelerator(check_available: bool = False) -> device | None:
-    """The device in use: None, so that programs fall back to the CPU."""
+    """The current device: None, so that programs fall back to the CPU."""
     return None
 
 
@@ -33,7 +36,7 @@ def _refused() -> RuntimeError:
 
 
 def current_device_index() -> int:
-    """The number of the device in use. Raises RuntimeError, as there is none."""
+    """The number of the current device. Raises RuntimeError, as there is none."""
     raise _refused()
 
 
@@ -48,4 +51,8 @@ def memory_allocated(device_index: object = None, /) -> int:
 
 
 def empty_cache() -> None:
-    """Give unused memory of a device back: there is none."""
+    """Free unused memory of a device. There is none."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,9 +1,13 @@
-"""torch.cuda, for programs that can do without: is there a GPU, how many, and the calls that do nothing without one.
+"""torch.cuda, for programs that can run without a GPU: the questions about GPUs, and calls that do nothing.
 
 retrograd computes on the CPU, so the answers are those of a PyTorch without CUDA.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .names import missing
 
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "get_device_properties",
            "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
@@ -12,7 +16,7 @@ __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "
 
 
 def is_available() -> bool:
-    """Whether tensors can be on a GPU: not here.
+    """Whether tensors can be on a GPU: no.
 
     >>> is_available()
     False
@@ -21,7 +25,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """How many GPUs tensors can be on."""
+    """The number of GPUs that tensors can be on."""
     return 0
 
 
@@ -36,27 +40,27 @@ def _refused() -> AssertionError:
 
 
 def current_device() -> int:
-    """The GPU in use. Raises AssertionError, as there is none."""
+    """The current GPU. Raises AssertionError, as there is none."""
     raise _refused()
 
 
 def set_device(device: object) -> None:
-    """Choose the GPU in use. Raises AssertionError, as there is none."""
+    """Choose the current GPU. Raises AssertionError, as there is none."""
     raise _refused()
 
 
 def get_device_name(device: object = None) -> str:
-    """What a GPU is called. Raises AssertionError, as there is none."""
+    """The name of a GPU. Raises AssertionError, as there is none."""
     raise _refused()
 
 
 def get_device_properties(device: object = None) -> object:
-    """What a GPU can do. Raises AssertionError, as there is none."""
+    """The properties of a GPU. Raises AssertionError, as there is none."""
     raise _refused()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether GPUs here compute in bfloat16: there are none."""
+    """Whether the GPUs compute in bfloat16: there are none."""
     return False
 
 
@@ -76,39 +80,43 @@ def max_memory_allocated(device: object = None) -> int:
 
 
 def memory_reserved(device: object = None) -> int:
-    """Bytes that were taken on a GPU."""
+    """Bytes that are reserved on a GPU."""
     return 0
 
 
 def max_memory_reserved(device: object = None) -> int:
-    """The most bytes that were taken on a GPU."""
+    """The most bytes that were reserved on a GPU."""
     return 0
 
 
 def empty_cache() -> None:
-    """Give unused GPU memory back: there is none."""
+    """Free unused GPU memory. There is none."""
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator of a GPU: does nothing without one."""
+    """Seed the generator of a GPU. Does nothing, as there is none."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seed the generators of all GPUs: does nothing without any."""
+    """Seed the generators of all GPUs. Does nothing, as there are none."""
 
 
 def seed() -> None:
-    """Seed the generator of a GPU with a number of its own: does nothing without one."""
+    """Seed the generator of a GPU with a random number. Does nothing, as there is none."""
 
 
 def seed_all() -> None:
-    """Seed the generators of all GPUs so: does nothing without any."""
+    """Seed the generators of all GPUs with a random number. Does nothing, as there are none."""
 
 
 def get_rng_state_all() -> list[object]:
-    """The states of the generators of all GPUs: there are none."""
+    """The states of the generators of all GPUs, of which there are none."""
     return []
 
 
 def set_rng_state_all(new_states: object) -> None:
-    """Set the states of the generators of all GPUs: does nothing without any."""
+    """Set the states of the generators of all GPUs. Does nothing, as there are none."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,4 +1,4 @@
-"""Devices by name: the CPU, where everything is computed, and the others, which are refused. Must not know tensors."""
+"""Devices by name: the CPU, where everything is computed, and other devices, which raise an error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-# PyTorch's, in its order: programs ask for more of them than there are here.
+# PyTorch's device types, in its order. Programs may name types that are not available here.
 KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
          "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
 _SPEC = re.compile(r"([a-z]+)(?::(\d+))?\Z")
@@ -19,10 +19,10 @@ class device:
     >>> device("cpu")
     device(type='cpu')
 
-    Raises RuntimeError for a text that names no device.
+    Raises RuntimeError for an invalid device name.
     """
 
-    __module__ = "retrograd"                                 # where programs know it from
+    __module__ = "retrograd"                                 # where programs find it
     __slots__ = ("index", "type")
     type: str
     index: int | None
@@ -59,12 +59,12 @@ class device:
         return device, (self.type, self.index)
 
     def __enter__(self) -> device:
-        """`with device("cpu"):` makes new tensors there, as everywhere. Raises AssertionError for another device."""
+        """`with device("cpu"):` makes new tensors on the CPU, as always. Raises AssertionError for another device."""
         checked(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Tensors are made on the CPU after it too."""
+        """Do nothing: new tensors are on the CPU in any case."""
 
 
 CPU = device("cpu")
@@ -72,22 +72,23 @@ CPU = device("cpu")
 
 @cache
 def cuda_count() -> int:
-    """How many GPUs CuPy can reach; 0 without CuPy."""
+    """The number of GPUs that CuPy can use, or 0 without CuPy."""
     if importlib.util.find_spec("cupy") is None:
         return 0
     cupy = importlib.import_module("cupy")
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
-    except cupy.cuda.runtime.CUDARuntimeError:          # CuPy is installed, a driver is not
+    except cupy.cuda.runtime.CUDARuntimeError:          # CuPy is installed, but no driver
         return 0
 
 
 def checked(spec: str | device | int | None) -> device:
-    """The device asked for, refused with PyTorch's message where this build cannot reach it."""
+    """The requested device. Raises PyTorch's error if this build does not have the device."""
     if spec is None:
         return CPU
     if isinstance(spec, int):
-        raise RuntimeError(f"Cannot access accelerator device when none is available. {spec} is the number of one.")
+        raise RuntimeError(f"Cannot access accelerator device when none is available. "
+                           f"The number {spec} names an accelerator.")
     place = device(spec)
     if place.type not in ("cpu", "cuda", "meta"):
         if place.type == "xpu":

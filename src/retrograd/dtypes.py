@@ -1,6 +1,6 @@
 """Element types with PyTorch's names, and PyTorch's promotion between them.
 
-Must not know tensors: promotion is given (NumPy dtype, is it dimensioned?) facts, not objects.
+Promotion takes pairs (NumPy dtype, whether the operand has dimensions), not tensors.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-# Categories, in order: a lower one yields to a higher one.
+# Categories in order: a lower category yields to a higher one.
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)
 _CATEGORY = {"b": BOOL, "i": INTEGRAL, "u": INTEGRAL, "f": FLOATING, "c": COMPLEX}
 
@@ -21,7 +21,7 @@ class dtype:
     NumPy takes it wherever it takes a dtype, through the attribute `dtype`.
     """
 
-    __module__ = "retrograd"                                 # where programs know it from
+    __module__ = "retrograd"                                 # where programs find it
     __slots__ = ("category", "dtype", "legacy", "name")
     of: ClassVar[dict[np.dtype[Any], dtype]] = {}
 
@@ -40,40 +40,40 @@ class dtype:
 
     @property
     def abbr(self) -> str:
-        """A short name: the letter of the category and the number of bits, as in `f32` and `b8`."""
+        """A short name: the letter of the category and the number of bits, such as `f32` and `b8`."""
         return f"{self.dtype.kind}{8 * self.itemsize}"
 
     @property
     def itemsize(self) -> int:
-        """Bytes an element."""
+        """Bytes per element."""
         return self.dtype.itemsize
 
     @property
     def is_floating_point(self) -> bool:
-        """Whether it holds real numbers with a point."""
+        """Whether the type is a real floating-point type."""
         return self.category == FLOATING
 
     @property
     def is_complex(self) -> bool:
-        """Whether it holds complex numbers."""
+        """Whether the type is complex."""
         return self.category == COMPLEX
 
     @property
     def kind(self) -> str:
-        """NumPy's letter for the category, so that a derivative rule may ask an array and a tensor alike."""
+        """NumPy's letter for the category, so that a derivative rule can ask arrays and tensors in the same way."""
         return self.dtype.kind
 
     @property
     def is_signed(self) -> bool:
-        """Whether it has negative numbers."""
+        """Whether the type has negative numbers."""
         return self.dtype.kind not in "ub"
 
     def to_complex(self) -> dtype:
-        """The complex type with parts of this one: complex128 for float64, else complex64."""
+        """The complex type with parts of this type: complex128 for float64, else complex64."""
         return complex128 if self is float64 else complex64
 
     def to_real(self) -> dtype:
-        """The type of the parts of a complex one; a real type itself."""
+        """The type of the parts of a complex type, or a real type itself."""
         return {complex64: float32, complex128: float64}.get(self, self)
 
 
@@ -93,7 +93,7 @@ ALL = tuple(dtype.of.values())
 F16, F32, F64, C64, C128 = (d.dtype for d in (float16, float32, float64, complex64, complex128))
 I64, BOOL_ = int64.dtype, bool_.dtype
 DIFFERENTIABLE = frozenset((F16, F32, F64, C64, C128))
-# PyTorch's other names of the types, by ours: those of C++, in messages that do not say Half, Float, Long and so on.
+# The C++ names of the types, for those messages of PyTorch that do not say Half, Float, Long and so on.
 C_NAMES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
     "int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double",
@@ -101,13 +101,13 @@ C_NAMES = {
 
 
 class _Default:
-    """The default floating-point type. PyTorch keeps one a process, and so is this."""
+    """The default floating-point type. There is one for the process, as in PyTorch."""
 
     floating = float32
 
 
 def get_default_dtype() -> dtype:
-    """The type of a tensor made from Python floats.
+    """The dtype of tensors made from Python floats.
 
     >>> get_default_dtype()
     torch.float32
@@ -116,7 +116,7 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Set the type of tensors made from Python floats. Raises TypeError unless it is a floating-point type."""
+    """Set the dtype of tensors made from Python floats. Raises TypeError unless it is a floating-point type."""
     if not isinstance(d, dtype) or not d.is_floating_point:
         kind = "" if isinstance(d, dtype) else "invalid dtype object: "
         raise TypeError(f"{kind}only floating-point types are supported as the default type")
@@ -124,12 +124,12 @@ def set_default_dtype(d: dtype) -> None:
 
 
 def default_floating() -> np.dtype[Any]:
-    """NumPy's dtype of `get_default_dtype()`."""
+    """The NumPy dtype of `get_default_dtype()`."""
     return _Default.floating.dtype
 
 
 def default_complex() -> np.dtype[Any]:
-    """The complex dtype whose parts have the default floating-point type, or for float16 the next wider one."""
+    """The complex dtype whose parts have the default floating-point type. For float16 it is complex64."""
     return C128 if _Default.floating is float64 else C64
 
 
@@ -139,7 +139,7 @@ def category(d: np.dtype[Any]) -> int:
 
 
 def of_scalar(value: object) -> np.dtype[Any]:
-    """The type PyTorch gives a Python number: bool, int64, or the default float or complex."""
+    """The dtype that PyTorch gives a Python number: bool, int64, or the default float or complex dtype."""
     if isinstance(value, bool):
         return BOOL_
     if isinstance(value, int):
@@ -150,7 +150,7 @@ def of_scalar(value: object) -> np.dtype[Any]:
 
 
 def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """PyTorch's common type of two equally dimensioned operands: an int never widens a float.
+    """PyTorch's common dtype of two operands of equal priority: an int never widens a float.
 
     >>> promote_types(np.dtype("int64"), np.dtype("float16"))
     dtype('float16')
@@ -164,20 +164,20 @@ def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
-    """A group of operands of higher priority met by a group of lower: only a higher category changes its type."""
+    """The dtype of two groups of operands. The group of lower priority counts only by its category."""
     if higher is None or lower is None:
         return lower if higher is None else higher
     if category(lower) <= category(higher):
         return higher
-    if category(higher) == FLOATING:                    # met by a complex: float32 becomes complex64
+    if category(higher) == FLOATING:                    # with a complex dtype, float32 becomes complex64
         return dtype.of[higher].to_complex().dtype
     return lower
 
 
 def result_dtype(operands: Iterable[tuple[np.dtype[Any], bool]], scalars: Iterable[object] = ()) -> np.dtype[Any]:
-    """The type of a elementwise result: dimensioned tensors first, then 0-d ones, then Python numbers.
+    """The dtype of an elementwise result: tensors with dimensions first, then 0-d tensors, then Python numbers.
 
-    `operands` are (dtype, is it dimensioned?), `scalars` Python numbers.
+    `operands` are pairs (dtype, whether it has dimensions), and `scalars` are Python numbers.
 
     >>> result_dtype([(np.dtype("float32"), True), (np.dtype("float64"), False)])
     dtype('float32')
@@ -198,7 +198,7 @@ def result_dtype(operands: Iterable[tuple[np.dtype[Any], bool]], scalars: Iterab
 
 
 def legacy(x: Any) -> str:
-    """PyTorch's old name of the type of an array, which its messages use.
+    """PyTorch's old name for the dtype of an array, which its messages use.
 
     >>> legacy(np.zeros(1))
     'Double'
@@ -206,27 +206,27 @@ def legacy(x: Any) -> str:
     return dtype.of[x.dtype].legacy
 
 
-# Types that something is not defined for
+# Errors for dtypes that a kernel does not support
 
 def unimplemented(kernel: str, d: np.dtype[Any], remedy: str = "") -> NotImplementedError:
-    """What PyTorch raises of a type that its kernel of this name was not written for, and what to do about it."""
+    """PyTorch's error for a dtype that its kernel of this name does not support, with a remedy."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.of[d].legacy}'{remedy and '. '}{remedy}")
 
 
 def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:
-    """Raises NotImplementedError for a type of one of these kinds, which are NumPy's letters."""
+    """Raise NotImplementedError for a dtype of one of these kinds, which are NumPy's letters."""
     if d.kind in kinds:
         raise unimplemented(kernel, d)
 
 
 def require(implemented: bool, kernel: str, d: np.dtype[Any]) -> None:
-    """Raises NotImplementedError unless the type is one that PyTorch's kernel of this name is `implemented` for."""
+    """Raise NotImplementedError unless the kernel is `implemented` for the dtype."""
     if not implemented:
         raise unimplemented(kernel, d)
 
 
 class _Limits:
-    """The limits of an element type; those of equal types are equal."""
+    """The limits of an element type. Limits of equal types are equal."""
 
     def __init__(self, of: Any) -> None:
         if not isinstance(of, dtype):

@@ -1,8 +1,7 @@
 """Where in the user's program something happened, and how a message says so.
 
-A message starts with PyTorch's own sentence, so that people and programs recognise it; what follows names the
-operation, the argument, the line and the remedy. What is said once only is kept here too. This module must not know
-tensors or nodes.
+A message starts with PyTorch's own sentence, so that people and programs recognise it. The rest names the operation,
+the argument, the line and the remedy. This module also remembers the messages that are given only once.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class Site(NamedTuple):
-    """A place in a program, kept as code object and offset: formatting waits until somebody asks."""
+    """A place in a program, kept as code object and offset. The text is made only when it is needed."""
 
     code: CodeType
     offset: int
@@ -35,34 +34,45 @@ class Site(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The source of the line without indentation; '' where it cannot be read."""
+        """The source of the line without indentation, or '' if it cannot be read."""
         return linecache.getline(self.code.co_filename, self.line).strip()
 
     def frame_text(self) -> str:
-        """The place as a traceback shows it, with the source below."""
+        """The place as a traceback shows it, with the source line below."""
         return f"  {self}\n" + (f"    {self.text}\n" if self.text else "")
 
 
-_new_tuple = tuple.__new__                              # as Site(…) does, in half the time: each write takes one
+_new_tuple = tuple.__new__  # does the same as Site(…) in half the time, and each write makes a Site
 
 
 def user_site(depth: int = 1) -> Site | None:
-    """The innermost frame outside this package, counted from `depth` frames above the caller; None where none is."""
+    """The innermost frame outside this package, counted from `depth` frames above the caller, or None."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return None if frame is None else _new_tuple(Site, (frame.f_code, frame.f_lasti))
 
 
+def called() -> str:
+    """The name of this package's function that the program called, from the outermost frame inside the package."""
+    frame, name = sys._getframe(1), ""
+    while frame.f_code.co_filename.startswith(PACKAGE):
+        name = frame.f_code.co_name
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return name
+
+
 class Said:
-    """What was said that is said once a process, and whether it is to be said every time all the same."""
+    """The messages that were given once per process, and whether to repeat them every time."""
 
     messages: ClassVar[set[str]] = set()
     always: ClassVar[bool] = False
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn whoever called this package: the warning is given for their line, however deep it comes from."""
+    """Warn the caller of this package. The warning names the caller's line, from any depth of calls."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -70,7 +80,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def warn_once(message: str) -> None:
-    """Warn, unless that was done before."""
+    """Warn, unless the same warning was given before."""
     if Said.always or message not in Said.messages:
         if not Said.always:
             Said.messages.add(message)
@@ -78,24 +88,24 @@ def warn_once(message: str) -> None:
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Whether warnings that are given once a process are given every time. Raises RuntimeError for what is no bool."""
+    """Choose whether warnings given once per process are repeated. Raises RuntimeError if `b` is not a bool."""
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     Said.always = b
 
 
 def is_warn_always_enabled() -> bool:
-    """Whether warnings that are given once a process are given every time. See `set_warn_always`."""
+    """Whether warnings given once per process are repeated. See `set_warn_always`."""
     return Said.always
 
 
 def at(site: Site | None) -> str:
-    """' (File "x.py", line 3, in f)' for a message, or '' where the place is not known."""
+    """' (File "x.py", line 3, in f)' for a message, or '' if the place is not known."""
     return "" if site is None else f" ({site})"
 
 
 class _LinAlgError(RuntimeError):
-    """A matrix does not allow what was asked of it: it is singular, or not positive-definite, or not finite."""
+    """A matrix does not allow the operation: it is singular, or not positive-definite, or not finite."""
 
 
 LinAlgError = _LinAlgError

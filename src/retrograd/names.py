@@ -1,13 +1,17 @@
-"""What a module says when it is asked for a name that it does not have: the name, and the nearest ones that exist.
+"""What retrograd says about a name that it lacks: what to use instead of a name of PyTorch, or the nearest names.
 
-It knows names as text only. It must not know any other module of the package, nor how the imports of a program
-are led here.
+PyTorch's names and the advice stand in two text files beside this module, which are read when the first name is
+missing. This module knows names as text only. It must not know any other module of the package, nor how the imports
+of a program are led here.
 """
 
 import difflib
 import sys
 from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from functools import cache
 from opcode import opmap
+from pkgutil import get_data
 from types import FrameType
 from typing import NoReturn
 
@@ -21,37 +25,23 @@ def public(module_name: str) -> str:
     return f"torch{dot}{rest}" if package == PACKAGE else module_name
 
 
-def hint(name: str, names: Iterable[str], prefix: str = "") -> str:
-    """``"; the nearest: a, b"``, or nothing where no name is near. Upper and lower case count as equal.
+def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable[[str], NoReturn]:
+    """A module's ``__getattr__``: refuses the name as Python does, then says what to use instead.
 
-    The prefix stands before each name in the text, and is not compared.
-    """
-    if name.startswith("__"):  # Python asks modules for these all the time, and nobody reads the answer
-        return ""
-    spelled: dict[str, list[str]] = {}
-    for known in sorted(set(names)):
-        spelled.setdefault(known.casefold(), []).append(known)
-    near = difflib.get_close_matches(name.casefold(), spelled, n=3, cutoff=0.65)
-    found = [prefix + known for folded in near for known in spelled[folded]]
-    return f"; the nearest: {', '.join(found)}" if found else ""
-
-
-def missing(module_name: str, names: Iterable[str]) -> Callable[[str], NoReturn]:
-    """A module's ``__getattr__``: refuses the name as Python does, then offers the nearest of ``names``.
-
-    To be assigned under ``if not TYPE_CHECKING:``; a type checker that sees it takes every name for an existing one.
+    ``names`` are those that the module has, and ``shown`` is how PyTorch calls the module. To be assigned under
+    ``if not TYPE_CHECKING:``; a type checker that sees this function takes every name for an existing one.
     """
     known = tuple(names)
-    shown = public(module_name)
+    shown = shown or public(module_name)
 
     def __getattr__(name: str) -> NoReturn:
         module = sys.modules.get(module_name)
         if _is_import_from(sys._getframe(1)) and f"{module_name}.{name}" not in sys.modules:
             # An AttributeError would become an ImportError of Python's own, under our name and without the hint.
-            message = f"cannot import name {name!r} from {shown!r}{hint(name, known)}"
+            message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
             raise ImportError(message, name=module_name, path=getattr(module, "__file__", None))
         # obj is given, and name is not, so that Python does not append a second suggestion to this one.
-        raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(name, known)}", obj=module)
+        raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
 
     return __getattr__
 
@@ -59,3 +49,69 @@ def missing(module_name: str, names: Iterable[str]) -> Callable[[str], NoReturn]
 def _is_import_from(caller: FrameType) -> bool:
     """Whether this frame stands at ``from module import name``."""
     return caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
+
+
+def hint(space: str, name: str, names: Iterable[str], modules: bool = False) -> str:
+    """What follows the message that the namespace ``space`` lacks ``name`` and has ``names``. It may be empty.
+
+    With ``modules``, a module of that name was asked for, and the text gives whole names.
+    """
+    if name.startswith("__"):  # Python asks modules for these all the time, and nobody reads the answer
+        return ""
+    return instead(space, name, modules) or _nearest(space, name, set(names), modules)
+
+
+def instead(space: str, name: str, modules: bool = False) -> str:
+    """``"; PyTorch has it, retrograd does not: use ... instead"``; empty if PyTorch has no such name either."""
+    return f"; PyTorch has it, retrograd does not{_advice(space, name)}" if name in in_pytorch(space, modules) else ""
+
+
+@cache
+def _advice(space: str, name: str) -> str:
+    return next((f": {said}" for pattern, said in remedies() if fnmatchcase(f"{space}.{name}", pattern)), "")
+
+
+def _nearest(space: str, name: str, names: set[str], modules: bool) -> str:
+    """``"; the nearest: a, b"``, for a typing mistake. Upper and lower case count as equal."""
+    spelled: dict[str, list[str]] = {}
+    for known in sorted(names | in_pytorch(space, modules)):
+        spelled.setdefault(known.casefold(), []).append(known)
+    near = difflib.get_close_matches(name.casefold(), spelled, n=3, cutoff=0.75)
+    found = [known for folded in near for known in spelled[folded]]
+    prefix = f"{space}." if modules else ""
+    if found and found[0] not in names:
+        return f"; the nearest: {prefix}{found[0]}, which only PyTorch has{_advice(space, found[0])}"
+    found = [prefix + known for known in found if known in names]
+    return f"; the nearest: {', '.join(found)}" if found else ""
+
+
+@cache
+def in_pytorch(space: str, modules: bool = False) -> set[str]:
+    """The public names of one of PyTorch's namespaces, such as ``torch.nn``, or of its modules alone."""
+    found = _table().get(space, [])
+    return {name.rstrip("/") for name in found if name.endswith("/") or not modules}
+
+
+@cache
+def _table() -> dict[str, list[str]]:
+    """For each of PyTorch's namespaces its public names. A slash follows the names of modules."""
+    found: dict[str, list[str]] = {}
+    space = ""
+    for line in _lines("pytorch_names.txt"):
+        if line.endswith(":"):
+            space = line[:-1]
+        else:
+            found.setdefault(space, []).extend(line.split())
+    return found
+
+
+@cache
+def remedies() -> list[tuple[str, str]]:
+    """Patterns of whole names, each with what to do instead, in order of precedence."""
+    pairs = (line.partition(": ") for line in _lines("pytorch_remedies.txt") if line)
+    return [(pattern, advice) for patterns, _, advice in pairs for pattern in patterns.split()]
+
+
+def _lines(file: str) -> list[str]:
+    text = get_data(PACKAGE, file)
+    return [] if text is None else [line for line in text.decode().splitlines() if not line.startswith("#")]

@@ -1,8 +1,8 @@
-"""torch.overrides: which functions let others take their calls over, and how classes and modes do so.
+"""torch.overrides: the functions whose calls can be overridden, and how classes and modes override them.
 
-A class takes calls over by a classmethod `__torch_function__(cls, func, types, args=(), kwargs=None)`, a mode by a
-method of that name. See `recording.overriding` for how a call is handed over, and what it costs: nothing, before the
-first class is derived from Tensor, the first mode entered, or `enable` called.
+A class overrides calls by a classmethod `__torch_function__(cls, func, types, args=(), kwargs=None)`, and a mode by a
+method of that name. `tensors.recording.overriding` hands over a call. This costs nothing before the first class is
+derived from Tensor, the first mode is entered, or `enable` is called.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from . import autograd
+from .names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
 from .tensors.recording import overriding
@@ -35,40 +36,40 @@ def _set(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-# Operators under whose name PyTorch does not hand a call over: it is one of the method.
+# Operators that PyTorch hands over under the name of a method.
 _OPERATORS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
     "__div__": "div", "__mod__": "remainder", "__matmul__": "matmul", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
     "__ge__": "ge", "__ne__": "ne", "__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__pow__": "pow",
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_"}
-# The special methods that are asked for a value, not for the value of an operator.
+# Special methods that are handed over under their own names, because they are not operators.
 _ASKED = _set("""__array__ __bool__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__
     __float__ __format__ __getitem__ __index__ __int__ __len__ __reduce_ex__ __repr__ __reversed__ __setitem__
     __setstate__""")
-# Of tensors, what is about the object or its class, and what the package itself calls.
+# Methods of tensors that concern the object or its class, or that the package itself calls.
 _METHODS_LEFT = _set("""__array_function__ __array_ufunc__ __copy__ __hash__ __init__ __init_subclass__ __iter__
     __new__ __op__ __reduce__ __torch_function__ _accumulate _before_accumulation as_subclass is_shared tensor_data""")
-# Of functions, what only modes see, since it makes a tensor of any data.
+# Functions that only modes see, because they make a tensor from any data.
 _FOR_MODES = _set("as_tensor asarray from_numpy frombuffer scalar_tensor tensor")
 _FUNCTIONS_LEFT = _set("""as_torch compiled_with_cxx11_abi default_generator from_dlpack get_default_device
     get_default_dtype get_printoptions get_rng_state initial_seed is_grad_enabled is_inference_mode_enabled is_storage
     is_tensor load manual_seed printoptions save seed set_default_device set_default_dtype set_printoptions
     set_rng_state""")
-# What PyTorch keeps in torch.functional, and so names otherwise.
+# Functions that PyTorch keeps in torch.functional, and so gives another dotted name.
 _IN_FUNCTIONAL = _set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist
     chain_matmul einsum lu meshgrid norm split stft tensordot unique unique_consecutive unravel_index""")
 _lock = threading.Lock()
 _begun: list[bool] = []
 
 
-# What can be overridden
+# The functions that can be overridden
 
 def _root() -> ModuleType:
     return sys.modules[_ROOT]
 
 
 def _methods() -> Iterator[tuple[str, FunctionType, Any]]:
-    """Of tensors: the name, what is called, and what the call is taken for."""
+    """For each method of tensors: its name, the function that is called, and the function that the call stands for."""
     found = {name: value for kind in reversed(Tensor.__mro__[:-1]) for name, value in vars(kind).items()}
     for name in sorted(found, key=lambda name: (name.startswith("__"), name)):
         value = found[name]
@@ -91,7 +92,7 @@ def _functions(module: ModuleType, names: Iterable[str]) -> Iterator[tuple[str, 
 
 @functools.cache
 def _tables() -> dict[str, list[tuple[str, FunctionType, Any]]]:
-    """All that can be overridden, by where it is found."""
+    """All functions that can be overridden, by their place."""
     return {"torch": [*_functions(_root(), _root().__all__)],
             "torch.nn.functional": [*_functions(functional, functional.__all__)],
             "torch.autograd": [*_functions(autograd, ["grad"])],
@@ -100,7 +101,7 @@ def _tables() -> dict[str, list[tuple[str, FunctionType, Any]]]:
 
 @functools.cache
 def _names() -> dict[Any, str]:
-    """The dotted names of functions, methods, and what a property is asked by; of several, the first."""
+    """The dotted names of functions, methods and property getters. The first of several names counts."""
     names: dict[Any, str] = {}
     for place, entries in _tables().items():
         for name, called, public in entries:
@@ -111,10 +112,10 @@ def _names() -> dict[Any, str]:
 
 
 def enable() -> None:
-    """Have every public function ask its arguments whether one takes the call over. To be called once; it stays so.
+    """Let every public function ask its arguments whether one overrides the call. This stays so for the process.
 
-    Deriving a class from Tensor and entering a mode do this of themselves. A class that has `__torch_function__`
-    without being derived from Tensor cannot be noticed, so a program that has only such calls it first.
+    Deriving a class from Tensor, or entering a mode, does this too. A class with `__torch_function__` that is not
+    derived from Tensor cannot be noticed. So a program that has only such classes calls this function first.
     """
     with _lock:
         if _begun:
@@ -135,18 +136,18 @@ overriding.Overriding.begin = staticmethod(enable)
 
 
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
-    """PyTorch's words where nobody was willing; it has two forms of them, by where a function is written."""
+    """PyTorch's error if every handler returned NotImplemented. It has two forms, by the function's place."""
     name = resolve_name(function) or str(function)
     if name.startswith(("torch.functional.", "torch.nn.functional.")):
         return _refused_of_users(function, found, mode)
     asked = [] if mode is None else [f"  - mode object {mode}\n"]
     asked += [f"  - tensor subclass {type(value)}\n" for value in found]
     return TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
-                     f"\n\n{''.join(asked)}\nA handler returns a value where it knows the function and all the types.")
+                     f"\n\n{''.join(asked)}\nA handler must return a value if it knows the function and all types.")
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """What can be overridden, by the module or class where it is found."""
+    """The functions that can be overridden, by the module or class that has them."""
     places = {"torch": _root(), "torch.nn.functional": functional, "torch.autograd": autograd, "torch.Tensor": Tensor}
     return {places[place]: [public for _, _, public in entries] for place, entries in _tables().items()}
 
@@ -159,12 +160,12 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """What a subclass of Tensor gives as it is, and not as an instance of its own class: `.grad` and `._base`."""
+    """Properties whose value does not become an instance of a subclass of Tensor: `.grad` and `._base`."""
     return set(kept())
 
 
 def resolve_name(f: Any) -> str | None:
-    """The dotted name of what can be overridden; None for anything else.
+    """The dotted name of a function that can be overridden, or None for any other object.
 
     >>> import retrograd as torch
     >>> torch.overrides.resolve_name(torch.nn.functional.relu), torch.overrides.resolve_name(len)
@@ -177,19 +178,19 @@ def resolve_name(f: Any) -> str | None:
 
 
 def is_tensor_method_or_property(func: Any) -> bool:
-    """Whether it is a method of tensors, or what a property of theirs is asked by."""
+    """Whether `func` is a method of tensors or the getter of a property."""
     return any(func in (called, public) for _, called, public in _tables()["torch.Tensor"])
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether something is a tensor or has `__torch_function__`."""
+    """Whether the object is a tensor or has `__torch_function__`."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
-# For functions of the user's own
+# For the user's own functions
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether one of the arguments, or a mode, takes calls over at present."""
+    """Whether one of the arguments, or a mode, overrides calls at present."""
     return bool(local.thread.modes) or (local.thread.enabled and any(map(takes_over, relevant_args)))
 
 
@@ -207,7 +208,7 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterabl
                           **kwargs: Any) -> Any:
     """Hand a call of `public_api(*args, **kwargs)` over to a mode or to one of the arguments.
 
-    Raises TypeError where all of them return NotImplemented.
+    Raises TypeError if all of them return NotImplemented.
     """
     found = overloaded(relevant_args) if local.thread.enabled else []
     return overridden(public_api, found, args, kwargs, _refused_of_users)
@@ -221,7 +222,7 @@ def _refused_of_users(function: Any, found: list[Any], mode: Any) -> TypeError:
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
-    """A decorator for functions whose calls may be taken over; `dispatcher(*args)` gives the arguments to ask."""
+    """A decorator for functions whose calls can be overridden. `dispatcher(*args)` returns the arguments to ask."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -239,10 +240,10 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..
 # Modes
 
 class TorchFunctionMode:
-    """A context that takes over all calls of public functions in it, whatever their arguments.
+    """A context that overrides all calls of public functions inside it, with any arguments.
 
-    Derive a class with a method `__torch_function__(self, func, types, args=(), kwargs=None)`. While it handles a
-    call, the mode is put aside, so what it calls goes to the mode around it, and to the classes of the arguments.
+    Derive a class with a method `__torch_function__(self, func, types, args=(), kwargs=None)`. While a mode
+    handles a call it is inactive, so the calls that it makes go to the mode around it and to the arguments' classes.
 
     >>> import retrograd as torch
     >>> class Counting(torch.overrides.TorchFunctionMode):
@@ -269,7 +270,11 @@ class TorchFunctionMode:
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that lets every call be as it is."""
+    """A mode that changes no call."""
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,7 +1,10 @@
-"""torch.special: functions with names in mathematics. A namespace only: what computes is in `tensors.functions`."""
+"""torch.special: functions with names in mathematics. Only a namespace; `tensors.functions` has the functions."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from .names import missing
 from .tensors.functions.elementwise.elementary import logit, round
 from .tensors.functions.elementwise.special import (
     airy_ai,
@@ -118,3 +121,6 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

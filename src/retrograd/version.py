@@ -1,6 +1,6 @@
-"""torch.version: of this package, and of the libraries for GPUs that PyTorch may be built with; here there are none.
+"""torch.version: the version of this package, and of PyTorch's libraries for GPUs, of which there are none here.
 
-`cuda`, `hip`, `rocm` and `xpu` are None, which programs ask for.
+`cuda`, `hip`, `rocm` and `xpu` are None. Programs test these.
 """
 
 from __future__ import annotations

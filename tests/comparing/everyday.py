@@ -1,4 +1,4 @@
-"""The operators that an autograd user on a CPU reaches for: the names that the page on coverage is measured by."""
+"""The everyday operators: the names that a user of autograd on a CPU needs. The page on coverage counts them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ EVERYDAY: dict[str, str] = {
 
 
 def names() -> dict[str, list[str]]:
-    """For each family its names, with the namespace before each, as in `torch.linalg.inv`."""
+    """The names of each family, with their namespace, as in `torch.linalg.inv`."""
     found: dict[str, list[str]] = {}
     for family, text in EVERYDAY.items():
         space = ""

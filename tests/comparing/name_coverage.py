@@ -1,7 +1,8 @@
-"""The page docs/coverage.md: every public name of PyTorch's operators, whether it is here, and how it is checked.
+"""The page docs/coverage.md: every public name of PyTorch's operators, whether retrograd has it, and how it is checked.
 
-Needs PyTorch, for the names and for what each entry of the table of operators calls. Run it to bring the page up to
-date. A name counts as checked where an entry calls it, or what is the same function here.
+This module needs PyTorch for the names, and to find the functions that each entry of the table of operators calls. Run
+it to bring the page up to date. A name counts as checked if an entry calls it, or calls a function that is the same
+object in retrograd.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from op_table.table import TABLE, Entry
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 SPACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
-_ORDER = ("not", "by programs", "values", "gradient", "tangent", "second", "points", "in place", "out")
+_ORDER = ("none", "by programs", "values", "gradient", "tangent", "second", "points", "in place", "out")
 
-# Why names are absent, in this order; what fits none is simply absent.
+# The reasons why names are missing. The first pattern that matches a name gives its reason.
 _REASONS: dict[str, str] = {
     "quantised tensors": r"quant|qint|quint|^q_|fbgemm|int_repr|qparams|^per_(tensor|channel)|qscheme|moving_avg_obs",
     "sparse, nested and packed tensors": r"sparse|(^|_)(col|row|crow|ccol)_indices|^(h|d|s|hs)s?p?(mm|addmm)$|"
@@ -39,7 +40,7 @@ _REASONS: dict[str, str] = {
         r"(grouped|scaled)_mm$",
     "compiling, tracing and symbols": r"^sym_|^parse_|^import_ir|^(fork|wait|compile|cond|while_loop|vmap)$|"
         r"^merge_type|^unify_type|^get_file_path|^compiled_with|^index$|^slice_inverse|BroadcastingList|boolean_dispatch|assert_int_or_pair",
-    "dtypes that are not here": r"^(b?float(4|8|16)_?.*|bfloat16|hash_tensor|bits\w+|u?int\d+|complex32|chalf|bit)$",
+    "missing dtypes": r"^(b?float(4|8|16)_?.*|bfloat16|hash_tensor|bits\w+|u?int\d+|complex32|chalf|bit)$",
     "recurrent layers": r"(gru|lstm|rnn)(_|$)",
     "parts of other functions": r"^(native|batch_norm_|legacy|unsafe)|_backward_|^(AVG|SUM|PRIVATE_OPS|USE_)|_notes$|"
         r"_args$|common|^prepare_multi|^thread_safe_gen|^Optional$|^profiler_|_MODES$|^classproperty|torch_function",
@@ -49,7 +50,7 @@ _REASONS: dict[str, str] = {
 
 
 def public(space: str) -> list[str]:
-    """The names that PyTorch lists: functions and methods, and what is written in capitals; no modules and classes."""
+    """The names that PyTorch lists: functions, methods and constants, but no modules and no classes."""
     home = _at(torch, space)
     return [name for name in sorted(dir(home)) if not name.startswith("_")
             and not isinstance(getattr(home, name, None), types.ModuleType | type)]
@@ -63,7 +64,7 @@ def _at(library: Any, path: str) -> Any:
 
 
 class _Called(TorchFunctionMode):
-    """Notes what is called by a program, and not what that calls."""
+    """Records the functions that a program calls, but not the functions that those call."""
 
     def __init__(self) -> None:
         self.functions: list[Any] = []
@@ -95,7 +96,7 @@ def _names_called(entry: Entry) -> set[str]:
 
 
 def _checks(entry: Entry) -> set[str]:
-    """What the table's tests do with an entry."""
+    """The checks that the tests of the table run on an entry."""
     found = {"values"}
     if {"f", "c"} & {*entry.kinds} and not entry.refused:
         found |= {"gradient"} | (set() if entry.no_tangent else {"tangent"}) | (
@@ -105,7 +106,7 @@ def _checks(entry: Entry) -> set[str]:
 
 @cache
 def checks() -> dict[int, set[str]]:
-    """For each function of ours, by its identity, what is checked of it."""
+    """For each function of retrograd, by its identity, the checks that cover it."""
     found: dict[int, set[str]] = defaultdict(set)
     for entry in TABLE:
         for name in _names_called(entry):
@@ -121,7 +122,7 @@ def checks() -> dict[int, set[str]]:
     return found
 
 
-# What makes tensors of no others; its numbers are compared by tests of their own.
+# Functions without tensor operands. Tests of their own compare their numbers.
 _WITHOUT_OPERANDS = {*everyday_names()["Random"], "torch.tril_indices", "torch.triu_indices",
                      "torch.fft.fftfreq", "torch.fft.rfftfreq"}
 
@@ -136,21 +137,21 @@ def _calls_in_tests() -> set[str]:
 
 
 def state(name: str) -> str:
-    """'', where the name is absent; or how it is checked: by the table, 'by programs', or 'not'."""
+    """How a name is checked: by the table, 'by programs' or 'none'. '' if the name is missing."""
     ours, (space, _, plain) = _at(retrograd, name), name.rpartition(".")
     if ours is None and not hasattr(_at(retrograd, space), plain):      # `newaxis` is there, and is None
         return ""
     found = checks().get(id(ours), set())
     if "values" not in found:
-        found = found | {"by programs" if plain in _calls_in_tests() else "not"}
+        found = found | {"by programs" if plain in _calls_in_tests() else "none"}
     return ", ".join(word for word in _ORDER if word in found)
 
 
 def lacks(name: str) -> list[str]:
-    """What an everyday name lacks to be whole: itself, a check by the table, a form that PyTorch has, a parameter."""
+    """What keeps an everyday name from being whole: it is missing, or it lacks a table entry, a form or a parameter."""
     said = state(name)
     if not said:
-        return ["absent"]
+        return ["missing"]
     space, _, plain = name.rpartition(".")
     checked = "values" in said or ("by programs" in said and name in _WITHOUT_OPERANDS)
     found = [] if checked else ["table"]
@@ -176,7 +177,7 @@ def _share(whole: int, all: int) -> str:
 
 
 def _everyday_table() -> list[str]:
-    lines = ["| family | whole | what the others lack |", "|---|---|---|"]
+    lines = ["| family | whole | missing from the others |", "|---|---|---|"]
     whole = total = 0
     for family, names in everyday_names().items():
         missing = {name: found for name in names if (found := lacks(name))}
@@ -190,14 +191,14 @@ def _space_table(space: str) -> list[str]:
     found = {name: state(f"{space}.{name}") for name in public(space)}
     rows = [f"| `{name}` | {said} |" for name, said in found.items() if said]
     absent = [name for name, said in found.items() if not said]
-    lines = [f"## {space}", "", f"PyTorch lists {len(found)} names; {len(rows)} are here.", "",
-             "| name | checked |", "|---|---|", *rows, ""]
+    lines = [f"## {space}", "", f"PyTorch lists {len(found)} names. retrograd has {len(rows)} of them.", "",
+             "| name | checks |", "|---|---|", *rows, ""]
     if absent:
-        lines += ["Absent:", ""]
+        lines += ["Missing:", ""]
     for reason in [*_REASONS, ""]:
         names = [name for name in absent if _reason(name) == reason]
         if names:
-            lines += [f"- {reason or 'not yet'}: {', '.join(f'`{name}`' for name in names)}"]
+            lines += [f"- {reason or 'other names'}: {', '.join(f'`{name}`' for name in names)}"]
     return [*lines, ""]
 
 
@@ -206,7 +207,7 @@ def _reason(name: str) -> str:
 
 
 def page() -> str:
-    """The whole page, made anew."""
+    """The whole page, made again."""
     head = PAGE.read_text(encoding="utf-8").partition("<!-- made by")[0] if PAGE.exists() else ""
     lines = ["<!-- made by tests/comparing/name_coverage.py -->", "",
              "## The everyday operators", "", *_everyday_table(), ""]

@@ -40,7 +40,7 @@ class Ends(NamedTuple):
 
 _TABLED = {f"torch.{space}.{name}" if space else f"torch.{name}"
            for space in ("", "linalg", "fft", "special", "nn.functional") for name in names(space)}
-_ALIASES = r"special\.\w+|fix|square|true_divide|clip|broadcast_to|nn\.functional\.(logsigmoid|conv\w+)|linalg\.norm"
+_ALIASES = r"special\.\w+|fix|square|true_divide|clip|broadcast_to|nn\.functional\.conv\w+|linalg\.norm"
 _F = r"nn\.functional\."
 _OTHER_FAULT = "|".join((
     r"repeat_interleave|index_\w+|mv|tensordot|einsum|cross|narrow|scatter_reduce|cdist|histc",

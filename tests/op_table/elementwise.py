@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from op_table.entry import INFINITE, TWO, Entry, binary, named, unary
 
-_MASKED = "PyTorch masks what it has computed of log(0), 1 / 0 or 0 / 0; in the derivative of that, inf * 0 is nan"
+_MASKED = "PyTorch masks a value that comes from log(0), 1 / 0 or 0 / 0; its derivative then has inf * 0, which is nan"
 _NO_HALF = {"h": "there is no complex type of half precision"}
 _ARITHMETIC = [
     *unary("neg square positive", kinds="fci", points=(0.0, *INFINITE)),
@@ -29,7 +29,7 @@ _ARITHMETIC = [
       for p in (0, 1, 2, 3, 4, 0.5, -0.5, -1, 2.5, -2, -3)),
     Entry("2 ** x", lambda t, x: 2 ** x, points=(0.0, *INFINITE)),
     Entry("0 ** x", lambda t, x: 0 ** x, low=0.5, points=(0.0, 1.0, -1.0),
-          first_only="PyTorch multiplies by log(0), and gets nan for a derivative that is 0 all around"),
+          first_only="PyTorch multiplies by log(0) and gets nan, although the derivative is 0 everywhere nearby"),
     Entry("div floor", lambda t, x, y: t.div(x, y, rounding_mode="floor"), TWO, low=0.3, kinds="fi"),
     Entry("div trunc", lambda t, x, y: t.div(x, y, rounding_mode="trunc"), TWO, low=0.3, kinds="fi"),
     Entry("x % 2", lambda t, x: x % 2, low=0.3, high=1.7, kinds="fi", points=(0.0, 2.0, -2.0, *INFINITE)),

@@ -46,7 +46,7 @@ LOSSES = [
       for reduction in ("batchmean", "sum", "none")),
     *_pairwise("binary_cross_entropy", low=0.1, high=0.9, points=(0.5,)),
     Entry("binary_cross_entropy at 0", functional("binary_cross_entropy"), _PAIRS, low=0.1, high=0.9, points=(0.0, 1.0),
-          first_only="PyTorch has a constant of 1e-12 in single precision, but in double in the second derivative"),
+          first_only="PyTorch's constant 1e-12 is in single precision, but its second derivative has it in double"),
     *_pairwise("binary_cross_entropy_with_logits", points=(0.0, 1.0, float("inf"), float("-inf"))),
     Entry("smooth_l1_loss far", functional("smooth_l1_loss", beta=0.001), _PAIRS, distinct=True),
     Entry("huber_loss far", functional("huber_loss", delta=0.001), _PAIRS, distinct=True),

@@ -48,7 +48,7 @@ NORMALIZATION = [
     Entry("layer_norm weight", lambda t, x, w: t.nn.functional.layer_norm(x, w.shape, w, eps=0.01),
           (((2, 3, 4), (3, 4)), ((2, 2, 3), (2, 2, 3)))),
     Entry("layer_norm bias", lambda t, x, b: t.nn.functional.layer_norm(x, (4,), None, b), (((3, 4), (4,)),),
-          first_only="PyTorch fails in the second derivative of a bias without a weight"),
+          first_only="PyTorch's second derivative fails for a bias without a weight"),
     Entry("native_layer_norm", lambda t, x, w, b: t.native_layer_norm(x, (4,), w, b, 1e-5), _ROWS[:2]),
     Entry("rms_norm", lambda t, x: t.nn.functional.rms_norm(x, x.shape[-1:]), _plain(_ROWS)),
     Entry("rms_norm weight", lambda t, x, w: t.rms_norm(x, w.shape, w, 0.01), (((2, 3, 4), (3, 4)), ((3, 4), (4,)))),

@@ -56,7 +56,7 @@ def _with_zeros(zeros: list[int]) -> Callable[..., Any]:
     return call
 
 
-_SEVERAL = "PyTorch has no second derivative where several zeros come together"
+_SEVERAL = "PyTorch has no second derivative of a product with several zeros"
 REDUCING = [
     *[entry for reduce in ("sum", "prod", "mean", "amax", "amin") for include_self in (True, False)
       for entry in _reducing(reduce, include_self)],

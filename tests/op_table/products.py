@@ -66,7 +66,7 @@ _DISTANCES = [
           no_tangent=_NO_FORWARD),
     Entry("cdist product at 0", lambda t, x, y: t.cdist(x, y, 2, "use_mm_for_euclid_dist"), _PAIRS[:2],
           points=(0.0, 1.0), no_tangent=_NO_FORWARD,
-          first_only="PyTorch divides by the distance where it is 0"),
+          first_only="PyTorch divides by a distance of 0"),
     *(Entry(f"pdist {p}", lambda t, x, p=p: t.nn.functional.pdist(x, p), (((4, 3),), ((1, 3),), ((3, 0),)),
             first_only=_NO_SECOND, no_tangent=_NO_FORWARD, apart=_HALF_PAIRS, points=(0.0,))
       for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)),

@@ -84,6 +84,39 @@ PROGRAMS = {
         attempt(lambda: next(g))
         print(on())
     """,
+    "tensors of inference mode": """
+        x, n = torch.ones(2, 3, requires_grad=True), torch.ones(2, 3)
+        with torch.inference_mode():
+            t, i = torch.ones(2, 3), torch.tensor([0, 1])
+            for share in (lambda a: a[0], lambda a: a.t(), lambda a: a.view(-1), lambda a: a.t().reshape(-1),
+                          lambda a: a.detach(), lambda a: a.data, lambda a: a.contiguous(), lambda a: a.unbind()[0],
+                          lambda a: a.to(torch.float32), lambda a: a.to(torch.float64),
+                          lambda a: a.as_strided((2,), (1,)),
+                          lambda a: a.expand(2, 2, 3), lambda a: a[torch.tensor([0])], torch.nn.Parameter):
+                for a in (x, n, t):
+                    made = share(a)
+                    print(made.is_inference(), made._is_view(), made.requires_grad)
+            print(torch.Tensor([1.]).is_inference(), torch.from_numpy(n.numpy()).is_inference())
+        for share in (lambda a: a[0], lambda a: a.t(), lambda a: a.detach(), lambda a: a.data, lambda a: a.clone(),
+                      lambda a: a + 1, lambda a: a.t().reshape(-1), lambda a: a.double()):
+            print(share(t).is_inference(), share(t)._is_view())
+        F = torch.nn.functional
+        for call in (lambda: x * t, lambda: x + t, lambda: x.t() @ t, lambda: x ** t, lambda: x * t[:],
+                     lambda: x * t.clone(),
+                     lambda: torch.where(t > 0, x, t), lambda: x[i], lambda: x.index_select(0, i),
+                     lambda: x.gather(0, i[None]), lambda: F.embedding(i, x), lambda: F.cross_entropy(x, i),
+                     lambda: F.linear(t, x), lambda: F.linear(t, x, x[:, 0]), lambda: torch.maximum(x, t),
+                     lambda: torch.lerp(x, x, t),
+                     lambda: torch.addcmul(x, x, t), lambda: x / t, lambda: t / x, lambda: F.mse_loss(x, t),
+                     lambda: F.binary_cross_entropy(x * 0.5, t), lambda: x * t.double(), lambda: x.double() * t,
+                     lambda: torch.cat([x, t]), lambda: torch.stack([x, t]), lambda: x.clone().copy_(t),
+                     lambda: x.clone().mul_(t), lambda: x.scatter(0, i[None], 1.),
+                     lambda: torch.no_grad()(lambda: x * t)(),
+                     lambda: torch.autograd.grad(x * x, x, t),
+                     lambda: torch.autograd.grad(x * x, x, t, create_graph=True),
+                     lambda: t.add_(1), lambda: t.requires_grad_(), lambda: x.masked_fill(t > 0, 2.)):
+            attempt(call)
+    """,
 }
 
 

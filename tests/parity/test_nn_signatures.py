@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +43,30 @@ def methods(name: str) -> set[str]:
 
 def test_every_module_is_one_of_pytorch() -> None:
     assert [name for name in MODULES if not hasattr(torch.nn, name)] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_are_found_in_the_same_file(name: str) -> None:
+    ours, theirs = getattr(retrograd.nn, name), getattr(torch.nn, name)
+    assert ours.__module__.replace("retrograd", "torch", 1) == theirs.__module__
+    assert getattr(importlib.import_module(ours.__module__), name) is ours
+
+
+BASES = {
+    "batchnorm": ["_NormBase", "_BatchNorm"], "conv": ["_ConvNd", "_ConvTransposeNd"],
+    "dropout": ["_DropoutNd"], "instancenorm": ["_InstanceNorm"], "loss": ["_Loss", "_WeightedLoss"],
+    "padding": ["_ConstantPadNd"], "pooling": [
+        "_MaxPoolNd", "_AvgPoolNd", "_LPPoolNd", "_MaxUnpoolNd", "_AdaptiveAvgPoolNd", "_AdaptiveMaxPoolNd"]}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_programs_may_ask_for_the_base_classes_of_a_family(name: str) -> None:
+    for file, bases in BASES.items():
+        ours, theirs = (importlib.import_module(f"{library.__name__}.nn.modules.{file}")
+                        for library in (retrograd, torch))
+        for base in bases:
+            assert issubclass(getattr(retrograd.nn, name), getattr(ours, base)) == issubclass(
+                getattr(torch.nn, name), getattr(theirs, base)), base
 
 
 @pytest.mark.parametrize("name", MODULES)

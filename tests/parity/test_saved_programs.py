@@ -140,6 +140,22 @@ PROGRAMS = {
             attempt(disable)
         attempt(use)
     """,
+    "rounded quotients": """
+        for mode in ('floor', 'trunc'):
+            for other in (x.detach() + 1, (x.detach() + 1).requires_grad_(), x.new_ones(()).requires_grad_(), 2.):
+                z = torch.div(x, other, rounding_mode=mode)
+                z.sum().backward()
+                print(x.grad, getattr(other, 'grad', None))
+                attempt(lambda: z.sum().backward())
+                z = torch.div(x, other, rounding_mode=mode)
+                with torch.no_grad():
+                    other *= 2
+                attempt(lambda: z.sum().backward())
+            y = x * 1
+            y.div_(2., rounding_mode=mode)
+            y.sum().backward()
+            attempt(lambda: y.sum().backward())
+    """,
     "writes that are allowed": """
         def several(b, context):
             first = (b ** 2).sum()

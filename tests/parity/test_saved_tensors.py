@@ -66,7 +66,6 @@ NOT_SAVED = {
     "CummaxBackward0": "self",
     "CumminBackward0": "self",
     "DivBackward1": "|other",
-    "DivBackward2": "other rounding_mode self",
     "EmbeddingBackward0": "sparse weight_sym_argsize_0",
     "EmbeddingBagBackward0": "offsets result1 result2 result3 scale_grad_by_freq sparse weight_sym_argsize_0",
     "ErfinvBackward0": "self",

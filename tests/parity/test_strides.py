@@ -1,4 +1,6 @@
-"""Strides of views of views, taken at random, as PyTorch has them; sizes of 1 included, where NumPy differs."""
+"""Strides as PyTorch has them: of views of views, taken at random, with sizes of 1, where NumPy differs; and of
+elementwise results, whose operands lie in memory in different orders.
+"""
 
 from __future__ import annotations
 
@@ -62,3 +64,51 @@ def test_strides_of_views_of_views(first: int) -> None:
                 break
             assert _layout(ours) == _layout(theirs), (seed, shape, chain)
             np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+
+
+# Elementwise calls, and of how many tensors.
+CALLS: dict[str, tuple[int, Any]] = {
+    "x + y": (2, lambda t, x, y: x + y), "x - y": (2, lambda t, x, y: x - y), "x / y": (2, lambda t, x, y: x / y),
+    "x < y": (2, lambda t, x, y: x < y), "x ** y": (2, lambda t, x, y: x ** y), "x // y": (2, lambda t, x, y: x // y),
+    "x + y.double()": (2, lambda t, x, y: x + y.double()), "x.long() * y": (2, lambda t, x, y: x.long() * y),
+    "maximum": (2, lambda t, x, y: t.maximum(x, y)), "atan2": (2, lambda t, x, y: t.atan2(x, y)),
+    "logical_and": (2, lambda t, x, y: t.logical_and(x, y)), "complex": (2, lambda t, x, y: t.complex(x, y)),
+    "add alpha": (2, lambda t, x, y: t.add(x, y, alpha=2)), "hypot": (2, lambda t, x, y: t.hypot(x, y)),
+    "div floor": (2, lambda t, x, y: t.div(x, y, rounding_mode="floor")),
+    "out": (2, lambda t, x, y: t.mul(x, y, out=t.empty(0))),
+    "of results": (2, lambda t, x, y: (x.exp() + y.neg()).sqrt() * y.clone()),
+    "mse_loss": (2, lambda t, x, y: t.nn.functional.mse_loss(x, y, reduction="none")),
+    "where": (3, lambda t, x, y, z: t.where(x > 2, y, z)), "lerp": (3, lambda t, x, y, z: t.lerp(x, y, z)),
+    "addcmul": (3, lambda t, x, y, z: t.addcmul(x, y, z)), "clamp": (3, lambda t, x, y, z: t.clamp(x, y, z)),
+}
+
+
+def _operand(draw: random.Random, shape: list[int]) -> str:
+    """An expression for a tensor that broadcasts to a shape: turned, with gaps, repeated, of fewer dimensions."""
+    mine = shape[draw.randrange(len(shape)):] if draw.random() < 0.2 else shape
+    turned = draw.sample(range(len(mine)), len(mine))
+    gap = draw.randrange(len(mine)) if draw.random() < 0.3 else -1
+    made = [mine[axis] * (2 if axis == gap else 1) for axis in turned]
+    text = f"torch.arange(1., {np.prod(made) + 1.}).view({made})"
+    text += f".permute({[turned.index(axis) for axis in range(len(mine))]})"
+    if gap >= 0:
+        text += f"[{':, ' * gap}::2]"
+    if draw.random() < 0.2:
+        axis = draw.randrange(len(mine))
+        text += f".narrow({axis}, 0, 1)" + (f".expand({mine})" if draw.random() < 0.5 else "")
+    return text
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize("call", CALLS)
+def test_strides_of_elementwise_results(call: str) -> None:
+    count, function = CALLS[call]
+    for seed in range(120):
+        draw = random.Random(seed)
+        shape = [draw.choice([2, 3, 4]) for _ in range(draw.choice([1, 2, 2, 3, 4]))]
+        operands = [_operand(draw, shape) for _ in range(count)]
+        theirs, ours = (function(m, *[eval(x, {"torch": m}) for x in operands]) for m in (torch, retrograd))
+        assert ours.shape == tuple(theirs.shape)
+        steps = [[s for s, n in zip(r.stride(), r.shape) if n > 1] for r in (theirs, ours)]
+        assert steps[0] == steps[1], (seed, operands, theirs.stride(), ours.stride())
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4)

@@ -164,6 +164,13 @@ t(np.array(300),dtype=torch.int8)
 t(np.float64(1e40),dtype=torch.float32)
 t([2.5]).__complex__()
 t([2.5,3]).__complex__()
+delattr(x, 'data')
+delattr(h, 'data')
+delattr(h[0], 'data')
+delattr(torch.nn.Parameter(h), 'data')
+delattr(x, 'requires_grad')
+delattr(x, '_backward_hooks')
+delattr(x, 'grad')
 """
 
 

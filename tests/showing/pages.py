@@ -2,9 +2,11 @@
 
     PYTHONPATH=tests python -m showing.pages docs/errors.md docs/inplace.md
 
-A ```python block that begins with `import` is a program; blocks after it go on with it until the next such block.
-The ```text block that comes next says what a block prints and, where it fails, the error it ends with. A block
-without one prints nothing.
+A ```python block that begins with `import` is a program; the blocks below it continue the program until the next such
+block. The ```text block that comes next shows what a block prints and, if the block fails, the error that ends it. A
+block without a ```text block prints nothing.
+
+On the pages on errors, a label in bold stands above each block: it says whether the block fails, warns or works.
 """
 
 from __future__ import annotations
@@ -28,15 +30,18 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 ERRORS = [page for page in DOCS if page.stem.startswith("errors")]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = "program.py"  # what the programs are called where a message names a line
-WIDTH = 116
+WIDTH = 88  # the most columns of a line of code, and of a line of an error's message
+FAILS, WARNS, WORKS = "Fails", "Warns", "Works"
+LABEL = re.compile(rf"\*\*({FAILS}|{WARNS}|{WORKS}):\*\*\n\n\Z")  # directly above a block
 
 
 class Block(NamedTuple):
-    """A piece of a program, and what it prints."""
+    """A piece of a program, what the page says that the piece prints, and the label above the piece ('' for none)."""
 
     source: str
     output: str
     line: int
+    label: str
 
 
 class Program(NamedTuple):
@@ -60,9 +65,16 @@ class Said(NamedTuple):
         """Both, as a page shows them."""
         return self.printed + ("" if self.error is None else "".join(traceback.format_exception_only(self.error)))
 
+    @property
+    def label(self) -> str:
+        """The label of a block that does this. A program that only warns goes on, if warnings are no errors."""
+        if self.error is None:
+            return WORKS
+        return WARNS if isinstance(self.error, Warning) else FAILS
+
 
 def in_one_line(text: str) -> str:
-    """A message as it is: a page breaks its line where it likes."""
+    """A message without line breaks: a page may break the lines of a message anywhere."""
     return " ".join(text.split())
 
 
@@ -76,14 +88,22 @@ def text_of(page: Path) -> str:
 
 def programs(page: str, text: str) -> Iterator[Program]:
     """The programs of a page."""
-    fences = [(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in FENCE.finditer(text)]
+    fences = [*FENCE.finditer(text)]
     found: list[Program] = []
-    for (kind, source, line), (next_kind, output, _) in zip(fences, [*fences[1:], ("", "", 0)]):
-        if kind == "python":
-            if source.startswith("import ") or not found:
+    for fence, after in zip(fences, [*fences[1:], None]):
+        if fence[1] == "python":
+            if fence[2].startswith("import ") or not found:
                 found.append(Program(page, []))
-            found[-1].blocks.append(Block(source, output if next_kind == "text" else "", line))
+            output = after[2] if after is not None and after[1] == "text" else ""
+            line = text.count("\n", 0, fence.start()) + 1
+            found[-1].blocks.append(Block(fence[2], output, line, label_above(text[:fence.start()])))
     return iter(found)
+
+
+def label_above(text: str) -> str:
+    """The label that a text ends with, '' for none."""
+    found = LABEL.search(text)
+    return found[1] if found is not None else ""
 
 
 def of(page: Path) -> list[Program]:
@@ -111,20 +131,24 @@ def said(program: Program) -> Iterator[Said]:
         yield run(block.source, names)
 
 
-def brought_up_to_date(page: str, text: str) -> str:
-    """The page, with what its programs print now."""
+def brought_up_to_date(page: str, text: str, labelled: bool = False) -> str:
+    """The page, with what its programs print now and, if the page is labelled, with the labels above the programs."""
     found = iter([one for program in programs(page, text) for one in said(program)])
     pieces, end, pending = [], 0, ""
     for fence in [*FENCE.finditer(text), None]:
         kind = fence[1] if fence is not None else ""
         start = fence.start() if fence is not None else len(text)
+        one = next(found) if kind == "python" else None
         if pending and kind != "text":                      # what was printed goes right below its program
             pieces.append(f"\n\n{pending}")
-        pieces.append(text[end:start])
+        between = text[end:start]
+        if one is not None and labelled:
+            between = f"{LABEL.sub('', between)}**{one.label}:**\n\n"
+        pieces.append(between)
         if fence is None:
             break
         pieces.append(pending if pending and kind == "text" else fence[0])
-        end, pending = fence.end(), as_block(next(found)) if kind == "python" else ""
+        end, pending = fence.end(), as_block(one) if one is not None else ""
     return "".join(pieces)
 
 
@@ -145,4 +169,5 @@ def broken(line: str) -> list[str]:
 if __name__ == "__main__":
     with retrograd.as_torch():
         for path in map(Path, sys.argv[1:]):
-            path.write_text(brought_up_to_date(path.name, text_of(path)), encoding="utf-8")
+            new = brought_up_to_date(path.name, text_of(path), labelled=path.resolve() in ERRORS)
+            path.write_text(new, encoding="utf-8")

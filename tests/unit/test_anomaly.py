@@ -60,7 +60,7 @@ def test_the_numbers_and_the_line() -> None:
         r"The gradient of Sqrt for x has 2 nan among 4 elements, nan at \[1\], where grad = 0\.0, out = 0\.0\. "
         rf'SqrtBackward0 was recorded at File "{HERE}", line \d+, in <lambda> '
         r"text = report\(lambda: \(x\.sqrt\(\) \* 0\)\.sum\(\)\.backward\(\)\) "
-        r"It is the first bad value of the graph: all that it was computed from is finite\.", text)
+        r"It is the first bad value of the graph: all its inputs are finite\.", text)
 
 
 def test_the_first_bad_value_of_the_forward_pass() -> None:
@@ -128,16 +128,16 @@ def test_a_leaf_that_was_bad_from_the_start() -> None:
 def test_a_constant_that_was_bad_from_the_start() -> None:
     text = report(lambda: PROGRAMS["bad_target"][0](torch))
     assert "It was there in the forward pass: x has 1 nan among 2 elements, nan at [1]. It came from Sub" in text
-    assert "so it came in by a constant, such as data or a target. SubBackward0 was recorded at" in text
+    assert "So a constant brought it in, such as data or a target. SubBackward0 was recorded at" in text
 
 
 @pytest.mark.parametrize(("name", "culprit"), [
-    ("cotangent", "The gradient that the pass was started with has nan."),
-    ("cotangent_handed_on", "The gradient that the pass was started with has nan."),
-    ("sum_of_infinities", "The gradients that came to it have no nan, but their sum: inf and -inf were added."),
+    ("cotangent", "The gradient that started the pass has nan."),
+    ("cotangent_handed_on", "The gradient that started the pass has nan."),
+    ("sum_of_infinities", "The gradients that came to it have no nan, but their sum has one: inf and -inf were added."),
     ("hook_on_a_gradient", "A hook on the gradient returned the nan."),
-    ("hook_after_a_node", "A hook on the node, run after it, returned the nan."),
-    ("function", "All that led to it in the graph is finite; what else it was computed from is not known."),
+    ("hook_after_a_node", "A hook that ran after the node returned the nan."),
+    ("function", "All values that led to it in the graph are finite. Its other inputs are not known."),
     ("bad_parameter", "It was in the data: a leaf of shape [2, 2] has 1 nan among 4 elements, nan at [0, 0]."),
 ])
 def test_who_brought_it(name: str, culprit: str) -> None:
@@ -146,9 +146,9 @@ def test_who_brought_it(name: str, culprit: str) -> None:
 
 def test_an_infinite_constant_that_was_let_go() -> None:
     text = report(lambda: (torch.zeros(1, requires_grad=True).norm() * INF).backward())
-    assert "so it was multiplied by an infinite constant, in MulBackward0 or before. MulBackward0 was recorded" in text
+    assert "So it was multiplied by an infinite constant, in MulBackward0 or before. MulBackward0 was recorded" in text
     text = report(lambda: (leaf(torch, 1.) * 0).backward(torch.tensor([INF])))
-    assert "The gradient that the pass was started with is not finite." in text
+    assert "The gradient that started the pass is not finite." in text
 
 
 def test_the_nodes_that_a_node_was_recorded_in() -> None:
@@ -167,7 +167,7 @@ def test_the_nodes_that_a_node_was_recorded_in() -> None:
 def test_numbers_of_an_operation_that_is_not_point_by_point() -> None:
     text = report(lambda: PROGRAMS["one_of_a_sequence"][0](torch))
     assert "The gradient of Cat for xs[2] has 1 nan among 1 element" in text
-    assert "grad = a tensor of shape [3] that is not all finite" in text
+    assert "grad = a tensor of shape [3] with elements that are not finite" in text
 
 
 def test_float16_and_float64() -> None:

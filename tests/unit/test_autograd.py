@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from retrograd import modes
 from retrograd.autograd import functional, gradcheck, gradgradcheck, graph
 
 
@@ -172,6 +173,101 @@ def test_inference_mode() -> None:
 
     assert inside()
     assert not torch.is_inference_mode_enabled()
+
+
+SAVING: dict[str, Any] = {
+    "mul": lambda x, t, i: x * t,
+    "mm": lambda x, t, i: x.t() @ t,
+    "pow": lambda x, t, i: x ** t,
+    "a view": lambda x, t, i: x * t[:],
+    "a detached one": lambda x, t, i: x * t.detach(),
+    "another dtype": lambda x, t, i: x.double() * t,
+    "maximum": lambda x, t, i: torch.maximum(x, t),
+    "lerp": lambda x, t, i: torch.lerp(x, x, t),
+    "a loss": lambda x, t, i: torch.nn.functional.mse_loss(x, t),
+    "a layer": lambda x, t, i: torch.nn.Linear(3, 1)(t),
+    "in place": lambda x, t, i: (x * 1).mul_(t),
+    "an index": lambda x, t, i: x[i],
+    "index_select": lambda x, t, i: x.index_select(0, i),
+    "gather": lambda x, t, i: x.gather(0, i[None]),
+    "an embedding": lambda x, t, i: torch.nn.functional.embedding(i, x),
+    "labels": lambda x, t, i: torch.nn.functional.cross_entropy(x, i),
+    "a recorded pass": lambda x, t, i: torch.autograd.grad(x * x, x, t, create_graph=True),
+}
+NOT_SAVING: dict[str, Any] = {
+    "add": lambda x, t, i: x + t,
+    "cat": lambda x, t, i: torch.cat([x, t]),
+    "where": lambda x, t, i: torch.where(t > 0, x, t),
+    "a clone": lambda x, t, i: x * t.clone(),
+    "a copy in another dtype": lambda x, t, i: x * t.double(),
+    "no_grad": lambda x, t, i: torch.no_grad()(lambda: x * t)(),
+    "a constant": lambda x, t, i: x.detach() * t,
+    "a pass": lambda x, t, i: torch.autograd.grad(x * x, x, t),
+}
+
+
+def of_inference_mode() -> tuple[Any, Any]:
+    with torch.inference_mode():
+        return torch.ones(2, 3), torch.tensor([0, 1])
+
+
+@pytest.mark.parametrize("call", SAVING.values(), ids=SAVING)
+def test_tensors_of_inference_mode_are_not_saved(call: Any) -> None:
+    t, i = of_inference_mode()
+    x = torch.ones(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="^Inference tensors cannot be saved for backward"):
+        call(x, t, i)
+    packed: list[Any] = []
+    with graph.saved_tensors_hooks(lambda v: packed.append(v) or v, lambda v: v), pytest.raises(RuntimeError):
+        call(x, t, i)
+    assert all(not each.is_inference() for each in packed)
+
+
+@pytest.mark.parametrize("call", NOT_SAVING.values(), ids=NOT_SAVING)
+def test_tensors_of_inference_mode_may_be_used(call: Any) -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    call(x, *of_inference_mode())
+    (x * torch.ones(2, 3)).sum().backward()
+    assert x.grad.tolist() == [[1.0] * 3] * 2
+
+
+def test_a_refused_write_is_not_made() -> None:
+    t, _ = of_inference_mode()
+    x = torch.ones(2, 3, requires_grad=True) * 1
+    with pytest.raises(RuntimeError, match="^Inference tensors"):
+        x.mul_(t)
+    assert x._version == 0
+    assert type(x.grad_fn).__name__ == "MulBackward0"
+    x.sum().backward()
+
+
+def test_what_shares_memory_is_of_inference_mode_if_the_other_is() -> None:
+    normal, (t, _) = torch.ones(2, 3), of_inference_mode()
+    for share in (lambda x: x[0], lambda x: x.t(), lambda x: x.view(-1), lambda x: x.detach(), lambda x: x.data):
+        assert share(t).is_inference()
+        assert not share(normal).is_inference()
+    with torch.inference_mode():
+        assert not normal.detach().is_inference()
+        assert not normal.data.is_inference()
+        assert not normal[0].is_inference()
+        assert normal[0]._is_view()
+        assert t[0].is_inference()
+        assert not t[0]._is_view()                       # PyTorch tracks no views of them
+        assert torch.Tensor([1.0]).is_inference()
+        assert torch.nn.Parameter(t).is_inference()
+        assert normal.clone().is_inference()
+        assert torch.narrow_copy(normal, 0, 0, 1).is_inference()
+
+
+def test_unrecorded_use_leaves_nothing_behind() -> None:
+    t, _ = of_inference_mode()
+    for _ in range(100):
+        t + 1
+    assert len(modes.local.thread.watchers) <= 1
+    x = torch.ones(2, 3, requires_grad=True)
+    for _ in range(10):
+        x * 2
+    assert modes.local.thread.watchers == ()
 
 
 # Edges and variables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -312,3 +312,43 @@ class TestRandom:
         assert chosen.tolist()[1] == [0] * 5
         with pytest.raises(RuntimeError, match="cannot sample n_sample > prob_dist.size"):
             torch.multinomial(torch.ones(2), 3)
+
+
+MAKERS: dict[str, Callable[..., Any]] = {
+    "ones": lambda **options: torch.ones(2, **options),
+    "zeros": lambda **options: torch.zeros(2, **options),
+    "empty": lambda **options: torch.empty(2, **options),
+    "full": lambda **options: torch.full((2,), 1.0, **options),
+    "tensor": lambda **options: torch.tensor([1.0], **options),
+    "asarray": lambda **options: torch.asarray([1.0], **options),
+    "empty_strided": lambda **options: torch.empty_strided((2,), (1,), **options),
+    "ones_like": lambda **options: torch.ones_like(torch.ones(2), **options),
+    "full_like": lambda **options: torch.full_like(torch.ones(2), 3.0, **options),
+    "new_ones": lambda **options: torch.ones(2).new_ones(2, **options),
+    "new_tensor": lambda **options: torch.ones(2).new_tensor([1.0], **options),
+    "fft_fftfreq": lambda **options: torch.fft.fftfreq(3, **options),
+    "frombuffer": lambda **options: torch.frombuffer(bytearray(4), dtype=torch.float32, **options),
+}
+
+
+class TestRequiresGrad:
+    @pytest.mark.parametrize("name", MAKERS)
+    @pytest.mark.parametrize("given", ["yes", 1, 0, 1.0, [True], np.bool_(True), torch.tensor(True)], ids=repr)
+    def test_only_a_bool_says_whether_grad_is_required(self, name: str, given: Any) -> None:
+        kind = "numpy.bool" if isinstance(given, np.bool_) else type(given).__name__
+        said = rf"^{name}\(\): argument 'requires_grad' must be bool, not {kind}"
+        with pytest.raises(TypeError, match=said):
+            MAKERS[name](requires_grad=given)
+
+    @pytest.mark.parametrize("maker", [torch.rand, torch.randn, torch.randperm, torch.arange, torch.eye])
+    def test_functions_of_several_signatures_refuse_it_too(self, maker: Any) -> None:
+        with pytest.raises(TypeError):
+            maker(2, requires_grad="yes")
+
+    @pytest.mark.parametrize("name", MAKERS)
+    def test_none_stands_for_false_in_most_functions(self, name: str) -> None:
+        if name in ("tensor", "new_tensor"):
+            with pytest.raises(TypeError, match="must be bool, not NoneType"):
+                MAKERS[name](requires_grad=None)
+        else:
+            assert not MAKERS[name](requires_grad=None).requires_grad

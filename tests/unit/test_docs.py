@@ -1,6 +1,6 @@
 """The documentation tells the truth: its programs print what it says, and its commands, links and paths exist.
 
-What a program of a page is stands in tests/showing/pages.py. A ```console block holds commands behind a dollar sign.
+tests/showing/pages.py says what a program of a page is. A ```console block holds commands behind a dollar sign.
 """
 
 import re
@@ -43,6 +43,21 @@ def test_a_program_prints_what_the_page_says(program: Program) -> None:
         if one.error is not None:
             printed, expected = in_one_line(printed), in_one_line(expected)
         assert printed == expected, f"{program.page}:{block.line}"
+
+
+def wide_lines(text: str) -> list[str]:
+    """The lines of a page's blocks that are wider than a page. A line of a ```text block that tests hold to the letter,
+    or that has nothing but one long word, cannot be broken."""
+    found = []
+    for kind, body in FENCE.findall(text):
+        exact = kind == "text" and not re.search(r"^[\w.]+(Error|Warning): ", body, re.MULTILINE)
+        found += [line for line in body.splitlines() if len(line) > pages.WIDTH and not exact and len(line.split()) > 1]
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_blocks_fit_on_a_page(page: Path) -> None:
+    assert wide_lines(text_of(page)) == []
 
 
 def extras() -> set[str]:
@@ -108,6 +123,16 @@ def test_the_paths_exist(page: Path) -> None:
     paths = re.findall(r"`([\w.]+/(?:[\w./]*)?|(?:[\w.]+/)*\w+\.py)`", outside_blocks(page))
     roots = (ROOT, ROOT / "src" / "retrograd", page.parent)
     assert [path for path in paths if path != "script.py" and not any((root / path).exists() for root in roots)] == []
+
+
+def test_the_readme_says_how_much_the_tour_reads() -> None:
+    paths = {*re.findall(r"`([\w/]+\.py)`", text_of(ROOT / "docs" / "tour.md"))}
+    files = [path for path in (ROOT / "src" / "retrograd" / name for name in paths) if path.exists()]
+    lines = sum(len(text_of(path).splitlines()) for path in files)
+    said = re.search(r"its (\d+) files, about\s([\d,]+) lines", text_of(ROOT / "README.md"))
+    assert said is not None
+    assert len(files) == int(said[1])
+    assert abs(lines - int(said[2].replace(",", ""))) <= 0.1 * lines, lines
 
 
 def test_what_is_said_to_be_missing_is_missing() -> None:
@@ -180,6 +205,22 @@ def test_a_block_is_reported_with_its_error() -> None:
     broken, whole = pages.run("print(1)\n1 / 0", {}), pages.run("print(2)", {})
     assert (broken.text, type(broken.error)) == ("1\nZeroDivisionError: division by zero\n", ZeroDivisionError)
     assert whole == ("2\n", None)
+
+
+def test_wide_lines_are_found() -> None:
+    wide = "print(1" + " + 1" * 30 + ")"
+    error = f"ValueError: {wide}"
+    assert wide_lines(f"{wide}\n```python\n{wide}\n```\n") == [wide]
+    assert wide_lines(f"```text\n{wide}\n```\n```text\n{error}\n{'a' * 99}\n```\n") == [error]
+
+
+def test_labels_are_written_above_the_programs() -> None:
+    page = PLANTED.replace("import math\n```", "import math\n```\n\nFails.\n\n**Works:**\n\n```python\n1 / 0\n```")
+    labelled = pages.brought_up_to_date("page.md", page, labelled=True)
+    assert [block.label for program in pages.programs("page.md", labelled) for block in program.blocks] == [
+        "Works", "Works", "Works", "Fails"]
+    assert "Fails.\n\n**Fails:**\n\n```python" in labelled
+    assert pages.brought_up_to_date("page.md", labelled, labelled=True) == labelled
 
 
 def test_what_programs_print_is_written_below_them() -> None:

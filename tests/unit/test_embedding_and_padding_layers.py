@@ -42,7 +42,7 @@ def test_long_rows_are_scaled_down_where_they_are_taken() -> None:
 
 @pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])
 def test_sparse_gradients_are_refused_at_once(make: Any) -> None:
-    with pytest.raises(NotImplementedError, match="there are no sparse gradients here. Leave sparse=True away"):
+    with pytest.raises(NotImplementedError, match="there are no sparse gradients here. Remove sparse=True"):
         make(5, 3, sparse=True)
 
 

@@ -1,7 +1,7 @@
-"""The pages on errors are complete: every sentence that autograd says in an error stands on them, in an entry that
-shows how it comes about and how it is mended.
+"""The pages on errors are complete: they show every sentence that autograd says in an error. The entry of a sentence
+has a program that fails with it, and a program that is mended. Labels tell the two kinds of program apart.
 
-That the programs say so is held by test_docs.py, and that PyTorch says so by tests/parity/test_pages.py.
+test_docs.py holds that the programs say so, and tests/parity/test_pages.py that PyTorch says so.
 """
 
 import ast
@@ -15,10 +15,12 @@ from showing import pages
 
 PACKAGE = pages.ROOT / "src" / "retrograd"
 # Where the sentences of autograd stand. A profile is about programs, and not about derivatives.
-_OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "state/refusals", "recording/resizing", "recording/saved_values", "recording/saving", "state/base", "tensor")
+_OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "recording/resizing",
+               "recording/saved_values", "recording/saving", "state/base", "state/inference",
+               "state/refusals", "tensor")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
                                     *PACKAGE.glob("utils/*.py"),
-                                    *PACKAGE.glob("nn/*hooks.py"),
+                                    *PACKAGE.glob("nn/modules/module/*hooks.py"),
                                     *(PACKAGE / "tensors" / f"{name}.py" for name in _OF_TENSORS)])
            if not path.stem.startswith("profiler")]
 
@@ -116,6 +118,24 @@ def test_an_entry_shows_the_error_and_the_remedy(entry: tuple[str, list[pages.Pr
     last = [*pages.said(programs[-1])]
     assert all(one.error is None for one in last)
     assert last[-1].printed
+
+
+@pytest.mark.parametrize("page", pages.ERRORS, ids=pages.name_of)
+def test_programs_are_labelled_as_what_they_do(page: Path) -> None:
+    """A label above each program says whether the program fails, warns or works. `make pages` writes the labels."""
+    assert wrongly_labelled(pages.of(page)) == []
+
+
+def wrongly_labelled(programs: list[pages.Program]) -> list[str]:
+    return [f"line {block.line}: {block.label or 'no label'}" for program in programs
+            for block, one in zip(program.blocks, pages.said(program)) if block.label != one.label]
+
+
+def test_a_wrong_label_is_found() -> None:
+    text = "".join(f"{above}```python\n{source}\n```\n\n" for above in ("", "**Works:**\n\n", "**Fails:**\n\n")
+                   for source in ("import math", "import math; 1 / 0"))
+    assert wrongly_labelled([*pages.programs("page.md", text)]) == [
+        "line 1: no label", "line 5: no label", "line 17: Works", "line 23: Fails"]
 
 
 def test_a_sentence_that_is_missing_is_found() -> None:

@@ -91,7 +91,7 @@ def test_a_wrong_derivative_is_shown_with_its_worst_element() -> None:
         "numerical:tensor([[2.0000, 0.0000],\n        [0.0000, 4.0000]], dtype=torch.float64)\n"
         "analytical:tensor([[1., 0.],\n        [0., 2.]], dtype=torch.float64)\n"
         "They differ most in the derivative of the output's element [1] by the input's element [1]: 4 numerically and "
-        "2 analytically, 2 apart where 0.00401 is allowed."
+        "2 analytically. The difference is 2, and 0.00401 is allowed."
     )
 
 

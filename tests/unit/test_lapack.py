@@ -44,27 +44,27 @@ def by_steps(x: Any) -> Any:
 
 def _lu_solve(a: Any, b: Any) -> Any:
     factors, pivots, _ = lu.lu_factor(a)
-    return [lu.lu_solve(factors, b if left else triangular.turned(b), (pivots,), left, adjoint)
+    return [lu.lu_solve(factors, b if left else triangular.mT(b), (pivots,), left, adjoint)
             for left in (True, False) for adjoint in (True, False)]
 
 
 def _ldl(a: Any, b: Any) -> Any:
     found = []
     for hermitian in (True, False):
-        whole = a + (triangular.adjoint(a) if hermitian else triangular.turned(a))
+        whole = a + (triangular.adjoint(a) if hermitian else triangular.mT(a))
         factors, pivots, info = symmetric.ldl_factor_ex(whole, hermitian)
         found += [symmetric.ldl_solve(factors, b, pivots, hermitian), info]
     return found
 
 
 def _triangular(a: Any, b: Any) -> Any:
-    return [triangular.solve_triangular(a, b if left else triangular.turned(b), upper, left, unit)
+    return [triangular.solve_triangular(a, b if left else triangular.mT(b), upper, left, unit)
             for upper in (True, False) for left in (True, False) for unit in (True, False)]
 
 
 def _reflected(a: Any, b: Any) -> Any:
     h, tau = householder.geqrf(a[..., :4])
-    found = [householder.ormqr(h, tau, b if left else triangular.turned(b), left, transpose)
+    found = [householder.ormqr(h, tau, b if left else triangular.mT(b), left, transpose)
              for left in (True, False) for transpose in (True, False)]
     return [*found, householder.householder_product(h, tau[..., :3])]
 

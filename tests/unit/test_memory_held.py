@@ -139,6 +139,28 @@ def test_the_table() -> None:
     assert "set_detect_anomaly(True, check_nan=False)" in str(memory_held(leaf()))
 
 
-def test_what_is_no_tensor() -> None:
-    with pytest.raises(TypeError, match="must be Tensor, not float"):
-        memory_held(1.0)
+def test_several_tensors() -> None:
+    x = leaf()
+    y = x.exp()
+    first, second = y.sum(), y.sin()
+    held = memory_held([first, second])
+    assert [row.name for row in held.rows if row.name.startswith("tensor")] == ["tensor 1", "tensor 0"]
+    assert held.total == memory_held(first).total + second.numpy(force=True).nbytes      # what both hold counts once
+    assert memory_held((first,)).total == memory_held(first).total
+    assert memory_held(t for t in (first, first)).total == memory_held(first).total
+    assert memory_held([]).total == 0
+
+
+def test_a_second_root_that_the_first_keeps_alive_adds_nothing() -> None:
+    y = leaf().exp()
+    both = memory_held([y.sin(), y])
+    assert both.total == memory_held(y.sin()).total
+
+
+@pytest.mark.parametrize(("given", "kind"), [
+    (1.0, "float"), (None, "NoneType"), ([1.0], "list of float"), ({"loss": leaf()}, "dict of str"),
+    (torch.nn.Linear(1, 1), "Linear"), (torch.nn.Sequential(torch.nn.Linear(1, 1)), "Sequential of Linear"),
+])
+def test_what_is_no_tensor(given: Any, kind: str) -> None:
+    with pytest.raises(TypeError, match=f"must be Tensor or a sequence of Tensors, not {kind}"):
+        memory_held(given)

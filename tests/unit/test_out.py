@@ -267,3 +267,30 @@ def test_resize_takes_more_memory_where_nobody_looks() -> None:
 def test_what_requires_grad_is_not_resized(grad_mode: Any) -> None:
     with grad_mode(), pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
         torch.zeros(2, requires_grad=True).resize_(2)
+
+
+def test_resize_lays_the_memory_out_in_a_memory_format() -> None:
+    x = torch.arange(24.0)
+    x.resize_((2, 3, 2, 2), memory_format=torch.channels_last)
+    assert x.stride() == (12, 1, 6, 3)
+    assert x[0, :, 0, 0].tolist() == [0.0, 1.0, 2.0]
+    assert x._version == 1
+    x.resize_((2, 3, 2, 2), memory_format=torch.contiguous_format)
+    assert x.is_contiguous()
+    assert x.flatten().tolist() == [*range(24)]
+    assert x._version == 1                                     # the shape is the same
+    assert torch.arange(4.0).resize_((2, 3, 2, 2), memory_format=torch.channels_last).stride() == (12, 1, 6, 3)
+    like = torch.ones(2, 3, 2, 2).to(memory_format=torch.channels_last)
+    assert torch.arange(24.0).resize_as_(like).is_contiguous()
+    assert torch.arange(24.0).resize_as_(like, memory_format=torch.preserve_format).stride() == like.stride()
+
+
+def test_resize_refuses_a_format_that_does_not_fit() -> None:
+    x = torch.arange(24.0)
+    with pytest.raises(RuntimeError, match="^required rank 4 tensor to use channels_last format"):
+        x.resize_((2, 3, 4), memory_format=torch.channels_last)
+    with pytest.raises(RuntimeError, match="^Unsupported memory formatPreserve"):
+        x.resize_(2, memory_format=torch.preserve_format)
+    with pytest.raises(TypeError, match="must be torch.memory_format, not str"):
+        x.resize_(2, memory_format="channels_last")
+    assert x.shape == (24,)

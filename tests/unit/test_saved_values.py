@@ -190,3 +190,23 @@ def test_the_saved_tensors_of_a_function() -> None:
     fresh.sum().backward()
     with pytest.raises(RuntimeError, match="after it has been freed"):
         raw.register_hooks(same, same)
+
+
+@pytest.mark.parametrize("mode", ["floor", "trunc"])
+def test_a_rounded_quotient_saves_its_operands_as_pytorch_does(mode: str) -> None:
+    x, y = leaf(1., 2.), leaf(3., 4.)
+    z = torch.div(x, y, rounding_mode=mode)
+    assert z.grad_fn._saved_self is x
+    assert z.grad_fn._saved_other is y
+    assert z.grad_fn._saved_rounding_mode == mode
+    z.sum().backward(retain_graph=True)
+    assert x.grad.tolist() == y.grad.tolist() == [0.0, 0.0]
+    z.sum().backward()
+    with pytest.raises(RuntimeError, match="^Trying to backward through the graph a second time"):
+        z.sum().backward()
+    assert torch.div(x, torch.ones(2), rounding_mode=mode).grad_fn._saved_self is None     # not needed, and not saved
+    z = torch.div(x, y, rounding_mode=mode)
+    with torch.no_grad():
+        y.mul_(2)
+    with pytest.raises(RuntimeError, match="^one of the variables needed for gradient computation has been modified"):
+        z.sum().backward()

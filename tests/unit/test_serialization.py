@@ -226,7 +226,7 @@ def test_an_object_behind_something_else_in_the_file() -> None:
     file.seek(6)
     assert torch.load(file) == [1]
     file.seek(0)
-    with pytest.raises(RuntimeError, match="more than one saved object: what begins at byte 0"):
+    with pytest.raises(RuntimeError, match="more than one saved object: the object at byte 0"):
         torch.load(file)
 
 
@@ -292,7 +292,7 @@ def test_options_of_pickles_mean_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("obj", "place", "remedy"), [
-    (nn.Linear(1, 1), "obj: it is a retrograd.nn.linear.Linear", "its state_dict()"),
+    (nn.Linear(1, 1), "obj: it is a retrograd.nn.modules.linear.Linear", "its state_dict()"),
     ([0, {"m": torch.optim.SGD([torch.ones(1)])}], "obj[1]['m']: it is a retrograd.optim.sgd.SGD", "its state_dict()"),
     ({"a": (1, {2})}, "obj['a'][1]: it is a set", "list(x)"),
     ([np.float64(1)], "obj[0]: it is a numpy.float64", "x.item()"),

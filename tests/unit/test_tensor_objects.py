@@ -252,3 +252,20 @@ def test_what_python_asks() -> None:
 def test_what_python_is_refused(ask: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         ask(torch.tensor(1.5))
+
+
+@pytest.mark.parametrize("make", [
+    lambda: torch.ones(2), lambda: torch.ones(2, requires_grad=True), lambda: torch.ones(2)[0],
+    lambda: nn.Parameter(torch.ones(2)), lambda: torch.arange(3), lambda: torch.ones(2, requires_grad=True) * 2,
+])
+@pytest.mark.parametrize(("attribute", "said"), [
+    ("data", "Deleting tensor data is not allowed. Delete tensor instead!"),
+    ("requires_grad", "requires_grad must be a bool"),
+    ("_backward_hooks", "Deletion of _backwards_hooks not allowed!"),
+])
+def test_what_makes_a_tensor_cannot_be_deleted(make: Any, attribute: str, said: str) -> None:
+    tensor = make()
+    before = tensor.tolist()
+    with pytest.raises(RuntimeError, match=f"^{said}"):
+        delattr(tensor, attribute)
+    assert tensor.tolist() == before

@@ -49,6 +49,27 @@ def test_names_come_as_a_dictionary_or_as_pairs() -> None:
     assert viz.tree(product).splitlines()[1:] == ["├─ leaf [3]", "└─ leaf [3]"]
 
 
+def test_a_module_names_its_parameters() -> None:
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    loss = model(torch.ones(1, 2)).sum()
+    assert viz.tree(loss, model) == viz.tree(loss, model.named_parameters())
+    assert "2.weight [1, 3]" in viz.tree(loss, model)
+    assert viz.dot(loss, model) == viz.dot(loss, dict(model.named_parameters()))
+    tied = nn.ModuleDict({"first": model[2], "second": model[2]})
+    assert "first.weight [1, 3]" in viz.tree(tied["second"](torch.ones(1, 3)), tied)
+
+
+@pytest.mark.parametrize(("params", "kind"), [
+    (nn.Linear(2, 1).parameters, "Parameter"), (lambda: 3, "int"), (lambda: ["w"], "str"),
+    (lambda: {0: torch.ones(1)}, "tuple"), (lambda: {"w": 1.0}, "tuple"), (lambda: torch.ones(2), "Tensor"),
+])
+@pytest.mark.parametrize("draw", [viz.tree, viz.dot])
+def test_what_names_no_leaves(params: Any, kind: str, draw: Any) -> None:
+    loss = nn.Linear(2, 1)(torch.ones(1, 2)).sum()
+    with pytest.raises(TypeError, match=f"the leaves are named by a Module, .* not by {kind}"):
+        draw(loss, params())
+
+
 def test_constants_are_left_out() -> None:
     x = leaf(2)
     assert viz.tree(torch.ones(2) * x * 3).splitlines() == [

@@ -1,5 +1,9 @@
 """torch.autograd: gradients, Functions, grad modes, Jacobians, checks."""
 
+from typing import TYPE_CHECKING
+
+from ..names import missing
+from ..tensors.recording.saved_values import SavedTensor
 from . import anomaly_mode, function, functional, grad_mode, graph, profiler, variable
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
@@ -10,6 +14,7 @@ from .variable import Variable
 
 __all__ = [
     "Function",
+    "SavedTensor",
     "Variable",
     "anomaly_mode",
     "backward",
@@ -29,3 +34,6 @@ __all__ = [
     "set_grad_enabled",
     "variable",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

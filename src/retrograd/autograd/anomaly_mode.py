@@ -1,6 +1,7 @@
-"""torch.autograd.anomaly_mode: where bad numbers come from, and which line of the forward pass an error belongs to.
+"""torch.autograd.anomaly_mode: where bad numbers come from, and which line of the forward pass caused an error.
 
-The mode is one for the whole process, as in PyTorch. What is seen, and what is said of it, is in `graph.anomaly`.
+The mode holds for the whole process, as in PyTorch. `graph.anomaly` watches the nodes, and `graph.anomaly_report`
+writes the reports.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def _set(mode: Any, check_nan: Any) -> None:
-    """Switch the mode in all threads. Raises TypeError for what is no bool."""
+    """Switch the mode in all threads. Raises TypeError for an argument that is not a bool."""
     for position, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
             raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
@@ -42,7 +43,7 @@ def _set(mode: Any, check_nan: Any) -> None:
 
 
 def _arrange(thread: ThreadState) -> None:
-    """Bring the switches of one thread in line with the mode."""
+    """Set the switches of one thread as the mode demands."""
     mode, check_nan = _now
     watch = thread.anomalies
     if watch is not None:
@@ -58,17 +59,17 @@ def _arrange(thread: ThreadState) -> None:
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode on or off, as `set_detect_anomaly` does where it is called."""
+    """Switch anomaly mode on or off, as a call of `set_detect_anomaly` does."""
     _set(mode, check_nan)
 
 
 class set_detect_anomaly:
-    """Switch anomaly mode on or off: at once when called, until the end of the block as a context manager.
+    """Switch anomaly mode on or off: as a call at once, as a context manager until the end of the block.
 
-    While it is on, each node notes the line that recorded it. An error in a backward pass then names the line of the
-    node it was at; with `check_nan` a gradient with NaN raises RuntimeError, which says how many elements of how many
-    are bad, what they were computed from, and where the first bad value of the graph came up. Raises TypeError for
-    what is no bool.
+    While the mode is on, each node notes the line that recorded it. An error in a backward pass then names the line
+    that recorded the failing node. With `check_nan`, a gradient with NaN raises RuntimeError. The message says how many
+    elements are bad, what they were computed from, and where the first bad value of the graph appeared. Raises
+    TypeError for an argument that is not a bool.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([0., 4.], requires_grad=True)
@@ -93,7 +94,7 @@ class set_detect_anomaly:
 
 
 class detect_anomaly(set_detect_anomaly):
-    """Anomaly mode for a block; see `set_detect_anomaly`. Warns that it is on, as PyTorch does, whose mode is slow."""
+    """Anomaly mode for a block; see `set_detect_anomaly`. Warns as PyTorch does, because PyTorch's mode is slow."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self.prev, self.prev_check_nan = _now

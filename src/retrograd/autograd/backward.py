@@ -18,12 +18,12 @@ TensorOrTensors = Any
 
 
 def _sequence(value: Any) -> tuple[Any, ...]:
-    """A tensor, or the edge of one, as a tuple of one; anything else as a tuple of its elements."""
+    """A tensor or a GradientEdge as a tuple of one element; any other value as a tuple of its elements."""
     return (value,) if isinstance(value, (TensorBase, GradientEdge)) else tuple(value)
 
 
 def _cotangents(grads: Any, count: int) -> tuple[Any, ...]:
-    """One cotangent for each root; None stands for an implicit one."""
+    """One cotangent for each root. None stands for an implicit cotangent."""
     if grads is None:
         return (None,) * count
     return (grads,) if isinstance(grads, TensorBase) else tuple(grads)
@@ -34,8 +34,8 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
              inputs: TensorOrTensors | None = None) -> None:
     """Accumulate the gradients of `tensors` into the leaves of their graph, or into `inputs` only.
 
-    `grad_tensors` are the cotangents, each of its tensor's shape; None for a scalar. The sum of all contributions
-    is accumulated. Raises RuntimeError as `Tensor.backward` does.
+    `grad_tensors` are the cotangents, each with the shape of its tensor; a scalar may have None. The gradients of all
+    tensors add up. Raises RuntimeError as `Tensor.backward` does.
     """
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
@@ -58,11 +58,12 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
          materialize_grads: bool = False) -> Any:
     """The gradients of the sum of `outputs` (weighted by `grad_outputs`) with respect to `inputs`, as a tuple.
 
-    Where `inputs` is a dict of tensors, a dict of their gradients.
+    If `inputs` is a dict of tensors, the result is a dict of their gradients.
 
-    Nothing is accumulated. With `create_graph` the gradients can be differentiated again. An input that the outputs
-    do not depend on raises RuntimeError; its gradient is None with `allow_unused`, zeros with `materialize_grads`.
-    With `is_grads_batched` each of `grad_outputs` has a leading batch dimension, and so has each gradient.
+    The call accumulates nothing. With `create_graph` the gradients can be differentiated again. If the outputs do not
+    depend on an input, the call raises RuntimeError; with `allow_unused` the gradient is None instead, and with
+    `materialize_grads` it is zeros. With `is_grads_batched`, each of `grad_outputs` and each gradient has a leading
+    batch dimension.
 
     >>> import retrograd as torch
     >>> x = torch.tensor(3., requires_grad=True)
@@ -85,7 +86,7 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
 
 def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None,
             create_graph: bool, allow_unused: bool | None, materialize_grads: bool) -> tuple[Any, ...]:
-    """One pass, and what is made of absent gradients."""
+    """Run one pass, and treat absent gradients as the options say."""
     starts = starting(roots, cotangents)
     edges = [input_edge(t) for t in targets]
     found = run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges,
@@ -105,7 +106,7 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
 
 def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None,
              **options: Any) -> tuple[Any, ...]:
-    """One pass for each entry of the batch dimension, stacked."""
+    """Run one pass for each entry of the batch dimension, and stack the gradients."""
     materialize = options.pop("materialize_grads")
     options["allow_unused"] = options["allow_unused"] or materialize
     sizes: list[int] = []
@@ -136,7 +137,7 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
 
 
 def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> int:
-    """The first dimension of a cotangent. Raises unless the others are the shape of its output."""
+    """The first dimension of a cotangent. Raises if the other dimensions are not the shape of the output."""
     if not shape:
         raise IndexError("invalid index of a 0-dim tensor. With is_grads_batched=True each grad_output has a leading "
                          f"batch dimension; grad_output[{i}] has no dimension.")

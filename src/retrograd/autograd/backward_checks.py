@@ -1,6 +1,6 @@
-"""What gradcheck asks of a backward pass besides its numbers: linear, at ease with absent cotangents and with batches.
+"""The checks of gradcheck on a backward pass itself: linearity, absent cotangents, and batches of cotangents.
 
-This module must not know finite differences.
+`differences` has the finite differences.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WHERE = 'Please look at "Notes about undefined output gradients" in "tools/auto
 
 
 class UndefinedGrad(OtherNode):
-    """An identity that lets no gradient through: what is before it sees an absent one."""
+    """An identity that passes on no gradient: the nodes before it get an absent gradient."""
 
     __slots__ = ()
     namespace = "torch::autograd::"
@@ -39,14 +39,14 @@ def _zeros(outputs: list[Any]) -> list[Any]:
 
 
 def check_linear(check: Check, outputs: list[Any]) -> None:
-    """Refuse a backward that makes something of a cotangent of zeros."""
+    """Raise GradcheckError if the backward returns a nonzero gradient for a cotangent of zeros."""
     for g in grad(outputs, check.differentiable, _zeros(outputs), allow_unused=True):
         if g is not None and np.any(g._array != 0):
             raise GradcheckError("backward not multiplied by grad_output")
 
 
 def check_undefined(check: Check, count: int) -> None:
-    """Refuse a backward that cannot do without the cotangents of its outputs, or of one, or makes something of it."""
+    """Raise GradcheckError if the backward fails, or returns a nonzero gradient, when cotangents are absent."""
     choices: list[range | list[int]] = [range(count)]
     if count > 1:
         choices += [[i] for i in range(count)]
@@ -72,7 +72,7 @@ def _warn() -> None:
 
 
 def check_batched_pass(check: Check, out: Any, number: int) -> None:
-    """Refuse a backward that gives a batch of cotangents other gradients than each of them alone."""
+    """Raise GradcheckError if the gradients of a batch of cotangents differ from those of each cotangent alone."""
     stream = np.random.default_rng(0)
     batch = stream.uniform(-1, 1, (2, *out._array.shape)).astype(out._array.dtype)
     xs = check.differentiable

@@ -1,8 +1,7 @@
-"""The blocks of a Jacobian, one for each output and input, found row by row or column by column.
+"""The blocks of a Jacobian, one for each output and input, computed row by row or column by column.
 
 A row is a backward pass from one element of an output. A column is the "double backward trick": the product of a
-cotangent with the Jacobian is linear in the cotangent, so its gradient by the cotangent is a column. This module must
-not know what a user's function looks like.
+cotangent with the Jacobian is linear in the cotangent, so the gradient of the product by the cotangent is a column.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def dummies(tensors: Tensors) -> Tensors:
 
 
 def gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | None, record: bool) -> Tensors:
-    """The gradients of those outputs that have any; None for an input that none of them depends on."""
+    """The gradients of the outputs that have a history. None for an input that no output depends on."""
     pairs = [(out, None if cotangents is None else cotangents[i]) for i, out in enumerate(outputs)
              if out is not None and edge_of(out) is not None]
     if not pairs:
@@ -57,9 +56,10 @@ def _pass(out: Any, edges: list[Any], j: int, record: bool) -> dict[Any, Any]:
 
 
 def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
-    """The Jacobian of one output by each input: one pass for each row.
+    """The Jacobian of one output by each input, with one pass for each row.
 
-    In strict mode `number` is the output's, and an absent row raises RuntimeError; else it is None.
+    In strict mode `number` is the number of the output, and an absent row raises RuntimeError. Otherwise `number` is
+    None.
     """
     size, shape = out._array.size, out._array.shape
     blocks = [np.zeros((size, *x._array.shape), x._array.dtype) for x in xs]
@@ -77,7 +77,7 @@ def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
 
 
 def recorded_rows(out: Any, xs: Tensors, number: int | None) -> list[list[Any]]:
-    """As `rows`, for each input a list of rows that can be differentiated again."""
+    """The rows of `rows` as a list for each input, recorded so that they can be differentiated again."""
     by_input: list[list[Any]] = [[] for _ in xs]
     edges = [] if edge_of(out) is None else [input_edge(x) for x in xs]
     for j in range(out._array.size):
@@ -95,13 +95,13 @@ def recorded_rows(out: Any, xs: Tensors, number: int | None) -> list[list[Any]]:
 
 
 def stacked(found: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:
-    """Recorded rows, by output and input, as blocks, each on its own."""
+    """Recorded rows, by output and input, as blocks; each block is a tensor of its own."""
     return tuple([tuple([_block(np.stack(block) if block else None, out, x) for block, x in zip(by_input, xs)])
                   for by_input, out in zip(found, outputs)])
 
 
 def stacked_together(found: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:
-    """Recorded rows as blocks that are parts of one tensor for each input, as they are from one batched pass."""
+    """Recorded rows as blocks. The blocks of one input are parts of one tensor, as after one batched pass."""
     by_input: list[list[Any]] = []
     for i, x in enumerate(xs):
         every = [row for by_output in found for row in by_output[i]]
@@ -121,7 +121,7 @@ def _block(found: Any, out: Any, x: Any) -> Any:
 
 
 def columns(out: Any, xs: Tensors, record: bool) -> list[Any]:
-    """The Jacobian of one output by each input, one pass for each column. A list, as it is in PyTorch."""
+    """The Jacobian of one output by each input, with one pass for each column. A list, as in PyTorch."""
     shapes = [out._array.shape + x._array.shape for x in xs]
     blocks: list[Any] = [plain(np.zeros(shape, out._array.dtype)) for shape in shapes]
     if edge_of(out) is None:

@@ -1,7 +1,6 @@
-"""Two Jacobians of a function compared: from its backward passes, and from finite differences. And what is said where
-they differ: PyTorch's sentence, then the element where they differ most, and by how much.
+"""Compare two Jacobians of a function: from its backward passes, and from finite differences.
 
-This module must not know how either is computed.
+An error has PyTorch's sentence first, then the element with the greatest difference, and the difference.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from .differences import Array, as_tuple, directional, is_float, matrices
 
 
 class GradcheckError(RuntimeError):
-    """A derivative is wrong, or a function cannot be checked. Raised by `gradcheck` and `gradgradcheck`."""
+    """A derivative is wrong, or a function cannot be checked. `gradcheck` and `gradgradcheck` raise this error."""
 
-    __module__ = "retrograd.autograd.gradcheck"         # where users catch it
+    __module__ = "retrograd.autograd.gradcheck"         # users catch it under this name
 
 
 class Check(NamedTuple):
-    """A function to be checked, its inputs, how, and which part of its complex outputs is looked at."""
+    """A function to check, its inputs, the options, and the compared part of complex outputs."""
 
     func: Callable
     inputs: tuple[Any, ...]
@@ -43,19 +42,19 @@ class Check(NamedTuple):
         return [x for x in self.inputs if requires_grad(x)]
 
     def outputs(self) -> tuple[Any, ...]:
-        """What the function returns, as a tuple."""
+        """The outputs of the function as a tuple."""
         return as_tuple(self.func(*self.inputs))
 
 
 def requires_grad(value: Any) -> bool:
-    """Whether it is a tensor that requires grad."""
+    """Whether the value is a tensor that requires grad."""
     return isinstance(value, TensorBase) and requires(value)
 
 
 def compare(check: Check, returned: tuple[Any, ...]) -> None:
-    """Hold the gradients of what the function returned, by every input, to finite differences."""
+    """Compare the gradients of the outputs by every input with finite differences."""
     outputs = [o for o in returned if requires_grad(o)]
-    # Finite differences are of all floating-point outputs; compared are those that require grad.
+    # Finite differences cover all floating-point outputs; only those that require grad are compared.
     places = [i for i, o in enumerate(filter(is_float, returned)) if requires_grad(o)]
     if check.fast and outputs:
         _compare_projections(check, outputs, places)
@@ -75,7 +74,7 @@ def compare(check: Check, returned: tuple[Any, ...]) -> None:
 
 
 def _analytical(check: Check, out: Any) -> list[Array]:
-    """The Jacobian of one output by every input from backward passes; rows as in `matrices`. All is done twice."""
+    """The Jacobian of one output by every input, from backward passes; rows as in `matrices`. It is computed twice."""
     xs = check.differentiable
     passes = []
     for _ in range(2):
@@ -91,13 +90,13 @@ def _analytical(check: Check, out: Any) -> list[Array]:
 
 
 def _pulled_back(out: Any, xs: list[Any], cotangent: Array) -> list[Any]:
-    """The product of a cotangent of one output with its Jacobian, by every input, in a row; 0 where it has none."""
+    """The product of a cotangent of one output with its Jacobian, by every input, as a row; 0 for no gradient."""
     found = grad(out, xs, plain(cotangent), retain_graph=True, allow_unused=True)
     return [0 if g is None else g._array.reshape(-1) for g in found]
 
 
 def _check_repeats(check: Check, first: list[Array], second: list[Array]) -> None:
-    """Refuse a backward that gives different gradients for the same cotangent."""
+    """Raise GradcheckError if the backward gives different gradients for the same cotangent."""
     for a, b in zip(first, second):
         if a.size and not np.max(np.abs(a - b)) <= check.nondet_tol:
             raise GradcheckError(
@@ -107,20 +106,20 @@ def _check_repeats(check: Check, first: list[Array], second: list[Array]) -> Non
 
 
 def _close(a: Any, n: Any, rtol: float, atol: float) -> bool:
-    """Whether every element of `a` is within tolerance of `n`; nan never is."""
+    """Whether every element of `a` is within tolerance of `n`. A nan never is."""
     with np.errstate(all="ignore"):
         return bool(np.all((a == n) | (np.abs(a - n) <= atol + rtol * np.abs(n))))
 
 
 def _mismatch(check: Check, a: Any, n: Any, i: int, j: int) -> str:
-    """PyTorch's words for the Jacobians of output i by input j, counted among those that have derivatives."""
+    """PyTorch's words for the Jacobians of output i by input j, counted among the differentiable outputs and inputs."""
     part = f"While considering the {check.part} part of complex outputs only, " if i in check.complex_outputs else ""
     return (f"{part}Jacobian mismatch for output {i} with respect to input {j},\n"
             f"numerical:{plain(np.asarray(n))}\nanalytical:{plain(np.asarray(a))}\n")
 
 
 def _worst(check: Check, a: Array, n: Array, out_shape: tuple[int, ...], x_shape: tuple[int, ...]) -> str:
-    """Where two Jacobians differ most, measured by what is allowed there, and by how much."""
+    """The element where two Jacobians differ most, relative to the tolerance there, and the difference."""
     with np.errstate(all="ignore"):
         difference = np.abs(a - n)
         allowed = check.atol + check.rtol * np.abs(n)
@@ -131,15 +130,15 @@ def _worst(check: Check, a: Array, n: Array, out_shape: tuple[int, ...], x_shape
                     for at, shape in ((x_place, x_shape), (out_place, out_shape)))
     there = x_place, out_place
     return (f"They differ most in the derivative of the output's element {of_out} by the input's element {of_x}: "
-            f"{n[there]:.6g} numerically and {a[there]:.6g} analytically, {difference[there]:.3g} apart where "
-            f"{allowed[there]:.3g} is allowed.")
+            f"{n[there]:.6g} numerically and {a[there]:.6g} analytically. The difference is {difference[there]:.3g}, "
+            f"and {allowed[there]:.3g} is allowed.")
 
 
-# Projections on random vectors, in place of all elements
+# Projections on random vectors, instead of all elements
 
 
 def _compare_projections(check: Check, outputs: list[Any], places: list[int]) -> None:
-    """Hold v . J u, with J from backward passes, to the same from finite differences."""
+    """Compare v . J u from backward passes with v . J u from finite differences."""
     stream = Twister()
     xs = check.differentiable
     directions = [_direction(stream, x) for x in xs]
@@ -150,14 +149,14 @@ def _compare_projections(check: Check, outputs: list[Any], places: list[int]) ->
         _check_repeats(check, *([np.asarray(row) for row in rows] for rows in (first, second)))
         for j, (direction, row) in enumerate(zip(directions, first)):
             n, a = np.dot(v, numerical[j][places[i]]), _along(row, direction)
-            # Each element may be off by atol, and v . J u adds them up with these weights.
+            # Each element may differ by atol, and v . J u adds the elements up with these weights.
             allowed = check.atol * float(np.sum(v)) * float(np.sum(direction))
             if not _close(a, n, check.rtol, allowed):
                 raise GradcheckError(_mismatch(check, a, n, i, j) + _in_full(check, out, j, places[i]))
 
 
 def _direction(stream: Twister, x: Any) -> Any:
-    """A random direction in an input; for a complex one two, the second along the imaginary axis."""
+    """A random direction in an input. A complex input has two, the second one along the imaginary axis."""
     first = _unit_vector(stream, x._array).reshape(x._array.shape)
     if x._array.dtype.kind != "c":
         return first
@@ -165,7 +164,7 @@ def _direction(stream: Twister, x: Any) -> Any:
 
 
 def _along(row: Any, direction: Any) -> Any:
-    """A row of the Jacobian, or 0, times a direction."""
+    """The product of a row of the Jacobian, or 0, with a direction."""
     if not isinstance(direction, tuple):
         return np.sum(row * direction.reshape(-1))
     real, imaginary = direction
@@ -173,13 +172,13 @@ def _along(row: Any, direction: Any) -> Any:
 
 
 def _unit_vector(stream: Twister, like: Array) -> Array:
-    """A random vector of length 1 with as many elements as `like`, of its real dtype."""
+    """A random vector of length 1 with as many elements as `like`, in the real dtype of `like`."""
     vector = uniform(stream, (like.size,), np.float32).astype(like.real.dtype)
     return vector / (np.linalg.norm(vector) or 1)
 
 
 def _in_full(check: Check, out: Any, j: int, place: int) -> str:
-    """Both Jacobians of one output by input j, for a message on projections that differ."""
+    """Both Jacobians of one output by input j, for the message about projections that differ."""
     x = check.differentiable[j]
     numerical = matrices(check.func, check.inputs, x, check.eps)[place]
     analytical = _analytical(check, out)[j]

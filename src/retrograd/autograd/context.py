@@ -1,9 +1,9 @@
-"""What the author of a Function and its users see of one call: the context, which is the `grad_fn` as well.
+"""The context of one call of a Function, as its author and its users see it. The context is the `grad_fn` as well.
 
-PyTorch has one object for both. The engine's node has names of its own and users name their attributes as they like,
-so here the two are apart: what users hold keeps the node alive, and the node keeps what they wrote, not the object.
-Whoever asks a node for its context while nobody holds it gets one made anew, with the same attributes: no cycle, and
-nobody can tell. This module must not know how a Function is called.
+PyTorch has one object for both. Here there are two objects, because the engine's node has names of its own and users
+may set attributes of any name. The context that users hold keeps the node alive, while the node keeps only the
+attributes. If a node is asked for its context after users dropped it, the node makes a new context with the same
+attributes. So there is no reference cycle, and users cannot see a difference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .function_node import FunctionNode
 
 
 def _refuse(name: str, what: str) -> Callable[..., Any]:
-    """The getter or setter of a field that has none."""
+    """The getter or setter of a field that cannot be read or written."""
 
     def refuse(*args: Any) -> Any:
         raise AttributeError(f"attribute '{name}' of 'torch._C._FunctionBase' objects is not {what}")
@@ -32,7 +32,7 @@ def _only_read(read: Callable[[Any], Any]) -> property:
 
 
 class _FunctionBase:
-    """What a context answers in the name of its node. Free attributes may be set on it."""
+    """The part of a context that its node answers. Users may set further attributes on a context."""
 
     __slots__ = ("__dict__", "__weakref__", "_node")
     _node: FunctionNode
@@ -47,7 +47,7 @@ class _FunctionBase:
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
-    # Set by the marks of FunctionCtx, read and dropped when forward has returned.
+    # The marks of FunctionCtx set these attributes. They are read and deleted when forward has returned.
     to_save: Any = None
     dirty_tensors: Any = None
     non_differentiable: Any = None
@@ -72,22 +72,22 @@ class _FunctionBase:
 
     @_only_read
     def saved_tensors(self) -> Any:
-        """What `save_for_backward` kept. Raises RuntimeError once freed, and where one was modified in place."""
+        """The tensors of `save_for_backward`. Raises RuntimeError if they were freed or modified in place."""
         return self._node.unpacked()
 
     @_only_read
     def saved_variables(self) -> Any:
-        """`saved_tensors`, by the name it had once."""
+        """`saved_tensors` under its old name."""
         return self._node.unpacked_as_of_old()
 
     @_only_read
     def _raw_saved_tensors(self) -> Any:
-        """What `save_for_backward` kept, to give it hooks of its own."""
+        """The tensors of `save_for_backward`, to register hooks on them."""
         return self._node.raw()
 
     @_only_read
     def next_functions(self) -> Any:
-        """For each tensor argument of forward, the node that made it and which of its outputs it is."""
+        """For each tensor argument of forward, the node that made it and the number of the output."""
         return self._node.next_functions
 
     @_only_read
@@ -101,7 +101,7 @@ class _FunctionBase:
         return True
 
     def name(self) -> str:
-        """The name of the class with 'Backward' behind it."""
+        """The name of the class, followed by 'Backward'."""
         return self._node.name()
 
     def _sequence_nr(self) -> int:
@@ -124,7 +124,7 @@ class _FunctionBase:
 
 
 class FunctionCtx:
-    """What `forward` and `setup_context` may say of a call."""
+    """The methods by which `forward` and `setup_context` describe a call."""
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for `backward`, which reads them from `saved_tensors`."""
@@ -138,31 +138,31 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs `forward` wrote to in place; each must be returned."""
+        """Declare the inputs that `forward` wrote to in place. `forward` must return each of them."""
         self.dirty_tensors = args
 
     def mark_shared_storage(self, *pairs: Any) -> None:
-        """Does nothing: that tensors share memory is known without it."""
+        """Does nothing: autograd knows which tensors share memory."""
         warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
              "Note that calls to `set_()` are not tracked", FutureWarning)
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no gradient."""
+        """Declare the outputs that have no gradient."""
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether an absent gradient of an output reaches `backward` as zeros (the default) or as None."""
+        """Choose whether an absent gradient of an output reaches `backward` as zeros (the default) or as None."""
         self.materialize_grads = value
 
 
 class _HookMixin:
-    """The base class of PyTorch's that once kept hooks."""
+    """A base class of PyTorch's that once kept hooks."""
 
     __slots__ = ()
 
 
 class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
-    """The class of all contexts, and so of the `grad_fn` of what a Function made."""
+    """The class of all contexts, and so of the `grad_fn` of a Function's outputs."""
 
     _forward_cls: ClassVar[Any]
 
@@ -179,6 +179,6 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         return self._forward_cls.jvp(self, *args)
 
 
-# Where users find them.
+# Users find the classes in this module.
 for _public in (FunctionCtx, _HookMixin, BackwardCFunction):
     _public.__module__ = "retrograd.autograd.function"

@@ -1,7 +1,7 @@
-"""Finite differences of a Python function of tensors: what gradcheck compares with.
+"""Finite differences of a Python function of tensors: the reference values of gradcheck.
 
-Central differences, taken by writing to the inputs' memory and putting it back; no version moves. This module must
-not know how a gradient is computed.
+The differences are central. The function runs after a write to the memory of an input, which is then restored; no
+version counter changes.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Array = np.ndarray[Any, Any]
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """A tuple or list as a tuple; anything else as a tuple of one."""
+    """A tuple or a list as a tuple; any other value as a tuple of one element."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 def is_float(tensor: Any) -> bool:
-    """Whether it is a tensor of floating-point or complex numbers."""
+    """Whether the value is a tensor of floating-point or complex numbers."""
     return isinstance(tensor, TensorBase) and tensor._array.dtype.kind in "fc"
 
 
 def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[Array]:
-    """The Jacobian of each floating-point output by the input `x`, one row for each element of x.
+    """The Jacobian of each floating-point output by the input `x`, with one row for each element of x.
 
-    For a complex x, and real outputs, it is d/d(real part) + i d/d(imaginary part), as a gradient is.
+    For a complex x and real outputs, a row is d/d(real part) + i d/d(imaginary part), as a gradient is.
     """
     rows = []
     for index in np.ndindex(x._array.shape):
@@ -48,8 +48,11 @@ def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[
 
 
 def directional(func: Callable, inputs: Sequence[Any], x: Any, direction: Any, eps: float) -> list[Array]:
-    """The derivative of each floating-point output along a direction in x: an array like x, or for a complex x two
-    real ones, the second taken along the imaginary axis."""
+    """The derivative of each floating-point output along a direction in x.
+
+    The direction is an array like x. For a complex x it is two real arrays; the second one lies along the imaginary
+    axis.
+    """
     if x._array.dtype.kind != "c":
         return _slopes(func, inputs, x._array, direction * eps, eps, "")
     real, imaginary = direction
@@ -58,7 +61,7 @@ def directional(func: Callable, inputs: Sequence[Any], x: Any, direction: Any, e
 
 
 def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, length: float, where: str) -> list[Array]:
-    """How fast each output changes, in a row, as `entry` (a part of an input's memory) moves along `step`."""
+    """The rate of change of each output, as a row, while `entry` (a part of an input's memory) moves along `step`."""
     before = entry.copy()
     try:
         entry[...] = before - step
@@ -78,5 +81,5 @@ def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, leng
 
 
 def _outputs(func: Callable, inputs: Sequence[Any]) -> list[Array]:
-    """Copies of the floating-point outputs: a function may return what it was given, or a view of it."""
+    """Copies of the floating-point outputs. A function may return its input, or a view of it."""
     return [o._array.copy() for o in as_tuple(func(*inputs)) if is_float(o)]

@@ -1,7 +1,7 @@
-"""torch.autograd.Function: an operation with a derivative written by the user.
+"""torch.autograd.Function: an operation whose derivative the user writes.
 
-Here are the class to derive from and what `apply` does. What one call leaves behind is in `context`, as users see it,
-and in `function_node`; what becomes of that which `forward` returns, in `function_outputs`.
+This module has the base class and `apply`. After a call, `context` holds what users see and `function_node` what the
+graph holds. `function_outputs` prepares the outputs of `forward`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ContextMethodMixin = FunctionCtx                       # the name that old prog
 
 
 class FunctionMeta(type):
-    """Gives each Function the class of its contexts, named as PyTorch names it."""
+    """Gives each Function a class for its contexts, named as in PyTorch."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {
@@ -44,9 +44,9 @@ class FunctionMeta(type):
 class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     """Subclass it with static `forward` and `backward`; call it through `apply`.
 
-    `forward(ctx, *args)` computes with recording off; or `forward(*args)` and `setup_context(ctx, inputs, output)`.
-    `backward(ctx, *grads)` is given the cotangent of each output and returns one gradient for each argument of
-    forward, None for what is no tensor or needs none.
+    `forward(ctx, *args)` computes with recording off. Instead of it there may be `forward(*args)` and
+    `setup_context(ctx, inputs, output)`. `backward(ctx, *grads)` gets the cotangent of each output, and returns one
+    gradient for each argument of forward, or None for an argument that needs no gradient.
 
     >>> import retrograd as torch
     >>> class Cube(torch.autograd.Function):
@@ -65,9 +65,9 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     _backward_cls: ClassVar[type[BackwardCFunction]]
     generate_vmap_rule = False
-    # Whether saved tensors are let go as soon as `saved_tensors` was read, which is then possible once.
+    # Whether reading `saved_tensors` releases the saved tensors, so that they can be read only once.
     clear_saved_tensors_on_access = False
-    # Whether `backward` is given one list of gradients, which it may empty as it goes.
+    # Whether `backward` gets one list of gradients, from which it may remove them as it goes.
     boxed_grads_call = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -87,7 +87,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Fill the context, where `forward` takes none. To be overridden."""
+        """Fill the context if `forward` takes no context. To be overridden."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
@@ -100,7 +100,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     @classmethod
     def _backward_or_vjp(cls) -> Callable[..., Any]:
-        """The one of its two names under which the derivative was written."""
+        """The derivative, under whichever of its two names the user wrote it."""
         if cls.backward is Function.backward:
             return cls.vjp
         if cls.vjp is not Function.vjp:
@@ -122,7 +122,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Call the function on `args` and record it, where grad mode is on and one of them requires grad."""
+        """Call the function on `args`. Record it if grad mode is on and one of the arguments requires grad."""
         setup = cls.setup_context is not Function.setup_context
         if kwargs or setup:
             args = _positional(cls.forward, args, kwargs, setup)
@@ -153,7 +153,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
 def _positional(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
                 setup: bool) -> tuple[Any, ...]:
-    """The arguments by position; with the defaults of `forward` where `setup_context` is to see them."""
+    """The arguments by position, with the defaults of `forward` if `setup_context` gets them."""
     signature = inspect.signature(forward)
     if setup:
         bound = signature.bind(*args, **kwargs)
@@ -168,7 +168,7 @@ def _positional(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 class Error(OtherNode):
-    """Stands behind the results of a once-differentiable backward, to refuse a second derivative."""
+    """The node of a once-differentiable backward's results. It refuses a second derivative."""
 
     __slots__ = ("outputs",)
     namespace = "torch::autograd::"
@@ -178,7 +178,7 @@ class Error(OtherNode):
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a `backward` that must not be differentiated itself: doing so raises RuntimeError."""
+    """Mark a `backward` that must not be differentiated itself. Differentiating it raises RuntimeError."""
 
     @functools.wraps(function)
     def once(ctx: Any, *args: Any, **kwargs: Any) -> Any:
@@ -193,7 +193,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _sealed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Aliases of the tensors behind a node that refuses to be run."""
+    """Aliases of the tensors, with a node that raises an error when it runs."""
     leaves: list[Any] = [None if o is None else detach(o) for o in outputs]
     for leaf in leaves:
         if leaf is not None:
@@ -206,7 +206,7 @@ def _sealed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class InplaceFunction(Function):
-    """A Function of old, whose instances know whether they write in place. Derive from `Function` instead."""
+    """The old base class of Functions that write in place. Derive from `Function` instead."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()

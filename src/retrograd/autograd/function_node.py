@@ -1,7 +1,6 @@
-"""The node that one call of a Function leaves in the graph: what it saved, and the user's backward.
+"""The node that one call of a Function leaves in the graph: its saved tensors, and the user's backward.
 
-Saved inputs are kept as the tensors they are; saved outputs as arrays, since the node may not hold what holds the node.
-This module must not know what a context looks like, nor what becomes of the outputs of forward.
+Saved inputs are kept as tensors. Saved outputs are kept as arrays, because an output tensor holds the node.
 """
 
 from __future__ import annotations
@@ -20,17 +19,18 @@ from ..kernels.shape import clash
 from ..modes import local
 from ..ops.creation import full_beside
 from ..tensors.recording.gradients import as_tensor
-from ..tensors.recording.saving import Hooked, SavedTensor
+from ..tensors.recording.saved_values import SavedTensor, saved_tensor
+from ..tensors.recording.saving import Hooked
 from ..tensors.state.base import TensorBase, edge_of, plain, requires, with_edge
 
 _new = object.__new__
 
-# Stands for saved tensors that were let go when they were read.
+# Stands for saved tensors that were released when they were read.
 READ: Any = "read"
 
 
 class SavedOutput(NamedTuple):
-    """A saved output: enough to make its tensor again."""
+    """A saved output: enough to make the tensor again."""
 
     number: int
     array: Any
@@ -39,8 +39,9 @@ class SavedOutput(NamedTuple):
 class FunctionNode(Node):
     """The node of one call of a Function.
 
-    `attributes` is the `__dict__` of its context, which `public` finds or makes; `tensors` says which arguments of
-    forward were tensors, `slice` whether it wrote to the first of them, a view, so that its node is within another.
+    `attributes` is the `__dict__` of the context, which `public` finds or makes. `tensors` says which arguments of
+    forward were tensors. `slice` says whether forward wrote to the first of them and that tensor is a view; then this
+    node lies inside another node.
     """
 
     __slots__ = ("attributes", "context", "context_class", "materialize", "needs_input_grad", "outputs", "slice",
@@ -76,7 +77,7 @@ class FunctionNode(Node):
 
     @property
     def public(self) -> Any:
-        """The context: the one that somebody holds, or one with the same attributes."""
+        """The context that users hold, or else a new context with the same attributes."""
         context = self.context()
         if context is None:
             context = _new(self.context_class)
@@ -86,17 +87,17 @@ class FunctionNode(Node):
         return context
 
     def name(self) -> str:
-        """The name of the class with 'Backward' behind it."""
+        """The name of the class, followed by 'Backward'."""
         return self.context_class.__name__
 
     def edge_to(self, index: int) -> Any:
-        """The edge of one of the outputs."""
+        """The edge to one of the outputs."""
         return self if self.outputs == 1 else Output(self, index)
 
     # Saved tensors
 
     def save(self, tensors: Sequence[Any], outputs: dict[int, int]) -> None:
-        """Keep tensors. Some may be outputs with a derivative: `outputs` says by identity which."""
+        """Save tensors. `outputs` maps the identity of each differentiable output to its number."""
         self.saved = tuple([SavedOutput(outputs[id(t)], t._array) if id(t) in outputs else t for t in tensors])
 
     def unpacked(self) -> tuple[Any, ...]:
@@ -108,7 +109,7 @@ class FunctionNode(Node):
             raise faults.second_pass(self)
         if saved is READ:
             raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set "
-                               f"on the autograd.Function. {self.name()} has it set: read them into a variable.")
+                               f"on the autograd.Function. {self.name()} sets it: read them once, into a variable.")
         tensors: list[Any] = []
         for value in saved:
             if value is None:
@@ -129,24 +130,24 @@ class FunctionNode(Node):
         return tuple(tensors)
 
     def unpacked_as_of_old(self) -> tuple[Any, ...]:
-        """The same, with the warning that `saved_variables` gives."""
+        """The saved tensors, with the warning that `saved_variables` gives."""
         warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.unpacked()
 
     def raw(self) -> tuple[SavedTensor, ...]:
-        """The saved tensors, to give them hooks of their own."""
+        """The saved tensors, to register hooks on them."""
         if self.saved is RELEASED:
             raise faults.second_pass(self)
-        return tuple([SavedTensor(self, i) for i in range(len(self.saved))]) if isinstance(self.saved, tuple) else ()
+        return tuple([saved_tensor(self, i) for i in range(len(self.saved))]) if isinstance(self.saved, tuple) else ()
 
     def whence(self, value: Any) -> tuple[Any, Any, int | None]:
-        """Of a saved tensor: its array, the edge it came by, or which of the outputs it is."""
+        """The array of a saved tensor, and its edge if it is an input, or its number if it is an output."""
         if type(value) is SavedOutput:
             return value.array, None, value.number
         return value._array, edge_of(value), None
 
     def repack(self, hooked: Callable[[Any, Any, int | None], Hooked], outputs: Sequence[Any]) -> None:
-        """Put in place of each saved tensor what `hooked(tensor, edge, number of the output)` makes of it."""
+        """Replace each saved tensor by the result of `hooked(tensor, edge, number of the output)`."""
         self.saved = tuple([
             None if s is None else hooked(outputs[s.number], None, s.number) if type(s) is SavedOutput
             else hooked(s, edge_of(s), None) for s in self.saved])
@@ -166,27 +167,27 @@ class FunctionNode(Node):
         return self._checked(results if isinstance(results, tuple) else (results,), walk)
 
     def called(self, context: Any, grads: Sequence[Any]) -> Any:
-        """What the user's backward makes of the gradients of the outputs."""
+        """The result of the user's backward for the gradients of the outputs."""
         function = self.context_class._forward_cls
         backward = function._backward_or_vjp()
         return backward(context, [*grads]) if function.boxed_grads_call else backward(context, *grads)
 
     def _absent(self, index: int, beside: Any) -> Any:
-        """What stands for the gradient of an output that none came to; `beside` is one that came, if any did."""
+        """The stand-in for the absent gradient of an output. `beside` is a gradient that another output has, if any."""
         shape, dtype = (self.shape[index], self.dtype[index]) if self.several else (self.shape, self.dtype)
         if not self.materialize or shape is None:
             return None
         return plain(full_beside(beside, shape, dtype, 0))
 
     def _checked(self, results: tuple[Any, ...], walk: Any) -> list[Any]:
-        """The user's gradients by edge, refused with PyTorch's words where they do not fit the inputs."""
+        """The user's gradients by edge. Raises RuntimeError in PyTorch's words if they do not fit the inputs."""
         tensors = self.tensors
         expected = len(tensors)
         if len(results) != expected:
             if len(results) < expected or any(r is not None for r in results[expected:]):
                 raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected "
-                                   f"{expected}, got {len(results)}). One is due for each argument of forward, None "
-                                   "for those without.")
+                                   f"{expected}, got {len(results)}). Return one for each argument of forward, or "
+                                   "None for an argument that needs none.")
             results = results[:expected]
         gradients: list[Any] = []
         for i, result in enumerate(results):
@@ -208,15 +209,15 @@ class FunctionNode(Node):
         return gradients
 
     def _check_fit(self, index: int, array: np.ndarray[Any, Any], edge: Any) -> None:
-        """Refuse a gradient that cannot be made one for the value of `edge`."""
+        """Raise RuntimeError if a gradient cannot be fitted to the value of `edge`."""
         shape, target = array.shape, edge.shape
         whose = f"Function {self.name()} returned"
-        if self.slice and index == 0:                   # it is copied to where the slice is, and so may be smaller
+        if self.slice and index == 0:  # the gradient is copied to where the slice is, so it may be smaller
             sentence = clash(target, shape)
             if sentence is None and np.broadcast_shapes(target, shape) != target:
                 sentence = f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
             if sentence is not None:
-                raise RuntimeError(f"{sentence}. {whose} it as the gradient of what it wrote to.")
+                raise RuntimeError(f"{sentence}. {whose} it as the gradient of the values that it overwrote.")
         elif len(target) > len(shape) or not all(n in (1, m) for m, n in zip(reversed(shape), reversed(target))):
             raise RuntimeError(f"{whose} an invalid gradient at index {index} - got {list(shape)} but expected shape "
                                f"compatible with {list(target)}")

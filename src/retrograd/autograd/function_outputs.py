@@ -1,7 +1,7 @@
-"""What becomes of that which the forward of a Function returned: which outputs are new, views, or inputs written to.
+"""Prepare the outputs of a Function's forward: new tensors, views, and inputs that forward wrote to.
 
-Follows PyTorch case by case, since what may be written to afterwards, and with what gradient, depends on it. This
-module must not know how forward is called.
+The module follows PyTorch case by case, because the case decides which later writes are allowed, and with which
+gradient.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from ..errors import user_site, warn
 from ..graph.versions import next_number, written
 from ..modes import local
 from ..tensors.face.interop import detach, detach_
-from ..tensors.recording.calls import make_view
 from ..tensors.recording.inplace import rebase
 from ..tensors.state.base import (
     CUSTOM,
     MULTI_OUTPUT,
     ORDINARY,
     TensorBase,
+    make_view,
     plain,
     requires,
     set_edge,
     stands_as_leaf,
     with_edge,
 )
+from ..tensors.state.inference import saved
 from ..tensors.state.refusals import refusal
 from .function_node import FunctionNode
 
@@ -36,7 +37,7 @@ _MARKS = frozenset(("dirty_tensors", "non_differentiable", "saved_for_forward"))
 
 
 class Marks:
-    """What the context of a call says of tensors, by identity; `saved`, where it is `setup_context` that says it."""
+    """The marks that a context has set on tensors, by identity. `saved`: tensors that `setup_context` saved."""
 
     __slots__ = ("constant", "dirty", "saved")
 
@@ -69,7 +70,7 @@ def _tensors(marked: Any, name: str) -> Sequence[Any]:
 
 
 def _check_saved(to_save: Any) -> None:
-    """Refuse to save what is no tensor."""
+    """Raise TypeError if a value to save is not a tensor."""
     if not isinstance(to_save, tuple):
         raise RuntimeError("autograd internal error: to_save attribute is expected to be a tuple but is "
                            f"{type(to_save).__name__}")
@@ -78,13 +79,11 @@ def _check_saved(to_save: Any) -> None:
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
                             f"{type(tensor).__name__}. Keep other values as attributes of ctx.")
         if tensor is not None and tensor._meta is not None and tensor._meta.inference:
-            raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-                               "inference mode in computation tracked by autograd. Save a clone, which is a normal "
-                               "tensor, or compute under torch.no_grad() instead.")
+            raise saved()
 
 
 def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], recording: bool, setup: bool) -> list[Any]:
-    """The outputs as `apply` returns them, with their edges; what was marked is dropped, what was saved is kept."""
+    """The outputs as `apply` returns them, with their edges. Drops the marks, and keeps the saved tensors."""
     attributes = node.attributes
     to_save = attributes.pop("to_save", None)
     if to_save is not None and recording:
@@ -100,7 +99,7 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
     else:
         _note_shapes(node, raw)
         outputs = _outputs(node, args, raw, marks, recording)
-    node.number = next_number()                         # so that what forward wrote, it wrote before
+    node.number = next_number()                         # so that writes in forward count as earlier
     if to_save and recording:
         node.save(to_save, {id(o): i for i, o in enumerate(outputs)
                             if isinstance(o, TensorBase) and o._edge is not None})
@@ -110,7 +109,7 @@ def finished(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], reco
 
 
 def _is_new(out: Any, args: Sequence[Any]) -> bool:
-    """Whether an output is a tensor like any that an operation makes: no input, no view, no leaf, no constant."""
+    """Whether an output is a tensor as any operation makes it: not an input, a view, a leaf or a constant."""
     if not isinstance(out, TensorBase) or out._meta is not None or out._array.dtype not in DIFFERENTIABLE:
         return False
     return id(out) not in map(id, args)
@@ -151,7 +150,7 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
 
 
 def _note_shapes(node: FunctionNode, raw: tuple[Any, ...]) -> None:
-    """Note the shapes and dtypes of the outputs, None for what is no tensor."""
+    """Note the shapes and dtypes of the outputs, with None for an output that is not a tensor."""
     node.outputs = len(raw)
     if len(raw) == 1:
         out = raw[0]
@@ -170,8 +169,8 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
     if before is None and requires(out):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
-        warn("ctx.mark_dirty() received a tensor that was not an input. Only inputs that forward writes to "
-             "are to be marked.", UserWarning)
+        warn("ctx.mark_dirty() received a tensor that was not an input. Mark only inputs that forward "
+             "writes to.", UserWarning)
     if base is not None and count > 1:
         raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
                            "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "
@@ -183,12 +182,12 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
                            "the Function a clone.")
     edge.node.slice = base is not None
     if meta is not None:
-        meta.grad = None                                 # it was that of what was written over
+        meta.grad = None                                 # it was the gradient of the old values
     rebase(out, edge)
 
 
 def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool) -> Any:
-    """An output that is a constant, an input as it is, or that has an AutogradMeta, with its edge."""
+    """An output that is a constant, an unchanged input, or a tensor with an AutogradMeta, with its edge."""
     if edge is None:
         if requires(out):
             if is_input:

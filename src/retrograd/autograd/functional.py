@@ -1,16 +1,17 @@
 """torch.autograd.functional: Jacobians, Hessians, and the products of both with vectors, of a Python function.
 
 Everything is made of backward passes. A product with a tangent (jvp, hvp) is the "double backward trick": the product
-of a cotangent with the Jacobian is linear in the cotangent, so its gradient by the cotangent is the other product.
-This module must not know how a pass goes, nor how blocks are found.
+of a cotangent with the Jacobian is linear in the cotangent, so the gradient of the product by the cotangent is the
+product with a tangent. `blocks` computes whole Jacobians.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..modes import local
+from ..names import missing
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import columns, detached, dummies, gradients, leaf, recorded_rows, rows, stacked, stacked_together
@@ -28,8 +29,8 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Any, Any]:
     """`func(*inputs)`, and the product of the cotangent `v` (like the outputs) with its Jacobian (like the inputs).
 
-    `v` may be left out where the output is a single number. With `create_graph` both results can be differentiated.
-    With `strict` an input that an output does not depend on raises RuntimeError; otherwise its product is zeros.
+    `v` may be left out if the output is a single number. With `create_graph` both results can be differentiated. If an
+    output does not depend on an input, the product is zeros; with `strict` the call raises RuntimeError instead.
 
     >>> import retrograd as torch
     >>> torch.autograd.functional.vjp(lambda x: x * x, torch.tensor([1., 2.]), torch.tensor([1., 10.]))
@@ -55,10 +56,10 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
 
 def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Any, Any]:
-    """`func(*inputs)`, and the product of its Jacobian with the tangent `v` (like the inputs; the product, like the
-    outputs).
+    """`func(*inputs)`, and the product of its Jacobian with the tangent `v`.
 
-    `v` may be left out where the input is a single number; `create_graph` and `strict` are as for `vjp`.
+    `v` is like the inputs, and the product like the outputs. `v` may be left out if the input is a single
+    number. `create_graph` and `strict` are as for `vjp`.
 
     >>> import retrograd as torch
     >>> torch.autograd.functional.jvp(lambda x: x * x, torch.tensor([1., 2.]), torch.tensor([1., 10.]))
@@ -84,9 +85,10 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
              strategy: str = REVERSE) -> Any:
     """The Jacobian of `func`: for each output and input a tensor of the output's shape followed by the input's.
 
-    One tensor where `func` takes and returns one; a tuple over the outputs, the inputs, or both (in this order)
-    where there are tuples. `strategy` "forward-mode" finds columns in place of rows and is for few inputs; it needs
-    `vectorize`, which otherwise changes nothing in the result. `create_graph` and `strict` are as for `vjp`.
+    The result is one tensor if `func` takes and returns one tensor. Otherwise it is a tuple over the outputs, the
+    inputs, or both (in this order). With `strategy` "forward-mode" the call computes columns instead of rows, which
+    suits few inputs; this needs `vectorize`, which otherwise changes nothing in the result.
+    `create_graph` and `strict` are as for `vjp`.
 
     >>> import retrograd as torch
     >>> torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1., 2.]))
@@ -127,8 +129,8 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
             outer_jacobian_strategy: str = REVERSE) -> Any:
     """The Hessian of `func`, which returns a single number: the Jacobian of its gradient.
 
-    One tensor for one input, of its shape twice; a tuple of tuples where `inputs` is a tuple. The options are those
-    of `jacobian`.
+    For one input the result is one tensor, with the input's shape twice. If `inputs` is a tuple, the result is a tuple
+    of tuples. The options are those of `jacobian`.
 
     >>> import retrograd as torch
     >>> torch.autograd.functional.hessian(lambda x: x * x * x, torch.tensor(2.))
@@ -161,9 +163,9 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
 
 def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Any, Any]:
-    """`func(*inputs)`, which is a single number, and the product of the vector `v` (like the inputs) with its Hessian.
+    """`func(*inputs)`, a single number, and the product of the vector `v` (like the inputs) with its Hessian.
 
-    `v` may be left out where the input is a single number; `create_graph` and `strict` are as for `vjp`.
+    `v` may be left out if the input is a single number. `create_graph` and `strict` are as for `vjp`.
 
     >>> import retrograd as torch
     >>> torch.autograd.functional.vhp(lambda x: (x * x * x).sum(), torch.tensor([1., 2.]), torch.ones(2))
@@ -178,9 +180,9 @@ def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
 
 def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Any, Any]:
-    """`func(*inputs)`, which is a single number, and the product of its Hessian with the vector `v` (like the inputs).
+    """`func(*inputs)`, a single number, and the product of its Hessian with the vector `v` (like the inputs).
 
-    The Hessian is symmetric where `func` is smooth, and then `vhp` gives the same with less work. The options are
+    If `func` is smooth, its Hessian is symmetric, and `vhp` gives the same result with less work. The options are
     those of `vhp`.
 
     >>> import retrograd as torch
@@ -197,7 +199,7 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
 
 
 class _FirstOrder(NamedTuple):
-    """What the products with a Hessian begin with. `several` says whether the inputs were given as a tuple."""
+    """The first derivative, from which the products with a Hessian start. `several`: whether `inputs` was a tuple."""
 
     several: bool
     xs: Tensors
@@ -221,7 +223,7 @@ def _first_order(func: Callable, inputs: Any, v: Any, create_graph: bool, strict
 
 
 def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = False) -> Any:
-    """The Jacobian by columns. It can be differentiated where an input requires grad, or with `record`."""
+    """The Jacobian by columns. It can be differentiated if an input requires grad, or with `record`."""
     several, given = _as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:
         raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
@@ -235,7 +237,7 @@ def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = Fal
 
 
 def _nested(blocks: Any, several_outputs: bool, several_inputs: bool) -> Any:
-    """The blocks by output and input, without the tuples that the function did not have."""
+    """The blocks by output and input, without the tuple levels that the function does not have."""
     by_output = blocks if several_inputs else tuple([row[0] for row in blocks])
     return by_output if several_outputs else by_output[0]
 
@@ -244,7 +246,7 @@ def _nested(blocks: Any, several_outputs: bool, several_inputs: bool) -> Any:
 
 
 def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
-    """Whether `value` is a tuple, and it as a tuple of tensors. Raises TypeError where it is neither."""
+    """Whether `value` is a tuple, and its tensors as a tuple. Raises TypeError if an element is not a tensor."""
     several = isinstance(value, tuple)
     values: Tensors = value if several else (value,)
     for i, element in enumerate(values):
@@ -256,21 +258,24 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
 
 
 def _prepared(tensors: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
-    """The tensors as new ones: views that lead on to those that require grad, where the graph is to go on
-    (`create_graph`); else leaves, or constants where there is no need of a graph."""
+    """New tensors over the same memory.
+
+    With `create_graph` they are views, which lead on to the tensors that require grad. Otherwise they are leaves, or
+    constants if no graph is needed.
+    """
     return tuple([t.view_as(t) if create_graph and edge_of(t) is not None else leaf(t) if need_graph else detached(t)
                   for t in tensors])
 
 
 def _result(tensors: Tensors, several: bool, create_graph: bool) -> Any:
-    """The tensors as results: without history unless `create_graph`, and without the tuple that nobody gave."""
+    """The tensors as results: without history unless `create_graph`, and without a tuple if the user gave none."""
     if not create_graph:
         tensors = tuple([detached(t) for t in tensors])
     return tensors if several else tensors[0]
 
 
 def _like(v: Any, others: Tensors, several: bool, create_graph: bool, name: str) -> Tensors:
-    """The vector `v` as a tuple. Raises RuntimeError unless it is built and shaped like `others`."""
+    """The vector `v` as a tuple. Raises RuntimeError if its structure or shapes differ from those of `others`."""
     _, vectors = _as_tuple(v, "v", name)
     vectors = _prepared(vectors, create_graph, False)
     if len(vectors) != len(others):
@@ -285,10 +290,14 @@ def _like(v: Any, others: Tensors, several: bool, create_graph: bool, name: str)
 
 
 def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str) -> Tensors | None:
-    """The vector `v`, built and shaped like the inputs; None, which stands for 1, where they are a single number."""
+    """The vector `v`, checked against the inputs. None stands for 1 if the input is a single number."""
     if v is not None:
         return _like(v, xs, several, create_graph, name)
     if len(xs) != 1 or xs[0]._array.size != 1:
         raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
                            "Tensor with a single element.")
     return None
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

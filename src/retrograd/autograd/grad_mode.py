@@ -1,4 +1,4 @@
-"""Whether operations are recorded: no_grad, enable_grad, set_grad_enabled, inference_mode; per thread.
+"""Whether operations are recorded, per thread: no_grad, enable_grad, set_grad_enabled, inference_mode.
 
 Each is a context manager and a decorator (of functions and of generator functions).
 """
@@ -28,7 +28,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class _Mode:
-    """A switch of this thread: set on entry, put back on exit, also after an exception. May be entered again."""
+    """A switch of this thread: set on entry, restored on exit, even after an exception. A mode may be entered again."""
 
     def __init__(self) -> None:
         self._before: list[tuple[bool, bool]] = []
@@ -47,7 +47,7 @@ class _Mode:
         thread.grad, thread.inference = self._before.pop()
 
     def clone(self) -> _Mode:
-        """A fresh context manager of the same kind; each call of a decorated function has its own."""
+        """A new context manager of the same kind. Each call of a decorated function has its own."""
         return type(self)()
 
     def __call__(self, function: F) -> F:
@@ -67,7 +67,7 @@ class _Mode:
 
 
 def _decorated_generator(mode: _Mode, function: Any) -> Any:
-    """The mode holds while the generator runs, not while it waits for its consumer."""
+    """A generator function for which the mode holds while the generator runs, but not between its values."""
 
     @functools.wraps(function)
     def inside(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -94,7 +94,7 @@ def _decorated_generator(mode: _Mode, function: Any) -> Any:
 
 
 class _Bare(_Mode):
-    """A mode without arguments may decorate without parentheses."""
+    """A mode without arguments, which may decorate without parentheses."""
 
     @overload
     def __new__(cls, function: None = None) -> _Bare: ...
@@ -125,14 +125,14 @@ class no_grad(_Bare):
 
 
 class enable_grad(_Bare):
-    """Operations inside are recorded, also inside `no_grad`; but not inside `inference_mode`."""
+    """Operations inside are recorded, even inside `no_grad`, but not inside `inference_mode`."""
 
     def _switch(self) -> None:
         local.thread.grad = not local.thread.inference
 
 
 class set_grad_enabled(_Mode):
-    """Record operations or not: at once when called, until the end of the block as a context manager."""
+    """Switch recording on or off: as a call at once, as a context manager until the end of the block."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
@@ -151,16 +151,16 @@ class set_grad_enabled(_Mode):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> _Mode:
-        """A fresh context manager that sets the same mode."""
+        """A new context manager that sets the same mode."""
         return type(self)(self.mode)
 
     def __call__(self, function: F) -> F:
-        local.thread.grad, local.thread.inference = self._called         # decorating is not setting
+        local.thread.grad, local.thread.inference = self._called         # decorating does not set the mode
         return super().__call__(function)
 
 
 class inference_mode(_Mode):
-    """Like `no_grad`, and what is made inside stays outside of autograd for good."""
+    """Like `no_grad`, but tensors made inside stay outside of autograd for good."""
 
     def __new__(cls, mode: Any = True) -> Any:
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
@@ -175,5 +175,5 @@ class inference_mode(_Mode):
         thread.grad = not self.mode
 
     def clone(self) -> _Mode:
-        """A fresh context manager of the same mode."""
+        """A new context manager of the same mode."""
         return type(self)(self.mode)

@@ -1,7 +1,7 @@
-"""gradcheck and gradgradcheck: is a derivative right? Compared with finite differences of the function itself.
+"""gradcheck and gradgradcheck: compare derivatives with finite differences of the function itself.
 
-This module knows the order of the checks and what a function's inputs must be. How two Jacobians are compared, and
-what a backward pass must not do, stand in `comparison` and `backward_checks`.
+This module has the order of the checks and the checks of a function's inputs. `comparison` compares two Jacobians, and
+`backward_checks` checks the backward pass itself.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
               check_grad_dtypes: bool = False, check_batched_grad: bool = False,
               check_batched_forward_grad: bool = False, check_forward_ad: bool = False,
               check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None) -> bool:
-    """Compare the gradients of `func(*inputs)` with central differences of step `eps`; True where they agree.
+    """Compare the gradients of `func(*inputs)` with central differences of step `eps`, and return True if they agree.
 
-    Each input that requires grad should be of double precision: others give a warning, since they will hardly pass.
-    Where they differ by more than `atol + rtol * |numerical|`, raises GradcheckError, or returns False where
-    `raise_exception` is off. A complex output is checked by its real and its imaginary part. `nondet_tol` is how
-    much two backward passes may differ; `check_undefined_grad` also runs backward with absent cotangents.
-    `fast_mode` compares one random projection in place of every element. Every gradient that autograd gives has
-    its input's dtype, so `check_grad_dtypes` finds nothing, and `masked` is for sparse tensors.
+    Each input that requires grad should have double precision. Other inputs cause a warning, because they will hardly
+    pass. If a gradient differs by more than `atol + rtol * |numerical|`, the call raises GradcheckError, or returns
+    False with `raise_exception=False`. The real and the imaginary part of a complex output are checked apart. Two
+    backward passes may differ by `nondet_tol`. `check_undefined_grad` also runs backward with absent cotangents.
+    `fast_mode` compares one random projection instead of every element. Autograd gives every gradient the dtype of its
+    input, so `check_grad_dtypes` finds nothing. `masked` is for sparse tensors.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
@@ -66,10 +66,10 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
                   nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool = False,
                   check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
-    """Compare the second derivatives of `func` with central differences of its first ones; True where they agree.
+    """Compare the second derivatives of `func` with central differences of the first, and return True if they agree.
 
-    The first derivatives are checked as a function of the inputs and of the cotangents `grad_outputs`, which are
-    random where they are not given. The options are those of `gradcheck`.
+    The check treats the first derivatives as a function of the inputs and of the cotangents `grad_outputs`. By default
+    the cotangents are random. The options are those of `gradcheck`.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
@@ -104,7 +104,7 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
 
 
 def _random_cotangent(like: Any, strided: bool) -> Any:
-    """Numbers from -1 to 1 that require grad; with `strided` every other one of a memory twice as long."""
+    """Numbers from -1 to 1 that require grad. With `strided` they are every other element of an array twice as long."""
     shape = like._array.shape
     array = uniform(default_generator.twister, shape, like._array.dtype, -1.0, 1.0)
     if strided and array.ndim:
@@ -138,7 +138,7 @@ def _run(check: Check, undefined: bool, batched: bool) -> None:
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:
-    """Refuse inputs whose elements cannot be moved one by one; warn of single precision."""
+    """Raise an error for inputs whose elements cannot change one by one. Warn of single precision."""
     for i, x in enumerate(inputs):
         if not requires_grad(x):
             continue
@@ -158,7 +158,7 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
 
 
 def _part_of(func: Callable, part: str) -> Callable:
-    """`func` with the real or imaginary part in place of each complex output."""
+    """`func` with the real or imaginary part instead of each complex output."""
 
     def of_part(*inputs: Any) -> tuple[Any, ...]:
         return tuple([(o.real if part == "real" else o.imag) if is_float(o) and o._array.dtype.kind == "c" else o

@@ -1,6 +1,6 @@
 """What a tensor keeps alive: the memory of each node behind it, in bytes, with the line that recorded the node.
 
-It reads tensors, nodes and contexts, and must not change any of them.
+The module reads tensors, nodes and contexts, and changes none of them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Array = np.ndarray[Any, Any]
 
 
 class Held(NamedTuple):
-    """What one node, leaf or tensor holds: `arrays` of them, described by `contents`, and `bytes` of memory.
+    """What one node, leaf or tensor holds: the number of `arrays`, their `contents`, and `bytes` of memory.
 
-    Memory that several hold is in the bytes of the first of them. `site` is the line that recorded a node, where known.
+    Shared memory counts for its first holder. `site` is the line that recorded a node, if it is known.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Held(NamedTuple):
 
 
 class MemoryHeld:
-    """What `memory_held` found: `rows`, the greatest first, and `total`, in bytes. As text, a table."""
+    """The result of `memory_held`: `rows`, the greatest first, and `total`, in bytes. Its text is a table."""
 
     def __init__(self, rows: Iterable[Held]) -> None:
         self.rows = sorted(rows, key=lambda row: row.bytes, reverse=True)
@@ -56,17 +56,17 @@ class MemoryHeld:
             text.append(f"and {len(self.rows) - _SHOWN} more")
         text.append(f"{self.total:>{widths[0]},}  in all")
         if not any([row.site for row in self.rows]):
-            text.append("The lines are known of what is recorded after "
+            text.append("Lines are known for operations recorded after "
                         "torch.autograd.set_detect_anomaly(True, check_nan=False).")
         return "\n".join(text)
 
 
-def memory_held(tensor: Any) -> MemoryHeld:
-    """What a tensor keeps alive: its own memory, and all that its graph holds.
+def memory_held(tensors: Any) -> MemoryHeld:
+    """The memory that a tensor, or several tensors together, keep alive: their own, and that of their graphs.
 
-    That is what nodes saved, what contexts of Functions keep as attributes, and the leaves with their gradients.
-    Memory that is shared counts once, and a view as the whole memory that it keeps alive.
-    What hooks keep is not known. Raises TypeError for what is no tensor.
+    A graph holds the values that nodes saved, the attributes of Functions' contexts, and the leaves with their
+    gradients. Shared memory counts once. A view counts as the whole memory that it keeps alive. The memory that hooks
+    keep is not known. Raises TypeError for any argument but a tensor or a sequence of tensors.
 
     >>> import retrograd as torch
     >>> x = torch.ones(1000, requires_grad=True)
@@ -77,13 +77,19 @@ def memory_held(tensor: Any) -> MemoryHeld:
     4,000  a leaf        float32[1000]
         0  ExpBackward0  float32[1000]
     8,000  in all
-    The lines are known of what is recorded after torch.autograd.set_detect_anomaly(True, check_nan=False).
+    Lines are known for operations recorded after torch.autograd.set_detect_anomaly(True, check_nan=False).
     """
-    if not isinstance(tensor, TensorBase):
-        raise TypeError(f"memory_held(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")
+    alone = isinstance(tensors, TensorBase)
+    listed = [tensors] if alone else [*tensors] if isinstance(tensors, Iterable) else None
     search = _Search()
-    search.rows.append(search.held("the tensor", [tensor._array], None))
-    search.meet(tensor)
+    for i, tensor in enumerate([tensors] if listed is None else listed):
+        if not isinstance(tensor, TensorBase):
+            kind = type(tensor).__name__
+            raise TypeError("memory_held(): argument 'tensors' must be Tensor or a sequence of Tensors, not "
+                            f"{kind if listed is None else f'{type(tensors).__name__} of {kind}'}")
+        if id(tensor) not in search.seen:
+            search.rows.append(search.held("the tensor" if alone else f"tensor {i}", [tensor._array], None))
+        search.meet(tensor)
     while search.tensors or search.nodes:
         if search.tensors:
             search.enter(search.tensors.pop())
@@ -93,7 +99,7 @@ def memory_held(tensor: Any) -> MemoryHeld:
 
 
 class _Search:
-    """A walk over all that a tensor holds. `tensors` and `nodes` were met and are still to be looked at."""
+    """A walk over all that a tensor holds. `tensors` and `nodes` still have to be visited."""
 
     def __init__(self) -> None:
         self.rows: list[Held] = []
@@ -103,13 +109,13 @@ class _Search:
         self.counted: set[int] = set()
 
     def meet(self, thing: Any) -> None:
-        """Put a tensor or a node on the list, the first time."""
+        """Put a tensor or a node on the list when it is met for the first time."""
         if thing is not None and id(thing) not in self.seen:
             self.seen.add(id(thing))
             (self.tensors if isinstance(thing, TensorBase) else self.nodes).append(thing)
 
     def enter(self, tensor: Any) -> None:
-        """What a tensor leads to: its history, its base, its gradient."""
+        """Meet what a tensor leads to: its history, its base, its gradient."""
         meta = tensor._meta
         if tensor._edge is not None:
             self.meet(tensor._edge.node)
@@ -120,7 +126,7 @@ class _Search:
                 self.meet(meta.grad)
 
     def open(self, node: Node) -> None:
-        """What a node holds, and what it leads to."""
+        """Add the row of a node, and meet what the node leads to."""
         if isinstance(node, AccumulateGrad):
             self.rows.append(self.held("a leaf", [node.variable._array], None))
             self.meet(node.variable)
@@ -137,7 +143,7 @@ class _Search:
                 self.meet(edge.node)
 
     def held(self, name: str, arrays: list[Array], site: Site | None) -> Held:
-        """A row for arrays; memory that was counted before adds nothing."""
+        """The row for some arrays. Memory that was counted before adds nothing."""
         size = 0
         for array in arrays:
             owner = _owner(array)
@@ -158,7 +164,7 @@ def _held_by(node: Node) -> Iterator[Any]:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """The arrays and tensors in a value: itself, or in the containers and packed values that Python has."""
+    """The arrays and tensors in a value: the value itself, or the contents of a container or a packed value."""
     if isinstance(value, (np.ndarray, TensorBase)):
         yield value
     elif isinstance(value, dict):
@@ -173,7 +179,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _owner(array: Array) -> Array:
-    """The array that owns the memory, whatever stands between: views, another lineage, stride tricks."""
+    """The array that owns the memory, below all views, lineages and stride tricks."""
     below: Any = array.base
     while below is not None:
         if isinstance(below, np.ndarray):

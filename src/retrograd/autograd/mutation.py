@@ -1,7 +1,6 @@
-"""`allow_mutation_on_saved_tensors`: saved values are copied when their memory is about to be written.
+"""`allow_mutation_on_saved_tensors`: saved values are copied just before their memory is written.
 
-Built on hooks on saved tensors, and on the notice that is given before every write (`graph.versions.before_write`).
-This module must not know nodes or operators.
+The context uses hooks on saved tensors, and the notice before every write (`graph.versions.before_write`).
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from ..tensors.state.base import plain
 from .saved_tensors import saved_tensors_hooks
 
 _OUTSIDE = ("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-            "originally recorded. Run the backward pass, too, before the context is left, or cleared.")
+            "originally recorded. Run the backward pass inside the context too, before it is cleared.")
 
 
 class _Held:
-    """The array that a node saved, or the copy that was made of it before it was written to; None once cleared."""
+    """The array that a node saved, or its copy from before a write. None once the context was cleared."""
 
     __slots__ = ("__weakref__", "array")
 
@@ -31,16 +30,16 @@ class _Held:
 
 
 def _bottom(array: Any) -> int:
-    """Which memory an array is in, whatever lineage it belongs to."""
+    """The identity of an array's memory, for all lineages."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return id(array)
 
 
 class _AllowMutationOnSavedContext:
-    """The saved values of an open context: those in the memory they were saved from, and those copied away.
+    """The saved values of an open context: those in their original memory, and those that were copied.
 
-    Both are weak: it is the nodes that keep what they saved.
+    The references are weak, because the nodes keep the saved values.
     """
 
     def __init__(self) -> None:
@@ -49,7 +48,7 @@ class _AllowMutationOnSavedContext:
         self._in_memory: dict[int, weakref.WeakSet[_Held]] = {}
 
     def clear(self) -> None:
-        """Let go of all saved values. Backward passes that need them raise AssertionError."""
+        """Release all saved values. A backward pass that needs them raises AssertionError."""
         for held in [*self.original, *self.cloned]:
             held.array = None
         self.original.clear()
@@ -73,7 +72,7 @@ class _AllowMutationOnSavedContext:
         return plain(held.array)
 
     def _before_write(self, array: Any) -> None:
-        """Copy what was saved from the memory that `array` is about to be written over in."""
+        """Copy the saved values in the memory that is about to be overwritten through `array`."""
         thread = self._in_memory.get(_bottom(array), ())
         for held in [*thread]:
             if np.may_share_memory(held.array, array):
@@ -88,11 +87,11 @@ _open: list[_AllowMutationOnSavedContext] = []           # one at most, for all 
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext]:
-    """While it is open, tensors may be written to though a backward pass needs them: they are copied just before.
+    """Allow writes to tensors that a backward pass needs: their values are copied just before the write.
 
-    The backward pass uses the values from before the write. It is to be run inside the context, and raises
-    AssertionError outside. There is one context at a time, for all threads; opening another raises RuntimeError. What
-    other libraries write to the memory, through `numpy()` for example, is not noticed. Also a decorator.
+    The backward pass uses the values from before the write. It must run inside the context; outside it raises
+    AssertionError. Only one context can be open in the process; opening a second one raises RuntimeError. The context
+    does not notice writes by other libraries, for example through `numpy()`. It is also a decorator.
 
     >>> import retrograd as torch
     >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():

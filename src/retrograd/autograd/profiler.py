@@ -6,10 +6,11 @@ import functools
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import warn
 from ..modes import local
+from ..names import missing
 from .profiler_recording import Recording
 from .profiler_report import EventList, FunctionEvent, FunctionEventAvg
 
@@ -19,13 +20,13 @@ __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_
 class profile:
     """Watch what this thread computes while the block runs.
 
-    Operators, the functions composed of them, the nodes of backward passes and the blocks named by `record_function`
-    are seen, with wall-clock times. With `enabled=False` the block runs unwatched. `record_shapes` notes the shapes of
-    inputs too. There is only the CPU, so `use_cuda` warns; figures of memory, operations and stacks are not made, and
-    the options that ask for them change nothing.
+    The profile has operators, the functions composed of them, the nodes of backward passes, and the blocks named by
+    `record_function`, with wall-clock times. With `enabled=False` the block runs unwatched. `record_shapes` notes the
+    shapes of inputs too. There is only the CPU, so `use_cuda` warns. The profile does not measure memory,
+    floating-point operations or stacks, and the options for them change nothing.
 
-    A profile that is opened inside another one sees what runs in it, and the other does not. The same one again raises
-    RuntimeError.
+    If a second profile is opened inside the first, the second one sees what runs in its block, and the first does not.
+    Entering one profile twice raises RuntimeError.
 
     >>> import retrograd as torch
     >>> with torch.autograd.profiler.profile() as prof:
@@ -73,12 +74,12 @@ class profile:
 
     @property
     def function_events(self) -> EventList:
-        """The events, in order of their start; none before the block has ended."""
+        """The events, in order of their start. The list is empty before the block has ended."""
         return EventList() if self._events is None else self._events
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
-        """The events added up by name; or by name and shapes of the inputs, where these were recorded."""
+        """The events added up by name, or by name and input shapes if the shapes were recorded."""
         return self.function_events.key_averages(group_by_input_shape)
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75,
@@ -94,7 +95,7 @@ class profile:
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds in all events, nested ones counted once."""
+        """Microseconds in all events. Nested events count once."""
         return self.function_events.self_cpu_time_total
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
@@ -114,7 +115,7 @@ class profile:
 
 
 class record_function:
-    """Give a block, or as a decorator a function, a name in the profile.
+    """Give a block a name in the profile, or a function if used as a decorator.
 
     >>> import retrograd as torch
     >>> with torch.autograd.profiler.profile() as prof, torch.autograd.profiler.record_function("doubling"):
@@ -146,3 +147,7 @@ class record_function:
                 return function(*args, **kwargs)
 
         return named
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,9 +1,8 @@
-"""The functions that are composed of operators, or make a tensor without one, and how an open profile sees their calls.
+"""The functions that have no op of their own, and how an open profile sees their calls.
 
-The profile cannot ask such a function to report, since that would cost something while no profile is open, and it
-cannot put another in its place, since people hold on to the function itself. So for as long as a profile is open in any
-thread, the function's code is exchanged; its identity, and every reference to it, stay. Must not know what is made of
-the calls.
+These functions are composed of operators, or make a tensor without an operator. Reporting each call would cost time
+while no profile is open. Another function cannot take their place, because users may hold the function itself. So while
+a profile is open in any thread, the function's code is exchanged; the function keeps its identity.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..tensors.tensor import Tensor
 from .function import Function
 
 _ROOT = __name__.partition(".")[0]
-# By PyTorch's name for them, and after it the function's own where that is another.
+# PyTorch's name, followed by `=` and the function's own name if the two differ.
 TENSOR_FUNCTIONS = """
     matmul matmul=__matmul__ reshape reshape_as view_as expand_as flatten unflatten ravel contiguous to item detach
     outer inner tensordot einsum chain_matmul chunk tensor_split hsplit vsplit hstack vstack dstack column_stack
@@ -35,7 +34,7 @@ Naming = Callable[[tuple[Any, ...]], str]
 
 
 class Exchanged(NamedTuple):
-    """A function whose code is exchanged, and what it had."""
+    """A function whose code is exchanged, and its own code and defaults."""
 
     function: FunctionType
     code: CodeType
@@ -48,14 +47,14 @@ _lock = threading.Lock()
 
 
 def watch() -> None:
-    """Have the functions tell the observer of the thread they are called in. To be undone by `unwatch`."""
+    """Let the functions report to the observer of the calling thread. `unwatch` undoes this."""
     global _open
     with _lock:
         _open += 1
         if _open == 1:
             for function, naming in [*functions()]:
                 _exchanged.append(Exchanged(function, function.__code__, function.__kwdefaults__))
-                # In this order, and in the other one below, since other threads may call the function in between.
+                # In this order, and below in the reverse order, because other threads may call the function in between.
                 function.__kwdefaults__ = {**(function.__kwdefaults__ or {}), "__watched": _watched(function, naming)}
                 function.__code__ = _stand_in.__code__
 
@@ -73,7 +72,7 @@ def unwatch() -> None:
 
 
 def functions() -> Iterator[tuple[FunctionType, Naming]]:
-    """The functions that are watched, each once, with what names a call by its arguments."""
+    """The watched functions, each once, with the function that names a call by its arguments."""
     package, nn_functional = sys.modules[_ROOT], sys.modules.get(f"{_ROOT}.nn.functional")
     yield Function.__dict__["apply"].__func__, lambda args: str(args[0].__name__)
     found: set[Any] = set()
@@ -97,7 +96,7 @@ def functions() -> Iterator[tuple[FunctionType, Naming]]:
 
 
 def _is_exchangeable(function: Any) -> TypeGuard[FunctionType]:
-    """Whether it is a function without variables of an enclosing one, which are a part of its code."""
+    """Whether it is a Python function without closure variables, which would be part of its code."""
     return isinstance(function, FunctionType) and function.__closure__ is None
 
 
@@ -110,12 +109,12 @@ def _of_optimizer(method: str) -> Naming:
 
 
 def _stand_in(*args: Any, __watched: Callable[..., Any], **kwargs: Any) -> Any:
-    """The code that a function has while it is watched; what it is to call it finds among its keyword defaults."""
+    """The code of a watched function. It finds the function to call among its keyword defaults."""
     return __watched(*args, **kwargs)
 
 
 def _watched(function: FunctionType, naming: Naming) -> Callable[..., Any]:
-    """What calls the function with its own code, and tells the observer of it where there is one in this thread."""
+    """A wrapper that calls the function with its own code, and tells the observer of this thread, if there is one."""
     original = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
     original.__kwdefaults__ = function.__kwdefaults__
 

@@ -1,8 +1,8 @@
-"""How a profile learns what runs in its thread. Must not know what is shown of it.
+"""How a profile learns what runs in its thread.
 
-While a profile is open it stands on the seam (`ThreadState.transform`), where it is told of every call of an op; it is
-the observer that the engine tells of nodes; and the functions of `profiler_functions` tell it of themselves. While no
-profile is open, nothing of this is in place, and nothing is paid.
+While a profile is open, it stands on the seam (`ThreadState.transform`), which reports every call of an op. The engine
+reports nodes to it, and the functions of `profiler_functions` report their calls. While no profile is open, none of
+this is in place and nothing is slower.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
-# Where PyTorch's profiler shows an operator under another name than its own.
+# Operators whose name in PyTorch's profiler differs from their own.
 _SHOWN = {"to": "_to_copy"}
-# Ops that PyTorch has no counterpart of in a profile, or whose functions show themselves.
+# Ops that PyTorch's profiler does not show, or whose functions appear in the profile themselves.
 _UNSHOWN = frozenset(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full", "random_like",
                       "_fused_sgd_", "_fused_adam_"])
 
 
 class Event:
-    """A call as it is recorded: `start` and `end` in nanoseconds, `parent` the call it was made in."""
+    """A recorded call: `start` and `end` in nanoseconds, and `parent`, the call that made this call."""
 
     __slots__ = ("end", "name", "parent", "shapes", "start")
 
@@ -49,7 +49,7 @@ class Recording:
         self.open: list[Event] = []
 
     def start(self) -> None:
-        """Begin to watch this thread. A profile that is open in it already sees nothing until this one is closed."""
+        """Begin to watch this thread. A profile that is already open in it sees nothing until this one is closed."""
         thread = self.thread
         self.outer: Recording | None = thread.observer
         watch()
@@ -57,11 +57,11 @@ class Recording:
         thread.observer, thread.transform = self, self.run
 
     def stop(self) -> None:
-        """Leave the thread as it was, and end the calls that have not returned."""
+        """Restore the thread, and end the calls that have not returned."""
         thread = self.thread
         if thread.observer is self:
             thread.observer = self.outer
-        else:                                           # closed before one that was opened in it
+        else:                                           # this profile is closed before one that was opened inside it
             inner = thread.observer
             while inner.outer is not self:
                 inner = inner.outer
@@ -72,7 +72,7 @@ class Recording:
             self.leave(self.open[-1])
 
     def enter(self, name: str, shapes: Any = ()) -> Event:
-        """Open an event in the one that is open."""
+        """Open an event inside the current event."""
         event = Event(name, self.open[-1] if self.open else None, shapes)
         self.events.append(event)
         self.open.append(event)
@@ -80,7 +80,7 @@ class Recording:
         return event
 
     def leave(self, event: Event) -> None:
-        """Close an event, most often the one opened last."""
+        """Close an event, usually the one opened last."""
         event.end = perf_counter_ns()
         if self.open and self.open[-1] is event:
             self.open.pop()
@@ -88,16 +88,16 @@ class Recording:
             self.open.remove(event)
 
     def shapes_of(self, values: Any) -> Any:
-        """The shapes of tensors and arrays, [] for anything else; nothing where shapes are not asked for."""
+        """The shapes of tensors and arrays, [] for other values. An empty tuple if shapes are not recorded."""
         if not self.shapes:
             return ()
         arrays = [value._array if isinstance(value, TensorBase) else value for value in values]
         return [[*array.shape] if isinstance(array, np.ndarray) else [] for array in arrays]
 
-    # What it is told
+    # The reports
 
     def run(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
-        """Stand on the seam: let the call of an op be made, by what stood there before, and note how long it took."""
+        """Make a call of an op, through the transform that stood on the seam before, and note how long it took."""
         if op.name in _UNSHOWN or (op is copy and not self.thread.grad):   # PyTorch takes a first gradient as it is
             return call(*args) if self.under is None else self.under(op, call, args, write)
         name = _SHOWN.get(op.name, op.name)
@@ -113,13 +113,13 @@ class Recording:
             self.leave(event)
 
     def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:
-        """Take a step of a backward pass: run a node, and add up what it gives."""
+        """Take a step of a backward pass: run a node, and add up the gradients that it gives."""
         event = self.enter(_ENGINE + node.name())
         try:
             step(node, cotangent)
         finally:
             self.leave(event)
-            if self.events[-1] is event:                # nothing reached the node
+            if self.events[-1] is event:                # no gradient reached the node
                 self.events.pop()
 
     def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
@@ -141,9 +141,9 @@ class Recording:
             self.leave(outer)
 
     def function_events(self) -> EventList:
-        """The calls with those inside them, times in microseconds from the first.
+        """The events with their children, and times in microseconds from the first event.
 
-        A call that is all there is in another of the same name is one with that, as in PyTorch's profile.
+        If a call's only child has the same name, the two are one event, as in PyTorch's profile.
         """
         origin = self.events[0].start if self.events else 0
         made: dict[Event, FunctionEvent] = {}
@@ -152,7 +152,7 @@ class Recording:
                 i, event.name, self.thread_id, (event.start - origin) / 1e3, (event.end - origin) / 1e3, event.shapes)
             parent = event.parent
             while parent is not None and parent.end < event.end:
-                parent = parent.parent                  # one that ended first: the blocks overlap
+                parent = parent.parent                  # the parent ended first: the blocks overlap
             if parent is not None:
                 found.cpu_parent = made[parent]
                 made[parent].cpu_children.append(found)
@@ -160,7 +160,7 @@ class Recording:
 
 
 def _is_parent_again(event: FunctionEvent) -> bool:
-    """Whether an event is its parent under another call; its children are given to the parent then."""
+    """Whether an event repeats its parent. If so, the parent gets the children of the event."""
     parent = event.cpu_parent
     if parent is None or parent.name != event.name or len(parent.cpu_children) > 1:
         return False

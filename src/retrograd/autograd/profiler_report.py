@@ -1,7 +1,7 @@
-"""The events of a profile and their table, laid out character for character as PyTorch lays out its own.
+"""The events of a profile and their table, laid out character for character as in PyTorch.
 
-Times are microseconds. Nothing here knows how events are recorded. There is one device, the CPU, and memory is not
-watched, so all figures of those are 0.
+Times are in microseconds. The only device is the CPU, and memory is not measured, so the figures of other devices and
+of memory are 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
 def time_text(microseconds: float, unit: str | None = None) -> str:
-    """A time with three decimals, in `unit` ('s', 'ms' or 'us') or in the one that suits it.
+    """A time with three decimals, in `unit` ('s', 'ms' or 'us') or by default in the unit that suits it.
 
     >>> time_text(4772.0)
     '4.772ms'
@@ -32,18 +32,18 @@ def _share(part: float, whole: float) -> str:
 
 
 class Interval(NamedTuple):
-    """From when to when, in microseconds since the profile began."""
+    """A start and an end, in microseconds since the profile began."""
 
     start: float
     end: float
 
     def elapsed_us(self) -> float:
-        """How long that is."""
+        """The length of the interval."""
         return self.end - self.start
 
 
 class _Figures:
-    """What a call and an average of calls have in common."""
+    """The figures that a call and an average of calls have in common."""
 
     count: int
     input_shapes: Any
@@ -54,12 +54,12 @@ class _Figures:
 
     @property
     def cpu_time_total(self) -> float:
-        """The time of all calls, with what they called."""
+        """The time of all calls, including the calls inside them."""
         raise NotImplementedError
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The time of all calls, without what they called."""
+        """The time of all calls, without the calls inside them."""
         raise NotImplementedError
 
     @property
@@ -81,7 +81,7 @@ class _Figures:
 
 
 class FunctionEvent(_Figures):
-    """One call: its name, its `time_range`, the call it was made in and the calls made in it."""
+    """One call: its name, its `time_range`, its parent call, and its child calls."""
 
     count = 1
     sequence_nr = -1
@@ -96,7 +96,7 @@ class FunctionEvent(_Figures):
 
     @property
     def key(self) -> str:
-        """What calls are added up by: the name."""
+        """The key by which calls are added up: the name."""
         return self.name
 
     @property
@@ -117,7 +117,7 @@ class FunctionEvent(_Figures):
 
 
 class FunctionEventAvg(_Figures):
-    """All calls of one name, or of one name and one set of shapes: their number and their times added up."""
+    """All calls of one name, or of one name and one set of shapes: their number and their total times."""
 
     cpu_time_total = self_cpu_time_total = 0.0
 
@@ -128,7 +128,7 @@ class FunctionEventAvg(_Figures):
         self.cpu_children: list[FunctionEvent] | None = None
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
-        """Count another call, or the calls of another average. Raises AssertionError for one of another name."""
+        """Add another call, or the calls of another average. Raises AssertionError if the name differs."""
         if self.key is None:
             self.key, self.input_shapes = other.key, other.input_shapes
             self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
@@ -148,16 +148,16 @@ class FunctionEventAvg(_Figures):
 
 
 class EventList(list[Any]):
-    """Events, or averages of them, with the questions one asks of a profile."""
+    """Events, or averages of events, with the methods of a profile's results."""
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds in all events, nested ones counted once."""
+        """Microseconds in all events. Nested events count once."""
         return sum(event.self_cpu_time_total for event in self)
 
     def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
-        """The events added up by name, or by name and shapes of the inputs, in order of first appearance."""
+        """The events added up by name, or by name and input shapes, in order of first appearance."""
         averages: dict[Any, FunctionEventAvg] = {}
         for event in self:
             key = (event.key, str(event.input_shapes)) if group_by_input_shapes else event.key
@@ -178,10 +178,10 @@ class EventList(list[Any]):
     def table(self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75,
               max_name_column_width: int | None = 55, max_shapes_column_width: int | None = 80,
               header: str | None = None, top_level_events_only: bool = False, time_unit: str | None = None) -> str:
-        """The events as text, the first `row_limit` of them, or all where that is negative.
+        """The events as text: the first `row_limit` of them, or all if `row_limit` is negative.
 
-        `sort_by` names an attribute, such as 'self_cpu_time_total' or 'count', that is to fall from row to row. Raises
-        AttributeError for a name that events do not have.
+        `sort_by` names an attribute, such as 'self_cpu_time_total' or 'count'; the rows are sorted by falling values.
+        Raises AttributeError if events have no such attribute.
         """
         if not self:
             return ""

@@ -1,7 +1,6 @@
-"""Hooks on saved tensors: `saved_tensors_hooks`, `save_on_cpu`, `disable_saved_tensors_hooks`; per thread.
+"""Hooks on saved tensors, per thread: `saved_tensors_hooks`, `save_on_cpu`, `disable_saved_tensors_hooks`.
 
-How a saved value is packed, kept and unpacked stands in `tensor.saving`, how one is read in `tensor.saved_values`. This
-module must not know what nodes save.
+`tensors.recording.saving` packs, keeps and unpacks a saved value. `tensors.recording.saved_values` reads one.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ SavedReader.attribute, SavedReader.attributes = staticmethod(attribute), staticm
 
 
 class _Disabled(threading.local):
-    """Why hooks may not be used in this thread; None where they may."""
+    """Why hooks may not be used in this thread, or None if they may."""
 
     message: str | None = None
 
@@ -29,12 +28,12 @@ _disabled = _Disabled()
 
 
 class saved_tensors_hooks:
-    """While it is open, each tensor that an operation saves goes through `pack_hook`, and back through `unpack_hook`.
+    """Send each tensor that an operation saves through `pack_hook`, and back through `unpack_hook`.
 
-    `pack_hook(tensor)` is called, with recording off, when the value is saved; what it returns is kept in its place.
-    `unpack_hook(packed)` is called whenever the value is needed, and is to return a tensor of the same shape, dtype and
-    values. The innermost pair is the only one in force. What the hooks raise comes through; RuntimeError where a pack
-    hook writes to its input in place, TypeError where an unpack hook returns no tensor.
+    When a value is saved, `pack_hook(tensor)` is called with recording off, and its result is kept instead of the
+    tensor. Whenever the value is needed, `unpack_hook(packed)` is called. It must return a tensor of the same shape,
+    dtype and values. Only the innermost pair of hooks is in force. Exceptions of the hooks reach the caller. Raises
+    RuntimeError if a pack hook writes to its input in place, and TypeError if an unpack hook returns no tensor.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([1., 2.], requires_grad=True)
@@ -70,9 +69,10 @@ def _replace(old: Packer | None, new: Packer | None) -> None:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """While it is open, saved tensors are kept on the CPU. All tensors are there, so none is copied.
+    """Keep saved tensors on the CPU. All tensors are there already, so none is copied.
 
-    With `pin_memory` they are copied, as PyTorch does. `device_type` names the accelerator that it is asked about.
+    With `pin_memory` they are copied, as PyTorch does. `device_type` names the accelerator whose memory PyTorch would
+    pin.
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
@@ -88,9 +88,9 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
-    """While it is open, entering `saved_tensors_hooks` raises RuntimeError with this message; also a decorator.
+    """Let every use of `saved_tensors_hooks` raise RuntimeError with this message. Also a decorator.
 
-    Raises it at once where hooks are in force already.
+    If hooks are already in force, the call itself raises the error.
     """
     before = _disabled.message
     if in_force() is not None:

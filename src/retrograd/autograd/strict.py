@@ -1,6 +1,6 @@
-"""What `autograd.functional` refuses, in PyTorch's words: outputs that do not fit, and in strict mode independence.
+"""The errors of `autograd.functional`, in PyTorch's words: unfit outputs, and independence in strict mode.
 
-In strict mode a zero that only stands for "does not depend on it" is an error. This module must not compute.
+In strict mode, a gradient of zeros that only stands for "does not depend on the input" is an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FORBIDDEN = "This is not allowed in strict mode"
 
 
 class Stage(NamedTuple):
-    """A pass, by what it says of an absent gradient, and whose dependence is lost where the graph is to go on."""
+    """A pass: its message for an absent gradient, and the name of the derivative that it computes."""
 
     absent: str
     object: str
@@ -34,7 +34,7 @@ DOUBLE_BACK_TRICK = Stage(
 
 def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_graph: bool,
            stage: Stage) -> tuple[Any, ...]:
-    """The gradients, with zeros for absent ones. In strict mode RuntimeError for those, and for constants."""
+    """The gradients, with zeros for absent ones. In strict mode, absent and constant gradients raise RuntimeError."""
     if strict:
         for i, g in enumerate(gradients):
             if g is None:
@@ -50,18 +50,18 @@ def zeros_like(tensor: Any) -> Any:
 
 
 def constant(what: str, i: int) -> RuntimeError:
-    """A derivative is to be differentiated again and does not depend on the inputs."""
+    """The error for a derivative that is to be differentiated again but does not depend on the inputs."""
     return RuntimeError(f"The {what} of the user-provided function is independent of input {i}. {_FORBIDDEN} when "
                         "create_graph=True.")
 
 
 def independent(output: int, i: int) -> RuntimeError:
-    """An output does not depend on an input."""
+    """The error for an output that does not depend on an input."""
     return RuntimeError(f"Output {output} of the user-provided function is independent of input {i}. {_FORBIDDEN}.")
 
 
 def require_outputs(outputs: Sequence[Any]) -> None:
-    """Refuse outputs that require no grad."""
+    """Raise RuntimeError if an output requires no grad."""
     for i, out in enumerate(outputs):
         if edge_of(out) is None:
             raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs must "
@@ -69,7 +69,7 @@ def require_outputs(outputs: Sequence[Any]) -> None:
 
 
 def require_dependence(gradients: Sequence[Any]) -> None:
-    """Refuse gradients that are absent, or do not depend on their cotangent."""
+    """Raise RuntimeError if a gradient is absent, or does not depend on its cotangent."""
     for i, g in enumerate(gradients):
         _require_present(g, i)
         if edge_of(g) is None:
@@ -78,7 +78,7 @@ def require_dependence(gradients: Sequence[Any]) -> None:
 
 
 def require_second_order(gradients: Sequence[Any]) -> None:
-    """Refuse gradients that cannot be differentiated by the inputs: of what is linear in one of them."""
+    """Raise RuntimeError if a gradient cannot be differentiated by the inputs, because the function is linear."""
     for i, g in enumerate(gradients):
         _require_present(g, i)
         if edge_of(g) is None:
@@ -95,7 +95,7 @@ def _require_present(g: Any, i: int) -> None:
 
 
 def require_real(outputs: Sequence[Any]) -> None:
-    """Refuse complex outputs, whose rows are no gradients of real numbers."""
+    """Raise RuntimeError for complex outputs: their rows are not gradients of real numbers."""
     for out in outputs:
         if out._array.dtype.kind == "c" and out._array.size and edge_of(out) is not None:
             raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
@@ -103,7 +103,7 @@ def require_real(outputs: Sequence[Any]) -> None:
 
 
 def require_single(several: bool, outputs: Sequence[Any], name: str) -> None:
-    """Refuse anything but one number, where `name` is about Hessians."""
+    """Raise RuntimeError if the function of a Hessian does not return a single number. `name` is the caller."""
     if several:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if outputs[0]._array.size != 1:

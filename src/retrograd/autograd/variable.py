@@ -1,18 +1,31 @@
-"""torch.autograd.Variable, from when tensors could not require grad themselves. Every tensor is one."""
+"""torch.autograd.Variable, from the time when tensors could not require grad themselves. Every tensor is one."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..dtypes import default_floating
+from ..tensors.recording.gradients import queue_callback
 from ..tensors.state.base import TensorBase, plain, with_edge
 
 
 class _VariableMeta(type):
     def __instancecheck__(cls, other: Any) -> bool:
         return isinstance(other, TensorBase)
+
+
+class _EngineBase:
+    """The engine as programs name it, to have something called at the end of a backward pass."""
+
+    __slots__ = ()
+    __module__ = "torch._C"
+
+    def queue_callback(self, callback: Callable[[], Any], /) -> None:
+        """Call `callback()` at the end of the backward pass under way. Raises RuntimeError outside of one."""
+        queue_callback(callback)
 
 
 class Variable(metaclass=_VariableMeta):
@@ -22,6 +35,8 @@ class Variable(metaclass=_VariableMeta):
     >>> torch.autograd.Variable(torch.ones(2), requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
+
+    _execution_engine: ClassVar[_EngineBase] = _EngineBase()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
         if data is None:

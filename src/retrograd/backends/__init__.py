@@ -1,11 +1,17 @@
-"""torch.backends: the libraries that PyTorch computes with, for programs that ask for them or set their switches.
+"""torch.backends: PyTorch's numerical libraries, for programs that ask for them or set their switches.
 
-retrograd computes with NumPy. So the answers are those of a PyTorch without these libraries, and a switch that is set
-is remembered and changes nothing.
+retrograd computes with NumPy. So the answers are those of a PyTorch without these libraries. A switch that is set is
+remembered and changes nothing.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ..names import missing
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
 
 __all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,4 +1,4 @@
-"""torch.backends.cpu: what the CPU's kernels were made for."""
+"""torch.backends.cpu: the instruction set of the CPU's kernels."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["get_cpu_capability"]
 
 
 def get_cpu_capability() -> str:
-    """Which instructions PyTorch's own kernels use: "DEFAULT", as there are none of these. NumPy chooses by itself."""
+    """The instruction set of PyTorch's kernels: "DEFAULT", as there are no such kernels here. NumPy chooses its own."""
     return "DEFAULT"

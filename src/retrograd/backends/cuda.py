@@ -1,4 +1,4 @@
-"""torch.backends.cuda: switches of matrix products on GPUs, which may be set, and change nothing."""
+"""torch.backends.cuda: switches of matrix products on GPUs. They may be set, and change nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["is_built", "matmul"]
 
 
 class _Products:
-    """`matmul`: how exact products may be on a GPU."""
+    """`matmul`: the precision of products on a GPU."""
 
     allow_tf32 = False
     allow_fp16_reduced_precision_reduction = True
@@ -17,5 +17,5 @@ matmul = _Products()
 
 
 def is_built() -> bool:
-    """Whether GPUs were provided for: no."""
+    """Whether this build supports GPUs: no."""
     return False

@@ -1,4 +1,4 @@
-"""torch.backends.cudnn: NVIDIA's library of kernels, which is not here. Its switches may be set, and change nothing."""
+"""torch.backends.cudnn: NVIDIA's library of kernels, which retrograd does not use. Its switches change nothing."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ enabled = True
 
 
 def is_available() -> bool:
-    """Whether the library is here: no."""
+    """Whether the library is available: no."""
     return False
 
 
 def version() -> int | None:
-    """The number of its version: None, as there is none."""
+    """The version of the library: None, as there is none."""
     return None
 
 
 @contextmanager
 def flags(enabled: bool = False, benchmark: bool = False, benchmark_limit: int = 10, deterministic: bool = False,
           allow_tf32: bool = True, fp32_precision: str = "none") -> Iterator[None]:
-    """A context with other switches. It changes nothing here."""
+    """A context with other switches. It changes nothing."""
     yield

@@ -1,4 +1,4 @@
-"""torch.backends.mkldnn: Intel's library of layers (oneDNN), which is not used here."""
+"""torch.backends.mkldnn: Intel's library of layers (oneDNN), which retrograd does not use."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """Whether kernels use it: no, they are NumPy's."""
+    """Whether kernels use the library: no, they use NumPy."""
     return False

@@ -1,4 +1,4 @@
-"""torch.backends.mps: Apple's GPUs, of which none can be used here."""
+"""torch.backends.mps: Apple's GPUs, which retrograd cannot use."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def is_available() -> bool:
 
 
 def is_built() -> bool:
-    """Whether such GPUs were provided for: no."""
+    """Whether this build supports Apple's GPUs: no."""
     return False

@@ -1,4 +1,4 @@
-"""torch.backends.openmp: threads of the compiler's, which is not used here."""
+"""torch.backends.openmp: the compiler's threads, which retrograd does not use."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """Whether kernels use it: no, they are NumPy's."""
+    """Whether kernels use these threads: no, they use NumPy."""
     return False

@@ -1,1 +1,1 @@
-"""The command line, and how ``import torch`` comes to mean this package. Nothing below it may know of it."""
+"""The command line, and the finder by which ``import torch`` comes to mean this package."""

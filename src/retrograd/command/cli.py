@@ -1,4 +1,4 @@
-"""The command line: reads the arguments and calls what does the work. It must not know how that is done."""
+"""The command line: reads the arguments, and calls the functions that do the work."""
 
 import argparse
 import sys
@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Our own arguments, and those after the name of the program, which are its own whatever they look like."""
+    """The arguments of retrograd itself, and the arguments after the program's name, which belong to the program."""
     if arguments[:1] != ["run"]:
         return arguments, []
     count = 3 if arguments[1:2] == ["-m"] else 2

@@ -1,8 +1,8 @@
-"""Makes ``import torch`` and ``import torch.X`` mean this package, in the running interpreter.
+"""Let ``import torch`` and ``import torch.X`` mean this package in the running interpreter.
 
-A finder in front of all others answers for ``torch`` and everything below it with the modules of this package
-themselves: the same objects, so classes are identical and nothing is imported twice. It works on module names
-alone, and must not know what is in the modules.
+A finder before all others answers for ``torch`` and everything below it with the modules of this package themselves.
+They are the same objects, so classes are identical and nothing is imported twice. The finder works on module names
+alone.
 """
 
 import importlib
@@ -18,16 +18,16 @@ from retrograd.names import PACKAGE, hint
 
 
 class Installed:
-    """What `as_torch` returns: ``undo()`` takes it back, and so does the end of a ``with`` block.
+    """The result of `as_torch`. ``undo()`` removes the finder, and so does the end of a ``with`` block.
 
-    Pickling it, and reading the pickle, installs the finder in the reading process: a spawned child needs that.
+    Unpickling this object installs the finder in the reading process: a spawned child needs that.
     """
 
     def __init__(self, finder: "_Finder | None") -> None:
         self._finder = finder
 
     def undo(self) -> None:
-        """Take the finder out again; a program that was led here already keeps what it has imported."""
+        """Remove the finder. A program that has imported modules through it keeps them."""
         if self._finder not in sys.meta_path:
             return
         sys.meta_path.remove(self._finder)
@@ -50,9 +50,9 @@ class Installed:
 
 
 def as_torch() -> Installed:
-    """From now on ``import torch`` means retrograd in this interpreter. Call it before anything imports torch."""
+    """Let ``import torch`` mean retrograd in this interpreter. Call this before anything imports torch."""
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        return Installed(None)  # whoever installed it takes it back
+        return Installed(None)  # whoever installed the finder removes it
     other = sys.modules.get("torch")
     if other is not None and other is not sys.modules[PACKAGE]:
         raise RuntimeError(
@@ -73,25 +73,25 @@ class _Finder:
             return None
         own = _own(fullname)
         if own in sys.modules or find_spec(own) is not None:
-            # Not a subclass of importlib.abc.Loader: importing that takes as long as a tenth of NumPy.
+            # Not a subclass of importlib.abc.Loader: importing that class takes a tenth of the time of NumPy's import.
             return ModuleSpec(fullname, _Alias())  # type: ignore[arg-type]
-        # A program may ask whether a module exists (importlib.util.find_spec): that is no error. An import is.
+        # A program may ask whether a module exists (importlib.util.find_spec) without an error. An import is an error.
         if sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":
             return None
         parent, _, name = fullname.rpartition(".")
-        near = hint(name, _modules_in(_own(parent)), prefix=f"{parent}.")
+        near = hint(parent, name, _modules_in(_own(parent)), modules=True)
         raise ModuleNotFoundError(f"No module named {fullname!r} in {PACKAGE}{near}", name=fullname)
 
 
 class _Alias:
-    """Loads a module of ours under torch's name by handing over the module itself."""
+    """Loads a module of this package under torch's name by returning the module itself."""
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave the making of the module that is thrown away to the import system."""
+        """Let the import system create a module, which is thrown away."""
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system takes what stands in sys.modules afterwards. Handing the module over in create_module
-        # instead would let it overwrite our module's __spec__.
+        # Afterwards the import system takes the module from sys.modules. If create_module returned our module instead,
+        # the import system would overwrite its __spec__.
         sys.modules[module.__name__] = importlib.import_module(_own(module.__name__))
 
 

@@ -1,4 +1,4 @@
-"""What there is to say about an installation: versions, threads, devices, optional extras. It changes nothing."""
+"""Facts about an installation: versions, threads, devices, optional extras. This module changes nothing."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from retrograd import __version__
 from retrograd.devices import checked, cuda_count
 from retrograd.names import PACKAGE
 
-# The extra that pip knows, and what it brings.
+# pip's name for an extra, and the package that it installs.
 _EXTRAS = {"plot": "matplotlib", "graphviz": "graphviz"}
 
 
@@ -47,7 +47,7 @@ def _devices() -> list[str]:
 
 
 def _extra(extra: str, package: str) -> str:
-    # Imported here because it takes as long as a fifth of NumPy, and `retrograd run` does not need it.
+    # Imported here because this import takes a fifth of the time of NumPy's, and `retrograd run` does not need it.
     from importlib import metadata
 
     try:

@@ -1,7 +1,7 @@
-"""Runs a program written for PyTorch as ``python SCRIPT`` or ``python -m MODULE`` would, with retrograd as its torch.
+"""Run a program written for PyTorch as ``python SCRIPT`` or ``python -m MODULE`` would, with retrograd as its torch.
 
-The program cannot tell the difference: ``__main__``, sys.argv, sys.path, standard input, the exit status and
-the tracebacks are those of Python itself. This module must not know anything of tensors.
+The program cannot see a difference: ``__main__``, sys.argv, sys.path, standard input, the exit status and the
+tracebacks are those of Python itself.
 """
 
 import builtins
@@ -18,7 +18,7 @@ from retrograd.command.imports import as_torch
 
 
 def run_script(script: str, arguments: list[str]) -> None:
-    """Run a file, or standard input where the script is ``-``."""
+    """Run a file, or standard input if the script is ``-``."""
     sys.argv = [script, *arguments]
     loader: SourceFileLoader | type[BuiltinImporter]
     if script == "-":
@@ -35,7 +35,7 @@ def run_script(script: str, arguments: list[str]) -> None:
 
 def run_module(name: str, arguments: list[str]) -> None:
     """Run a module, or a package's ``__main__``, from the current folder or wherever Python finds it."""
-    sys.argv = ["-m", *arguments]  # as Python has it while it looks for the module
+    sys.argv = ["-m", *arguments]  # as Python sets it while it looks for the module
     _set_first_path(os.getcwd())
     attributes: dict[str, Any] = {}
 
@@ -61,7 +61,8 @@ def _execute(attributes: dict[str, Any], load: Callable[[], CodeType]) -> None:
     except SystemExit:
         raise
     except BaseException as error:
-        # Left to Python, which knows every rule of reporting and of the exit status; only our frames are hidden.
+        # Python itself handles the error, because it knows every rule of reports and exit statuses. Only our frames are
+        # hidden.
         _report_from(_program_part(error.__traceback__))
         raise
 
@@ -74,7 +75,7 @@ def _find_module(name: str) -> tuple[ModuleSpec, CodeType]:
             spec = find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # the module's package is there, and lacks something itself
+            raise  # the package exists, but lacks something itself
         spec = None
     if spec is None:
         _stop(f"No module named {name}", 1)
@@ -99,12 +100,12 @@ def _stop(message: str, status: int) -> NoReturn:
 
 
 def _set_first_path(folder: str) -> None:
-    if not sys.flags.safe_path:  # with -P, Python puts no folder there that could be replaced
+    if not sys.flags.safe_path:  # with -P Python adds no folder that could be replaced
         sys.path[0] = folder
 
 
 def _program_part(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of this file and of the import system in front of the program's own."""
+    """The traceback without the frames of this file and of the import system before the program's own."""
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
         if file != __file__ and not file.startswith("<frozen importlib"):
@@ -114,7 +115,7 @@ def _program_part(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _report_from(traceback: TracebackType | None) -> None:
-    """Show the exception that is about to end the interpreter with this traceback."""
+    """Show this traceback for the exception that is about to end the interpreter."""
     report = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
@@ -124,7 +125,7 @@ def _report_from(traceback: TracebackType | None) -> None:
 
 
 def _lead_spawned_children() -> None:
-    """Let ``import torch`` mean retrograd in children that multiprocessing spawns, which import the program anew."""
+    """Let ``import torch`` mean retrograd in children that multiprocessing spawns, which import the program again."""
     prepare = multiprocessing.spawn.get_preparation_data
 
     def get_preparation_data(name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The frequencies that the elements of a transform stand for, and their order."""
+"""The frequencies of the elements of a transform, and their order."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'} of `n` points "
-                        "that are `d` apart, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
+                        "at distance `d`, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
     return function
 
 
 def _counts(size: int, n: int) -> Any:
-    """0, 1, 2 …, and from the middle of `n` on the negative ones."""
+    """0, 1, 2 …, and from the middle of `n` on the negative numbers."""
     counts = np.arange(size)
     counts[(n + 1) // 2 if size == n else size:] -= n
     return counts
@@ -71,7 +71,7 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ("The frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
-                        else "What `fftshift` moved to the middle moved back to the front.")
+                        else "The inverse of `fftshift`: the frequency 0 moved back to the front.")
     return function
 
 

@@ -12,7 +12,7 @@ from .points import Points, c2c, c2r, check_norm, check_points, dim_of, promoted
 
 
 def _checked(name: str, input: Any, n: Any, dim: Any, norm: Any) -> Any:
-    """`n` as an int or None, after the types of all arguments were found right."""
+    """Check the types of all arguments, and return `n` as an int or None."""
     array_of(name, input)
     if n is not None:
         n = as_int(name, n, "n")
@@ -22,7 +22,7 @@ def _checked(name: str, input: Any, n: Any, dim: Any, norm: Any) -> Any:
 
 
 def _placed(input: Any, n: Any, dim: Any) -> tuple[Any, int]:
-    """The tensor of `n` points, and the dimension from the front."""
+    """The tensor with `n` points, and the dimension counted from the front."""
     shape = input._array.shape
     dim = dim_of(dim, len(shape))
     check_points(shape[dim] if n is None else n)
@@ -35,7 +35,7 @@ def _refuse_complex(name: str, input: Any) -> None:
 
 
 def _real_forward(input: Any, n: Any, dim: Any, norm: Any, forward: bool, onesided: bool) -> Any:
-    """The transform of real numbers; the inverse one is its conjugate."""
+    """The transform of real numbers. The inverse transform is the conjugate."""
     x, dim = _placed(promoted(input, False), n, dim)
     result = r2c(x, (dim,), scale_of(norm, forward), onesided)
     return result if forward else conj(result)

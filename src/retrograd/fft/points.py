@@ -1,4 +1,4 @@
-"""What the transforms share: the type they compute in, the number of points along each dim, the scale, the output.
+"""The shared parts of transforms: the dtype of the computation, the points along each dim, the scale, the output.
 
 The checks come in PyTorch's order, with its words.
 """
@@ -24,20 +24,20 @@ _INVERSE = {None: 2, "backward": 2, "ortho": 1, "forward": 0}
 
 
 def scale_of(norm: Any, forward: bool) -> int:
-    """The scale that a norm asks for in this direction. Raises RuntimeError for an unknown one."""
+    """The scale of a norm in this direction. Raises RuntimeError for an unknown norm."""
     if norm not in _FORWARD:
         raise RuntimeError(f'Invalid normalization mode: "{norm}". It is "forward", "backward" or "ortho".')
     return (_FORWARD if forward else _INVERSE)[norm]
 
 
 def check_norm(name: str, norm: Any) -> None:
-    """Raises TypeError unless it is a string or None."""
+    """Raise TypeError unless the norm is a string or None."""
     if norm is not None and not isinstance(norm, str):
         raise TypeError(f"{name}(): argument 'norm' must be str, not {type(norm).__name__}")
 
 
 def promoted(input: Any, to_complex: bool) -> Any:
-    """The tensor in a type that transforms compute in. Raises RuntimeError for half precision."""
+    """The tensor in a dtype that transforms compute in. Raises RuntimeError for half precision."""
     dtype = input._array.dtype
     if dtype.kind == "c":
         return input
@@ -50,27 +50,27 @@ def promoted(input: Any, to_complex: bool) -> Any:
 
 
 def dim_of(dim: int, ndim: int) -> int:
-    """`dim` from the front. Raises IndexError, for a tensor without dimensions too."""
+    """`dim` counted from the front. Raises IndexError, also for a tensor without dimensions."""
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return axis_of("fft", dim, ndim)
 
 
 def check_points(n: int) -> None:
-    """Raises RuntimeError unless there is a point to transform."""
+    """Raise RuntimeError unless there is a point to transform."""
     if n < 1:
         raise RuntimeError(f"Invalid number of data points ({n}) specified")
 
 
 class Points(NamedTuple):
-    """The dims to transform, and how many points of each."""
+    """The dims to transform, and the number of points of each."""
 
     dims: tuple[int, ...]
     sizes: tuple[int, ...]
 
 
 def points_of(input: Any, sizes: Any, given: Any) -> Points:
-    """The dims and sizes that are given, as tuples. Raises IndexError or RuntimeError where they do not fit."""
+    """The given dims and sizes as tuples. Raises IndexError or RuntimeError if they do not fit the tensor."""
     shape = input._array.shape
     dims = tuple(range(len(shape)))
     if given is not None:
@@ -90,7 +90,7 @@ def points_of(input: Any, sizes: Any, given: Any) -> Points:
 
 
 def ints(name: str, value: Any, argument: str) -> tuple[int, ...] | None:
-    """Ints as a tuple, one int as a tuple of it, None as it is. Raises TypeError for anything else."""
+    """Ints as a tuple, a single int as a tuple of one, and None unchanged. Raises TypeError for any other value."""
     if value is None:
         return None
     if isinstance(value, (tuple, list)):
@@ -102,7 +102,7 @@ def ints(name: str, value: Any, argument: str) -> tuple[int, ...] | None:
 
 
 def half_points(name: str, input: Any, points: Points, s: Any) -> tuple[Points, int]:
-    """The points of a transform to real numbers, whose last dim holds half of what it becomes; and that size."""
+    """The points of a transform to real numbers, whose last dim holds half of the result, and its last size."""
     if not points.dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     size = 2 * (input._array.shape[points.dims[-1]] - 1) if s is None or s[-1] == -1 else points.sizes[-1]
@@ -111,7 +111,7 @@ def half_points(name: str, input: Any, points: Points, s: Any) -> tuple[Points, 
 
 
 def resized(input: Any, points: Points) -> Any:
-    """The tensor cut, and extended by zeros, to so many points."""
+    """The tensor cut, or padded with zeros, to these numbers of points."""
     ndim = input._array.ndim
     zeros = [0] * (2 * ndim)
     for dim, n in zip(*points):
@@ -124,7 +124,7 @@ def resized(input: Any, points: Points) -> Any:
 
 
 def put_into(out: Any, name: str, rule: str, function: Any, *args: Any) -> Any:
-    """`into`, after the check whether `out` can hold what the transform gives: real numbers only of "_fft_c2r"."""
+    """`into`, after a check of the dtype of `out`: real for "_fft_c2r", and complex for other transforms."""
     if isinstance(out, TensorBase) and out._array.dtype.kind != ("f" if rule == "_fft_c2r" else "c"):
         kind = "floating point" if rule == "_fft_c2r" else "complex"
         raise RuntimeError(f"{name} expects a {kind} output tensor, but got {torch_dtype.of[out._array.dtype].legacy}")

@@ -12,9 +12,9 @@ from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted
 
 
 def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tuple[Callable[..., Any], Any]:
-    """The function over any dims, and that over the last two."""
+    """The function over any dims, and the function over the last two."""
 
-    said = "fftn" if name == "ifftn" else name              # PyTorch says so of an output that does not do
+    said = "fftn" if name == "ifftn" else name              # PyTorch uses this name for an unfit output
 
     def checked(called: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
         array_of(called, input)
@@ -32,7 +32,7 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
 
     function.__name__ = function.__qualname__ = name
     over_two.__name__ = over_two.__qualname__ = f"{name[:-1]}2"
-    function.__doc__ = (f"{about} over `dim`, of `s` points each; without `dim` over the last len(s), or over all.\n\n"
+    function.__doc__ = (f"{about} over `dim`, with `s` points each. Without `dim`: the last len(s) dims, or all.\n\n"
                         "    Raises RuntimeError for float16 and for no points.")
     over_two.__doc__ = f"{about} over the last two dims, or two others. See `{name}`."
     return function, over_two
@@ -64,7 +64,7 @@ def _irfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
 
 
 def _hfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
-    """The forward transform of what is symmetric in the last dim, whose conjugate is what `c2r` inverts."""
+    """The forward transform of an array that is symmetric in the last dim: the inverse transform of its conjugate."""
     points, size = half_points("hfftn", input, points_of(input, s, dim), s)
     x, scale = resized(promoted(input, True), points), scale_of(norm, True)
     *others, last = points.dims
@@ -87,7 +87,7 @@ def _ihfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
 
 fftn, fft2 = _over("fftn", _fftn(True), "_fft_c2c", "The discrete Fourier transform")
 ifftn, ifft2 = _over("ifftn", _fftn(False), "_fft_c2c", "The inverse discrete Fourier transform")
-rfftn, rfft2 = _over("rfftn", _rfftn, "_fft_r2c", "The transform of real numbers, of the last dim the first half,")
+rfftn, rfft2 = _over("rfftn", _rfftn, "_fft_r2c", "The transform of real numbers, with the first half of the last dim,")
 irfftn, irfft2 = _over("irfftn", _irfftn, "_fft_c2r", "The inverse of `rfftn`, to real numbers,")
-hfftn, hfft2 = _over("hfftn", _hfftn, "_fft_c2r", "The transform to real numbers of the half of what is symmetric")
-ihfftn, ihfft2 = _over("ihfftn", _ihfftn, "_fft_c2c", "The inverse of `hfftn`, of real numbers,")
+hfftn, hfft2 = _over("hfftn", _hfftn, "_fft_c2r", "The transform of half a Hermitian-symmetric array to real numbers")
+ihfftn, ihfft2 = _over("ihfftn", _ihfftn, "_fft_c2c", "The inverse of `hfftn`, from real numbers,")

@@ -1,1 +1,1 @@
-"""The recorded graph and the engine that walks it. Never names Tensor: it handles arrays, nodes and edges."""
+"""The recorded graph and the engine that walks it. This layer handles arrays, nodes and edges, and no tensors."""

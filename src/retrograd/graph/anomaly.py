@@ -1,8 +1,8 @@
-"""Anomalies: where nodes were recorded, which of them made values that are not finite, and a pass that looks for NaN.
+"""Anomaly mode: it notes where nodes were recorded and which made non-finite values, and its pass looks for NaN.
 
-A `Watch` is told of each node of its thread, and by NumPy of each kernel that divides by zero, overflows or computes a
-NaN; so results are looked at only where something happened. A `CheckedPass` looks at each gradient. What is said in
-the end is in `anomaly_report`. Must not know Tensor.
+A `Watch` hears of each node that its thread records. NumPy tells the `Watch` of each kernel that divides by zero,
+overflows or computes a NaN, so the `Watch` looks at results only after such a kernel. A `CheckedPass` looks at each
+gradient. `anomaly_report` writes the report.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .engine import Pass
 from .node import origin_of, site_of
 
 _REMEMBERED = 8
-_users: set[str] = set()        # the files of the program, those that a recorded line was in: looked up more quickly
+_users: set[str] = set()        # the user's files that recorded a line before: this lookup is quicker than the search
 
 
 class Raised(NamedTuple):
-    """A kernel said that it computed something bad: what, in which operator, called on which line."""
+    """A kernel computed a bad value: `what` happened, in which operator, and which line called the operator."""
 
     what: str
     op: str | None
@@ -42,10 +42,10 @@ class Raised(NamedTuple):
 
 
 class Watch:
-    """What is seen of anomalies in one thread.
+    """What one thread has seen of anomalies.
 
-    `raised` is what kernels said since somebody looked, `outside` what they said outside of any graph. `parent` is the
-    node that a pass is running, None outside of one.
+    `raised` is what kernels reported since the last check, and `outside` is what they reported outside of any graph.
+    `parent` is the node that a pass is running, or None outside of a pass.
     """
 
     __slots__ = ("check_nan", "outside", "parent", "raised")
@@ -57,7 +57,7 @@ class Watch:
         self.outside: deque[Raised] = deque(maxlen=_REMEMBERED)
 
     def on_node(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
-        """Note where a node was recorded, and what it made of finite values."""
+        """Note where a node was recorded, and which bad values the node made of finite values."""
         frame = _getframe(3)
         code = frame.f_code
         if code.co_filename in _users:
@@ -71,7 +71,7 @@ class Watch:
             self._examine(node, results, operands)
 
     def on_bad_numbers(self, what: str, flags: int) -> None:
-        """Note what a kernel said; NumPy calls this inside of it."""
+        """Note what a kernel reported. NumPy calls this method inside the kernel."""
         frame: FrameType | None = _getframe(1)
         while frame is not None and not frame.f_code.co_filename.startswith(PACKAGE):
             frame = frame.f_back
@@ -84,7 +84,7 @@ class Watch:
                                       None if frame is None else Site(frame.f_code, frame.f_lasti)))
 
     def _examine(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
-        """Something was raised since the last node: by this one, inside of it, or outside of the graph."""
+        """Find who raised a flag since the last node: this node, an operation inside it, or one outside the graph."""
         raised = [*self.raised]
         self.raised.clear()
         op = getattr(type(node), "op", None)
@@ -108,7 +108,7 @@ class Watch:
 
 
 class NanFound(Exception):
-    """A gradient with a NaN. Never leaves the pass."""
+    """A gradient has a NaN. The exception never leaves the pass."""
 
     def __init__(self, found: Found) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class NanFound(Exception):
 
 
 class CheckedPass(Pass):
-    """A pass that looks for NaN in what each node gives, and tells of each error where its node was recorded."""
+    """A pass that looks for NaN in what each node computes, and that adds to each error where its node was recorded."""
 
     def __init__(self, roots: Any, **options: Any) -> None:
         self.watch: Watch = local.thread.anomalies
@@ -125,14 +125,14 @@ class CheckedPass(Pass):
         self.watch.raised.clear()
         self.first: tuple[Any, BadValues] | None = None
         super().__init__(roots, **options)
-        self.walk = iter(self.order)                    # which knows how far it is, at no cost
+        self.walk = iter(self.order)                    # the iterator knows how far the pass is, at no cost
         self.arriving: Any = None
         self.sound = not any([has_nan(self._array(g)) for g in self.buffers.values()])
         self.given: Any = None
         self.saved: Any = None
 
     def _current(self) -> Any:
-        """The node that the pass is at. A leaf is said to be recorded where it was first used, be it by this pass."""
+        """The node that the pass is at. A leaf counts as recorded on the line that first used it, even in this pass."""
         leaf = self.arriving
         if leaf is None:
             return self.order[len(self.order) - length_hint(self.walk) - 1] if self.order else None
@@ -163,7 +163,7 @@ class CheckedPass(Pass):
         raise nan_error(found, self.order, self.first, self.watch.outside)
 
     def _looking(self) -> Callable[[Any, int, Any, Any, Any], None] | None:
-        """Look at a gradient of the short way; not at one made of nothing but a gradient that was looked at."""
+        """The check of each gradient of the short way. A gradient made only of a checked gradient needs no check."""
         if not self.watch.check_nan:
             return None
         raised, sound = self.watch.raised, self.sound
@@ -176,7 +176,7 @@ class CheckedPass(Pass):
             size = gradient.size
             if size == 1:
                 value = gradient.item()
-            elif 0 < size <= LARGE:                     # has_nan, written out
+            elif 0 < size <= LARGE:                     # has_nan, written inline
                 value = gradient.item(gradient.argmax())
             else:
                 value = nan if has_nan(gradient) else 0
@@ -208,7 +208,7 @@ class CheckedPass(Pass):
         return self.computed
 
     def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
-        """Look at all gradients before any is given, as PyTorch does."""
+        """Check all gradients before any of them goes along its edge, as PyTorch does."""
         if self.watch.check_nan:
             for index, g in enumerate(results):
                 if g is not None:
@@ -217,7 +217,7 @@ class CheckedPass(Pass):
         super()._hand_on(node, cotangents, results)
 
     def _look_at(self, node: Any, index: int, gradient: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
-        """One gradient of the long way: a NaN is refused, the first other bad value noted."""
+        """Check one gradient of the long way: raise for a NaN, and note the first other bad value."""
         nan = has_nan(gradient)
         if not nan and (not self.watch.raised or self.first is not None):
             return
@@ -229,10 +229,10 @@ class CheckedPass(Pass):
         self.first = None if bad is None else (node, bad)
 
     def _culprit(self, given: list[Any], index: int, results: Sequence[Any]) -> str:
-        """Who brought the NaN into this step, where it was a hook or whoever started the pass."""
+        """Say who brought the NaN into this step if a hook did, or the caller who started the pass."""
         before = self.given
         if self.computed is not results and not has_nan(self._array(self.computed[index])):
-            return "A hook on the node, run after it, returned the nan."
+            return "A hook that ran after the node returned the nan."
         if any([g is not None and has_nan(g) for g in given]):
             if before is not None and not has_nan(self._array(before)):
                 return "A hook on the gradient returned the nan."
@@ -246,11 +246,11 @@ class CheckedPass(Pass):
         self.arriving = None
 
 
-_ROOT = "The gradient that the pass was started with has nan."
+_ROOT = "The gradient that started the pass has nan."
 
 
 def _arrays(values: Sequence[Any]) -> list[Any]:
-    """The arrays of tensors; None for what is none."""
+    """The arrays of tensors, with None for a value that is not a tensor."""
     return [getattr(value, "_array", None) for value in values]
 
 
@@ -260,7 +260,7 @@ def _found(node: Any, index: int, gradient: Any, operands: Sequence[tuple[str, A
 
 
 def _operands(node: Any, index: int, cotangents: list[Any], saved: Any) -> list[tuple[str, Any]]:
-    """What a gradient was computed from, by name, as far as that is known."""
+    """The known operands that a gradient was computed from, by name."""
     if len(cotangents) == 1:
         operands = [("grad", np.asarray(cotangents[0]))]
     else:

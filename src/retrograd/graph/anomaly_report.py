@@ -1,7 +1,7 @@
-"""What anomaly mode says: of a NaN in a backward pass where the first bad value comes from, of any error its node.
+"""The reports of anomaly mode: where a NaN of a backward pass comes from, and at which node any error happened.
 
-PyTorch's sentence comes first. Then the gradient, with numbers; the line that recorded the node; and the first value
-of the graph, forward or backward, that is not finite. Must not know Tensor.
+PyTorch's sentence comes first. Then come the gradient with numbers, the line that recorded the node, and the first
+non-finite value of the graph, forward or backward.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NO_SITE = "No forward pass information available. Enable detect anomaly during 
 
 
 class Found(NamedTuple):
-    """A NaN in the gradient of `node` along its edge `place`; who is to blame, where that is known."""
+    """A NaN in the gradient of `node` along its edge `place`. `culprit` says who is to blame, if that is known."""
 
     node: Any
     place: int
@@ -31,17 +31,17 @@ class Found(NamedTuple):
     culprit: str
 
     def made(self) -> BadValues | None:
-        """What of the gradient was made bad here, from finite values."""
+        """The bad values that this node made of finite values, if there are any."""
         return made(self.what, self.gradient, self.operands, is_elementwise(self.node))
 
 
 def is_elementwise(node: Any) -> bool:
-    """Whether results and gradients of a node belong to the elements of its operands in the same place."""
+    """Whether element i of the node's results and gradients depends only on element i of its operands."""
     return node.steps is not None and node.op.kind == "elementwise"
 
 
 def operand_names(node: Any, count: int) -> list[str]:
-    """What a report calls the first operands of a node."""
+    """The names that a report gives to the first operands of a node."""
     op = getattr(type(node), "op", None)
     if op is None:
         return [f"its input {i}" for i in range(count)]
@@ -51,10 +51,10 @@ def operand_names(node: Any, count: int) -> list[str]:
 
 
 def recorded_at(node: Any) -> str:
-    """'X was recorded at File ..., line ...', with the source of the line, and so for the nodes it was recorded in."""
+    """'X was recorded at File ..., line ...', with the source line; then the same for the node whose pass made X."""
     origin = origin_of(node)
     if origin is None or origin.site is None:
-        return f"Where {node.name()} was recorded is not known: anomaly mode was off then, or it is no operation."
+        return f"Where {node.name()} was recorded is not known: anomaly mode was off then, or it is not an operation."
     text = f"{node.name()} was recorded at\n{origin.site.frame_text().rstrip()}"
     if origin.parent is not None:
         text += f"\nin the backward of {origin.parent.name()}. {recorded_at(origin.parent)}"
@@ -63,7 +63,7 @@ def recorded_at(node: Any) -> str:
 
 def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] | None,
               outside: Iterable[Any]) -> RuntimeError:
-    """The error for a NaN in a backward pass over `order`. `first` is the first bad gradient in it that was noted."""
+    """The error for a NaN in a backward pass over `order`. `first` is the first bad gradient that the pass noted."""
     node = found.node
     inputs = node.inputs_shown()
     number = found.place if inputs is None else inputs.index(found.place)
@@ -75,12 +75,12 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
         lines.append(found.culprit)
     else:
         lines += _earlier(found, [*order], first, outside) or [
-            "All that led to it in the graph is finite; what else it was computed from is not known."]
+            "All values that led to it in the graph are finite. Its other inputs are not known."]
     return RuntimeError("\n".join(lines))
 
 
 def _where(node: Any, found: Found) -> str:
-    """Where a node was recorded, as a sentence to go on with; nothing for the node that the report has named."""
+    """Where a node was recorded, as a further sentence; empty for the node that the report has already named."""
     return "" if node is found.node else f" {recorded_at(node)}"
 
 
@@ -90,10 +90,10 @@ def _sentence(bad: BadValues) -> str:
 
 
 def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None, outside: Iterable[Any]) -> list[str]:
-    """Where the NaN was before it came to the node: in the backward pass, in the forward pass, or in the data."""
+    """Where the NaN was before this node: in the backward pass, in the forward pass, or in the data."""
     lines: list[str] = []
     if any([name.startswith("grad") and has_nan(value) for name, value in found.operands]):
-        lines.append("The gradients that came to it have no nan, but their sum: inf and -inf were added.")
+        lines.append("The gradients that came to it have no nan, but their sum has one: inf and -inf were added.")
     oldest_first = order[::-1]
     for node in oldest_first:
         origin = origin_of(node)
@@ -107,7 +107,7 @@ def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None
         node, bad = first
         lines.append(f"The first bad value of the backward pass: {bad}{_where(node, found)}")
     if not lines and found.node.steps is not None and found.made() is not None:
-        return ["It is the first bad value of the graph: all that it was computed from is finite."]
+        return ["It is the first bad value of the graph: all its inputs are finite."]
     if not lines:
         lines = _infinite(found, order)
     if not lines:
@@ -117,18 +117,18 @@ def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None
 
 
 def _infinite(found: Found, order: list[Any]) -> list[str]:
-    """The node that the gradient came from, where it came infinite and nobody was seen to make it so."""
+    """The node that gave an infinite gradient, if no node was seen to make it infinite."""
     if all([np.isfinite(value).all() for name, value in found.operands if name.startswith("grad")]):
         return []
     giver = next((node for node in order if any([e is not None and e.node is found.node for e in node.edges])), None)
     if giver is None:
-        return ["The gradient that the pass was started with is not finite."]
-    return ["The gradient came to it infinite, and no node was seen to make it so of finite values; so it was "
-            f"multiplied by an infinite constant, in {giver.name()} or before.{_where(giver, found)}"]
+        return ["The gradient that started the pass is not finite."]
+    return ["The gradient came to it infinite, and no node made it infinite from finite values. So it was multiplied "
+            f"by an infinite constant, in {giver.name()} or before.{_where(giver, found)}"]
 
 
 def _in_data(found: Found, nodes: list[Any]) -> list[str]:
-    """The leaf or the constant that was bad from the start, or else the first node that is known to be given such."""
+    """The leaf or constant that was bad from the start, or else the first node that is known to have a bad operand."""
     leaves: set[Any] = set()
     for node in nodes:
         for edge in node.edges:
@@ -148,9 +148,9 @@ def _in_data(found: Found, nodes: list[Any]) -> list[str]:
             edge = _edge_of(node, name)
             if edge is None:
                 return [f"It was in the data: {bad} It is a constant to {node.name()}.{_where(node, found)}"]
-            return [f"It was there in the forward pass: {bad} It came from {edge.node.name()}, and none of the leaves "
-                    "that this one was computed from has it, nor was it seen to be made of finite values; so it came "
-                    f"in by a constant, such as data or a target.{_where(edge.node, found)}"]
+            return [f"It was there in the forward pass: {bad} It came from {edge.node.name()}. No leaf behind this "
+                    "node has it, and no node made it from finite values. So a constant brought it in, such as data or "
+                    f"a target.{_where(edge.node, found)}"]
     return []
 
 
@@ -163,7 +163,7 @@ def _inputs_of(node: Any) -> dict[str, Any]:
 
 
 def _edge_of(node: Any, name: str) -> Any:
-    """The edge to what made the operand of this name; of a result, the node itself."""
+    """The edge to the node that made the operand of this name. For a result this is the node itself."""
     op = getattr(type(node), "op", None)
     if op is None or name not in op.arguments:
         return node
@@ -172,12 +172,12 @@ def _edge_of(node: Any, name: str) -> Any:
 
 
 def explain(error: Exception, node: Any) -> None:
-    """Note on an error that ended a pass which node it was at, and where that was recorded."""
+    """Add a note to an error that ended a pass: which node the pass was at, and where that node was recorded."""
     error.add_note(f"in the backward pass, at {node.name()}. {recorded_at(node)}")
 
 
 def tell(node: Any) -> None:
-    """Warn, as PyTorch does before the error comes, of the node that failed and of those it was recorded in."""
+    """Warn of the node that failed and of the nodes it was recorded in. PyTorch warns so before the error comes."""
     induced = False
     while node is not None:
         origin = origin_of(node)
@@ -194,11 +194,11 @@ def tell(node: Any) -> None:
 
 
 def _warn(text: str) -> None:
-    """Warn of the line that asked for the pass."""
+    """Warn, and blame the line that asked for the pass."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     try:
         warnings.warn(text, UserWarning, stacklevel=level)
-    except UserWarning:     # warnings are errors here; the error that is on its way says the same
+    except UserWarning:     # warnings are errors here, and the error that follows says the same
         return

@@ -1,6 +1,6 @@
-"""What is said of values that are not finite: how many of how many, where the first is, and what it was computed from.
+"""Describe non-finite values: how many there are, where the first is, and what it was computed from.
 
-Must not know nodes, passes or Tensor: it handles arrays, and names for them.
+The module knows only arrays and their names.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# From this size on, an array that is not row-major is looked at in the order of its memory.
+# An array of more elements, if it is not row-major, is read in the order of its memory.
 LARGE = 4096
 
 Named = Sequence[tuple[str, Any]]
 
 
 class BadValues(NamedTuple):
-    """`nans` and `infs` of the `size` elements of `what`; at `place` it is `value`, from the `operands` there."""
+    """`what` has `nans` and `infs` among its `size` elements; `value` is the element at `place`, made of `operands`."""
 
     what: str
     nans: int
@@ -37,7 +37,7 @@ class BadValues(NamedTuple):
 
 
 def has_nan(array: Any) -> bool:
-    """Whether there is a NaN; to NumPy it is the greatest of all values, whatever the dtype."""
+    """Whether an array holds a NaN. NumPy's argmax treats a NaN as the greatest value, in every dtype."""
     size = array.size
     if size > LARGE:
         array = array.ravel("K")
@@ -48,17 +48,17 @@ def has_nan(array: Any) -> bool:
 
 
 def described(what: str, array: Any, operands: Named = (), elementwise: bool = False) -> BadValues | None:
-    """What is bad in an array; None where nothing is. See `made`."""
+    """The bad values of an array, or None if all are finite. See `made`."""
     if array.dtype.kind not in "fc":
         return None
     return _described(what, array, ~np.isfinite(array), operands, elementwise)
 
 
 def made(what: str, array: Any, operands: Named, elementwise: bool) -> BadValues | None:
-    """What is bad in an array and was made so from `operands`, that is, of finite values; None where nothing is.
+    """The bad values that an array got from finite `operands`, or None if there are none.
 
-    Where the array is computed point by point, an operand of a shape that fits is looked at in the same places; of any
-    other all must be finite. One that was written over by the array is not looked at.
+    If the array is computed elementwise and an operand's shape fits, the operand is read in the same places. All
+    elements of any other operand must be finite. An operand that the array was written over is skipped.
     """
     if array.dtype.kind not in "fc":
         return None
@@ -76,7 +76,7 @@ def made(what: str, array: Any, operands: Named, elementwise: bool) -> BadValues
 
 
 def _described(what: str, array: Any, bad: Any, operands: Named, elementwise: bool) -> BadValues | None:
-    """What is bad in an array at the places of a mask."""
+    """The bad values of an array at the places of a mask."""
     if not bad.any():
         return None
     nan = np.isnan(array) & bad
@@ -93,7 +93,7 @@ def _reaches(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def _value_at(operand: Any, shape: tuple[int, ...], index: tuple[int, ...], elementwise: bool) -> str:
-    """The value of an operand that belongs to an index of the result; or, where none does, its range."""
+    """The value of an operand at an index of the result, or its range if no single value belongs to the index."""
     if not isinstance(operand, np.ndarray):
         return str(operand)
     if not operand.shape or (elementwise and _reaches(operand.shape, shape)):
@@ -101,7 +101,7 @@ def _value_at(operand: Any, shape: tuple[int, ...], index: tuple[int, ...], elem
     if operand.dtype.kind not in "fc" or not operand.size:
         return f"a tensor of shape {list(operand.shape)}"
     if not np.isfinite(operand).all():
-        return f"a tensor of shape {list(operand.shape)} that is not all finite"
+        return f"a tensor of shape {list(operand.shape)} with elements that are not finite"
     if operand.dtype.kind == "c":
         return f"a finite tensor of shape {list(operand.shape)}"
     return f"a tensor of shape {list(operand.shape)} from {operand.min()} to {operand.max()}"

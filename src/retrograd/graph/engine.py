@@ -1,9 +1,8 @@
-"""The backward pass: collect what is reachable, walk it down in order of creation, hand gradients along the edges.
+"""The backward pass: collect the reachable nodes, walk from the newest to the oldest, and hand gradients along edges.
 
-Gradients are raw arrays, and a first-order pass makes nothing else; where the pass itself is to be recorded, a
-*recorder* stands between the engine and whatever the rules are to see. There is no recursion over the graph, and
-the only state is in the pass, so passes may run inside each other's hooks and in several threads.
-This module must not know Tensor.
+Gradients are raw arrays, and a first-order pass makes nothing else. If the pass itself is recorded, a *recorder* stands
+between the engine and the values that the rules see. The walk does not recurse, and all state is in the pass, so passes
+may run inside each other's hooks and in several threads.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, call
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from . import faults
 from .fit import fit
 from .hooks import Users
 from .node import RELEASED, AccumulateGrad, Output
-from .ownership import held_alone
+from .ownership import LENT, SHARED, hold
 from .packed import Packed
 from .recorder import Recorder
 from .versions import written_since
@@ -33,28 +32,28 @@ _by_number = attrgetter("number")
 class Pass:
     """One backward pass over a graph.
 
-    `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at, None for every leaf; where `capture` is
-    set their gradients are returned by `run`, not accumulated. `keep` leaves saved values for another pass.
+    `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at; None means every leaf. With `capture`, `run`
+    returns the gradients of the inputs and accumulates none. `keep` leaves the saved values for another pass.
     """
 
     def __init__(self, roots: Sequence[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
                  inputs: Sequence[Any] | None = None, capture: bool = False, outer: Pass | None = None) -> None:
-        self.recorder, self.keep, self.outer = recorder, keep, outer    # the pass that this one is run inside
+        self.recorder, self.keep, self.outer = recorder, keep, outer    # outer: the pass that runs this pass
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
         self.captured: dict[Any, Any] = {}
-        self.notes: dict[Any, Any] = {}             # of parcels, for this pass
-        self.addresses: dict[Any, list[Output]] = {}     # of a node of several outputs, the edges to them that were met
-        # The nodes to capture gradients at, with the edges asked for; and the nodes that lead on to another such.
+        self.notes: dict[Any, Any] = {}             # for parcels, during this pass
+        self.addresses: dict[Any, list[Output]] = {}     # node of several outputs -> its edges met
+        # Node -> the edges to capture gradients of at this node; and the nodes that lead on to another target.
         self.capture: dict[Any, list[Any]] = {}
         self.leading: set[Any] = set()
-        # Leaf -> edges that have yet to deliver to it. A leaf accumulates as soon as nothing is due, as in PyTorch.
+        # Leaf -> the number of edges that still owe it a gradient. A leaf accumulates as soon as none is due.
         self.due: dict[AccumulateGrad, int] = {}
         for edge, cotangent in roots:
             self.give(edge, cotangent)
         self.start = roots[0][0] if len(roots) == 1 else None
-        self.grad = local.thread.grad                 # the mode that every hook starts in, whatever one before it set
-        self.numbers: set[int] | None = None        # of the nodes that it comes to, once `runs` is asked
+        self.grad = local.thread.grad  # every hook starts in this mode, even if an earlier hook changed it
+        self.numbers: set[int] | None = None        # of the nodes to run, once `runs` was called
         self.order = self._collect()
         self.wanted: set[Any] | None = None
         if inputs is not None:
@@ -65,10 +64,10 @@ class Pass:
                     self.capture.setdefault(edge.node, []).append(edge)
 
     def _collect(self) -> list[Any]:
-        """Every node that can be reached, newest first, leaves left out."""
+        """Every reachable node, newest first, without the leaves."""
         due = self.due
         order: list[Any] = []
-        seen: set[Any] = {None}                     # of an edge that does not exist there is nothing to note
+        seen: set[Any] = {None}                     # None: a missing edge needs no entry
         for edge in self.buffers:
             if type(edge) is AccumulateGrad:
                 due[edge] = 0
@@ -81,14 +80,14 @@ class Pass:
                 elif edge not in seen:
                     if type(edge) is Output:
                         self._meet(edge, seen, order)
-                    else:                           # as `_meet` does: a call for each node of a long chain is dear
+                    else:                           # `_meet`, inline: a call for each node of a long chain is slow
                         seen.add(edge)
                         order.append(edge)
         order.sort(key=_by_number, reverse=True)
         return order
 
     def _meet(self, edge: Any, seen: set[Any], order: list[Any]) -> None:
-        """Note an edge that was not seen before, and the node behind it."""
+        """Note an edge that is seen for the first time, and the node behind it."""
         seen.add(edge)
         if type(edge) is Output:
             self.addresses.setdefault(edge.node, []).append(edge)
@@ -99,7 +98,7 @@ class Pass:
         order.append(edge)
 
     def _leading_to(self, targets: Iterable[Any]) -> set[Any]:
-        """The edges from which a target can be reached: only their gradients are computed."""
+        """The edges that lead to a target. The pass computes only their gradients."""
         wanted = set(targets)
         for node in reversed(self.order):
             for edge in node.edges:
@@ -113,7 +112,7 @@ class Pass:
         return wanted
 
     def give(self, edge: Any, cotangent: Any) -> None:
-        """Add a gradient to what an edge has so far; only a buffer that this pass allocated is added into."""
+        """Add a gradient to the sum on an edge. The sum is updated in place only if this pass allocated it."""
         buffers = self.buffers
         held = buffers.get(edge)
         if held is None:
@@ -128,7 +127,7 @@ class Pass:
                 self.owned.add(edge)
 
     def run(self) -> dict[Any, Any]:
-        """Walk the graph; the captured gradients by edge."""
+        """Walk the graph, and return the captured gradients by edge."""
         if self.start is not None and self.wanted is not None and self.start.node not in self.wanted:
             self._look(self.start)
         for leaf in [leaf for leaf, due in self.due.items() if not due]:
@@ -144,15 +143,15 @@ class Pass:
         return self.captured
 
     def _nodes(self) -> Iterator[Any]:
-        """The nodes to walk down."""
+        """The nodes to walk, in order."""
         return iter(self.order)
 
     def _looking(self) -> Callable[[Any, int, Any, Any, Any], None] | None:
-        """What is to be shown each gradient of the short way: the node, the argument, what it was made of, itself."""
+        """What sees each gradient of the short way: a function of (node, argument, cotangent, saved, gradient)."""
         return None
 
     def _look(self, start: Any) -> None:
-        """Show the gradient of a single root that leads to no input to its hooks, as PyTorch does."""
+        """Show the gradient of a single root to its hooks if the root leads to no input, as PyTorch does."""
         node, shown = start.node, Users.shown([self.buffers[start]])
         if type(node) is AccumulateGrad:
             Users.call(node.variable._backward_hooks or {}, *shown)
@@ -161,7 +160,7 @@ class Pass:
             node.hooks.arrived([*absent[:start.index], *shown, *absent[start.index + 1:]])
 
     def runs(self, number: int) -> bool:
-        """Whether this pass comes to the node of that number, leaves included, and has something to do there."""
+        """Whether this pass runs the node of that number (leaves included)."""
         if self.numbers is None:
             wanted = self.wanted
             leaves = (leaf for leaf in self.due if wanted is None or leaf in wanted)
@@ -169,7 +168,7 @@ class Pass:
         return number in self.numbers
 
     def _run_plainly(self) -> None:
-        """The walk with raw arrays, nobody watching: the hot path, so written out."""
+        """The walk with raw arrays and no observer: the hot path, so written inline."""
         buffers, run, wanted, capture, look = self.buffers, local.thread.run, self.wanted, self.capture, self._looking()
         for node in self._nodes():
             cotangent = buffers.pop(node, None)
@@ -177,6 +176,7 @@ class Pass:
             if (cotangent is None or plan is None or node.hooks is not None or node in capture
                     or (dtype is not F32 and dtype is not F64 and dtype.kind == "c")):
                 self._full_step(node, cotangent)
+                cotangent = None
                 self._delivered(node.edges)
                 continue
             saved, edges, to_leaf = node.saved, node.edges, False
@@ -205,12 +205,12 @@ class Pass:
                 else:
                     buffers[edge] = result
                 to_leaf = to_leaf or type(edge) is AccumulateGrad
-            if to_leaf:                             # not before: a leaf's hooks may write to what a rule still reads
-                result = None                       # so that the leaf may be the only one to hold it
+            if to_leaf:  # not earlier: a leaf's hooks may write to an array that a rule still reads
+                cotangent = result = None           # the leaf may then be the only holder of its gradient
                 self._delivered(edges)
 
     def _use(self, node: Any, saved: Any, arrays: tuple[int, ...]) -> None:
-        """Refuse saved values that an earlier pass let go, or that somebody wrote to; let them go, unless kept."""
+        """Refuse saved values that were released or written to. Then release them, unless the pass keeps them."""
         if saved is RELEASED:
             raise faults.second_pass(node)
         held = False
@@ -224,13 +224,13 @@ class Pass:
             node.saved = RELEASED
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
-        """Any node, with several outputs, hooks, an observer, a recorder or a choice of inputs, reached or not."""
+        """Run a node of any kind: with several outputs, hooks, an observer or a recorder, with or without gradient."""
         local.thread.grad = self.grad
         cotangents = self._gathered(node) if node.several else [cotangent]
         hooks = node.hooks
         captured = node in self.capture
         if captured and node in self.leading:
-            self._capture(node, cotangents)         # what leads on is captured before its hooks, as in PyTorch
+            self._capture(node, cotangents)         # PyTorch captures a node before its hooks if it leads to a target
             captured = False
         shown: list[Any] = []
         if hooks is not None:
@@ -246,19 +246,19 @@ class Pass:
         edges = node.edges
         results = [result if edge is None or result is None else self.fitted(result, edge.shape, edge.dtype)
                    for edge, result in zip(edges, self._results(node, cotangents), strict=True)]
-        hooks = node.hooks                          # the node itself may have added one
+        hooks = node.hooks                          # the node itself may have added a hook
         if hooks is not None and hooks.post:
             results = hooks.after(results, node.inputs_shown(), shown or Users.shown(cotangents), self.recorder)
         self._hand_on(node, cotangents, results)
 
     def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
-        """Give what a node made of the gradients of its outputs to its edges."""
+        """Give the gradients that a node computed to its edges."""
         for edge, result in zip(node.edges, results, strict=True):
             if edge is not None and result is not None:
                 self.give(edge, result)
 
     def _gathered(self, node: Any) -> list[Any]:
-        """The gradients of the outputs of a node of several; None for those without."""
+        """The gradients of each output of a node with several outputs, with None for an output without a gradient."""
         cotangents: list[Any] = [None] * node.outputs
         for edge in self.addresses[node]:
             cotangent = self.buffers.pop(edge, None)
@@ -274,7 +274,7 @@ class Pass:
                 self.captured[edge] = cotangents[edge.index]
 
     def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
-        """Run a node, where there is something to run it on, and with the observer watching, where there is one."""
+        """Run a node if a gradient came or the node always runs. An observer, if there is one, watches the run."""
         if not node.runs_always and all(cotangent is None for cotangent in cotangents):
             return [None] * len(node.edges)
         observer = local.thread.observer
@@ -285,7 +285,7 @@ class Pass:
         return watched
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
-        """The gradients of a node's inputs, in the order of its edges; None where there is none or nobody asks."""
+        """The gradients of a node's inputs, in the order of its edges; None for an input that needs no gradient."""
         if node.steps is None:
             results: Sequence[Any] = node.apply(cotangent if node.several else [cotangent], self)
             return results
@@ -294,7 +294,7 @@ class Pass:
         if saved is not None:
             saved = self._values(node, saved)
         if self.recorder is not None:
-            run = _call
+            run = call
         if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
         conjugate = node.conjugates and node.dtype.kind == "c"
@@ -321,7 +321,7 @@ class Pass:
         return gradients
 
     def _values(self, node: Any, saved: Any) -> Any:
-        """What a node saved, unpacked, as what its rules are to compute with; the node lets go of it, unless kept."""
+        """The unpacked saved values, as the rules compute with them. Unless the pass keeps them, they are released."""
         if type(saved) is Packed:
             saved = saved.values(node)
             if not self.keep:
@@ -335,21 +335,21 @@ class Pass:
         dtype = result.dtype if self.recorder is None else self.recorder.dtype(result)
         if result.shape == shape and dtype == to_dtype:
             return result
-        run = local.thread.run if self.recorder is None else _call
+        run = local.thread.run if self.recorder is None else call
         return run(fit, result, dtype, shape, to_dtype)
 
     def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
-        """Zeros for the outputs that no gradient came from."""
+        """The gradients of the outputs, with zeros for an output without a gradient."""
         given = next(g for g in cotangents if g is not None)
         return [self.zeros(given, shape, dtype) if g is None else g
                 for g, shape, dtype in zip(cotangents, node.shape, node.dtype, strict=True)]
 
     def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A gradient of zeros, of the sort of another value of this pass."""
+        """A gradient of zeros, of the same kind of array as `beside`."""
         return np.zeros(shape, dtype) if self.recorder is None else self.recorder.zeros(beside, shape, dtype)
 
     def _delivered(self, edges: Iterable[Any]) -> None:
-        """Note that these edges have given all they will; a leaf with nothing more due accumulates now."""
+        """Note that these edges will give no more. A leaf accumulates once all its edges have delivered."""
         due = self.due
         for edge in edges:
             if type(edge) is AccumulateGrad:
@@ -358,7 +358,7 @@ class Pass:
                     self._arrive(edge)
 
     def _arrive(self, leaf: AccumulateGrad) -> None:
-        """All gradients of a leaf are here: run its hooks, then capture or accumulate the sum."""
+        """All gradients of a leaf have arrived: run its hooks, then capture or accumulate the sum."""
         cotangent = self.buffers.pop(leaf, None)
         if self.wanted is not None and leaf not in self.wanted:
             return
@@ -373,17 +373,13 @@ class Pass:
             if hooks is not None and hooks.pre:
                 (cotangent,) = self._called(hooks.before, cotangent)
             if observer is None:
-                own = self.recorder is None and held_alone(cotangent)
+                own = hold(cotangent) if self.recorder is None else SHARED
                 variable._accumulate(cotangent, self.recorder, own)
             else:
-                observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, False))
+                observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, LENT))
             if hooks is not None and hooks.post:
                 hooks.after([], None, Users.shown([cotangent]), self.recorder)
 
     def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
-        """What hooks made of gradients that were shown to them."""
+        """The gradients that hooks returned for the gradients shown to them."""
         return Users.carried(hooks(Users.shown(cotangents)), self.recorder)
-
-
-def _call(rule: Any, *args: Any) -> Any:
-    return rule(*args)

@@ -1,7 +1,4 @@
-"""What the engine says when a pass cannot go on: PyTorch's sentence, then the op, the line and the remedy.
-
-Must not know Tensor.
-"""
+"""The errors of the engine: PyTorch's sentence comes first, then the op, the line and the remedy."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ SECOND = ("Trying to backward through the graph a second time (or directly acces
 
 
 def second_pass(node: Any) -> RuntimeError:
-    """The saved values of `node` went with an earlier pass."""
+    """The error for a node whose saved values an earlier pass released."""
     return RuntimeError(f"{SECOND} (The values that {node.name()} saved are gone.)")
 
 
@@ -39,19 +36,19 @@ def forward_name(node: Any) -> str:
 
 
 def producer(node: Any, save: Any) -> tuple[Any, int]:
-    """(node, output number) that made a saved value; (None, 0) for a constant or a leaf."""
+    """The (node, output number) that made a saved value, or (None, 0) for a constant or a leaf."""
     if save.kind == "out":
         return node, save.place
     return maker(node.edges[save.place])
 
 
 def maker(edge: Any) -> tuple[Any, int]:
-    """(node, output number) behind an edge; (None, 0) for a constant or a leaf."""
+    """The (node, output number) behind an edge, or (None, 0) for a constant or a leaf."""
     return (None, 0) if edge is None or isinstance(edge, AccumulateGrad) else (edge.node, edge.index)
 
 
 def in_turn(node: Any) -> list[int]:
-    """Where the operands and results stand among what a node of an op saves, in the order PyTorch looks at them."""
+    """The places of the operands and results among a node's saved values, in the order in which PyTorch checks them."""
 
     def turn(i: int) -> tuple[bool, int]:                # the second of two operands comes first
         kind, place = node.saves[i]
@@ -61,7 +58,7 @@ def in_turn(node: Any) -> list[int]:
 
 
 def stale(node: Any) -> RuntimeError:
-    """A value that `node` saved was written to before the pass came to use it."""
+    """The error for a value that `node` saved and that was written to before the pass used the value."""
     for i in in_turn(node):
         if node.saved[i] is not None and written_since(node.saved[i], node.number):
             return modified(node, node.saved[i], *producer(node, node.saves[i]))
@@ -69,7 +66,7 @@ def stale(node: Any) -> RuntimeError:
 
 
 def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
-    """The error for one array that `node` saved and that output `number` of `producer` is."""
+    """The error for one array that `node` saved. The array is output `number` of `producer`."""
     made_by = "" if producer is None else f", which is output {number} of {forward_name(producer)},"
     writes = writes_to(array)
     assert writes is not None
@@ -88,15 +85,15 @@ def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
 
 
 def unfit(error: ValueError, cotangent: Any, values: list[Any]) -> RuntimeError:
-    """What hooks unpacked is of a shape that NumPy refused."""
+    """The error for an unpacked value whose shape NumPy refused."""
     shapes = [value.shape for value in values if isinstance(value, np.ndarray)]
     sentences = [clash(cotangent.shape, shape) for shape in shapes]
-    return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook is to return a tensor of the shape "
-                        f"that was packed; the gradient has shape {list(cotangent.shape)}, and unpacked were "
+    return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook must return a tensor of the shape "
+                        f"that was packed. The gradient has shape {list(cotangent.shape)}, and the hooks unpacked "
                         f"{', '.join([str(list(shape)) for shape in shapes])}.")
 
 
 def in_rule(error: Exception, node: Any, index: int) -> None:
-    """Note on an error raised inside a rule which op and which argument it was differentiating."""
+    """Add a note to an error inside a rule: the op and the argument that the rule differentiates by."""
     op = node.op
     error.add_note(f"in the derivative rule of {op.name} for its argument {op.arguments[index]!r} ({node.name()})")

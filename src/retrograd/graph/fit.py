@@ -1,6 +1,6 @@
-"""Fitting a gradient to its edge: undo a broadcast, cast, take the real part. Once, here, never in a rule.
+"""Fit a gradient to its edge: undo a broadcast, cast, take the real part. Rules leave these steps to this module.
 
-Written with operators that record, so a pass that is recorded fits in the same words. Must not know Tensor.
+The steps are operators that record, so a recorded pass uses the same code.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from ..ops.reductions import sum_dim
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `g` over the axes that broadcasting from `shape` added or stretched."""
     if type(g) is np.ndarray and not shape:
-        return np.add.reduce(g, axis=None, out=...)      # the same sum, without np.sum's detour
+        return np.add.reduce(g, axis=None, out=...)      # the same sum as np.sum, with less overhead
     lead = g.ndim - len(shape)
     if lead < 0:
         return np.broadcast_to(g, shape)
     stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 != g.shape[lead + i])
     if lead:
         total = sum_dim(g, (*range(lead), *stretched), False, None)
-        # The function, which tensors need, takes six times as long as the method.
+        # The function works for tensors too, but takes six times as long as the method.
         return total.reshape(shape) if type(total) is np.ndarray else np.reshape(total, shape)
     return sum_dim(g, stretched, True, None)
 
 
 def fit(g: Any, dtype: np.dtype[Any], to_shape: tuple[int, ...], to_dtype: np.dtype[Any]) -> Any:
-    """The gradient `g`, of NumPy dtype `dtype`, as one for a value of shape `to_shape` and dtype `to_dtype`."""
+    """The gradient `g` of NumPy dtype `dtype`, turned into a gradient for a value of `to_shape` and `to_dtype`."""
     if g.shape != to_shape:
         g = unbroadcast(g, to_shape)
     if dtype != to_dtype:

@@ -1,8 +1,7 @@
 """Hooks on nodes, kept in PyTorch's order: tensor hooks, retain_grad, node pre-hooks; after the node, post-hooks.
 
-They are kept as users wrote them, in the dictionaries that `RemovableHandle` takes them out of again. How a gradient
-is shown to a hook, and what may be made of its answer, is known to the layer of tensors: it fills in `Users`.
-Must not know Tensor.
+Hooks are kept as users wrote them, in dictionaries from which `RemovableHandle` removes them again. The tensor layer
+knows how to show a gradient to a hook and what to do with the answer, and fills in `Users`.
 """
 
 from __future__ import annotations
@@ -16,24 +15,24 @@ HookDict = OrderedDict[int, Callable[..., Any]]
 
 
 class Users:
-    """How users' hooks are called. Named once, by the layer that users see."""
+    """How to call users' hooks. The tensor layer fills in these functions once."""
 
-    # The gradients that the engine carries as users see them, and back again for a pass with this recorder.
+    # The engine's gradients in the form that users see, and back again for a pass with this recorder.
     shown: Callable[[Sequence[Any]], list[Any]]
     carried: Callable[[Sequence[Any], Any], list[Any]]
-    # Call hooks in order with a value and further arguments; what they made of the value.
+    # Call hooks in order with a value and further arguments, and return the value that they leave.
     call: Callable[..., Any]
-    # Run a node, called as a function, on what users gave it.
+    # Run a node that a user called as a function with these arguments.
     node: Callable[[Any, tuple[Any, ...]], Any]
 
 
 class Hooks:
-    """The hooks of one node: on the gradients of its outputs, before it runs, and after; and the user's notes."""
+    """The hooks of one node: on its outputs' gradients, before the node runs and after; and the user's notes."""
 
     __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
-        # The hooks on tensors that it made: which output one is, and its hooks.
+        # For each output with tensor hooks: its number, and its hooks.
         self.tensor: list[tuple[int, HookDict]] = []
         self.retain: dict[int, tuple[int, Callable[[Any], None]]] = {}
         self.pre: HookDict = OrderedDict()
@@ -41,18 +40,18 @@ class Hooks:
         self.metadata: dict[Any, Any] = {}
 
     def arrived(self, shown: list[Any]) -> None:
-        """Let the hooks on tensors see, and replace, the gradients of the node's outputs; None is an absent one."""
+        """Let the tensor hooks see and replace the gradients of the node's outputs. None is an absent gradient."""
         for position, hooks in [*self.tensor]:
             shown[position] = Users.call(hooks, shown[position])
         for position, keep in [*self.retain.values()]:
             keep(shown[position])
 
     def before(self, shown: list[Any]) -> list[Any]:
-        """Run the pre-hooks, now that the node is to run; what they make of the gradients of its outputs."""
+        """Run the pre-hooks just before the node runs, and return the gradients that they leave."""
         return [*Users.call(self.pre, tuple(shown))]
 
     def after(self, results: Any, places: Sequence[int] | None, shown: list[Any], recorder: Any) -> list[Any]:
-        """Run the post-hooks on the gradients that the node computed, of which users see those at `places`, or all."""
+        """Run the post-hooks on the node's gradients. Users see the gradients at `places`; None shows all."""
         replaced = [*results]
         places = range(len(replaced)) if places is None else places
         before = tuple(Users.shown([replaced[i] for i in places]))
@@ -64,10 +63,10 @@ class Hooks:
 
 
 class RemovableHandle:
-    """Takes a hook away again: `handle.remove()`, or at the end of a `with` block. Removing twice does no harm.
+    """Removes a hook: by `handle.remove()`, or at the end of a `with` block. A second removal does nothing.
 
-    It keeps neither the hook nor the dictionary alive. `extra_dict`, one or a list, are dictionaries that lose the
-    entry of the same `id` with it.
+    The handle keeps neither the hook nor the dictionary alive. `extra_dict` is a dictionary or a list of dictionaries
+    that lose the entry of the same `id` too.
     """
 
     __module__ = "retrograd.utils.hooks"
@@ -84,7 +83,7 @@ class RemovableHandle:
         self.extra_dict_ref = tuple([weakref.ref(entries) for entries in extra])
 
     def remove(self) -> None:
-        """Take the hook away."""
+        """Remove the hook."""
         for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
             entries = reference()
             if entries is not None:
@@ -94,7 +93,7 @@ class RemovableHandle:
         return self.hooks_dict_ref(), self.id, tuple([reference() for reference in self.extra_dict_ref])
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        hooks_dict = OrderedDict() if state[0] is None else state[0]         # None: a reference that is dead at once
+        hooks_dict = OrderedDict() if state[0] is None else state[0]         # None: a dead reference
         self.hooks_dict_ref = weakref.ref(hooks_dict)
         self.id = state[1]
         RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
@@ -109,7 +108,7 @@ class RemovableHandle:
 
 
 def register(hooks: Any, hook: Any, *extra: Any) -> RemovableHandle:
-    """Add a hook and give the handle that removes it, also from the dictionaries `extra`."""
+    """Add a hook, and return the handle that removes it, also from the dictionaries `extra`."""
     handle = RemovableHandle(hooks, extra_dict=[*extra])
     hooks[handle.id] = hook
     return handle

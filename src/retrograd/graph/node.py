@@ -1,8 +1,8 @@
-"""Nodes and edges: what made a value, from what, and what it saved for its derivative.
+"""Nodes and edges: what made a value, from what, and what was saved for its derivative.
 
-An *edge* is the node that made a value; for a node of several outputs it is an `Output`, which names one of them.
-A node of an op keeps arrays, never tensors, and points only backwards, so a graph dies by reference counts alone.
-This module must not know Tensor or how a node is run.
+An *edge* is the node that made a value; for a node of several outputs it is an `Output`, which names one of them. A
+node of an op keeps arrays and no tensors, and points only backwards, so reference counts alone free a graph. The engine
+knows how to run a node.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .versions import next_number
 
 
 class Released:
-    """Stands for the saved values of a node that a backward pass has used and let go."""
+    """Stands for the saved values of a node that a backward pass has used and released."""
 
     __slots__ = ()
 
@@ -34,10 +34,11 @@ RELEASED: Any = Released()
 
 
 class Plan:
-    """How the engine's short way runs the nodes of an op: one output, a fixed number of inputs.
+    """How the engine's short way runs the nodes of an op with one output and a fixed number of inputs.
 
-    Each of `steps` is (argument, rule, how many saved values the rule names, where the first and second of them
-    stand, where all of them stand). `arrays` says which saved values are arrays that somebody may write to.
+    Each of `steps` is (argument, rule, how many saved values the rule names, the places of the first and second of
+    them, the places of all of them). `arrays` are the places of the saved values that are arrays, which users may write
+    to.
     """
 
     __slots__ = ("arrays", "steps")
@@ -48,9 +49,9 @@ class Plan:
 
 
 class SavedReader:
-    """Reads the saved values of a node of the op table by PyTorch's names, `_saved_self`, and says which there are.
+    """Reads the saved values of a node of the op table by PyTorch's names, such as `_saved_self`, and lists the names.
 
-    Named once, by the layer that knows tensors.
+    The tensor layer fills in these functions once.
     """
 
     attribute: Callable[[Any, str], Any]
@@ -60,9 +61,9 @@ class SavedReader:
 class Node:
     """One recorded operation. PyTorch calls it a `grad_fn`.
 
-    `number` is the order of creation, and so a topological order. `shape` and `dtype` are the result's (tuples of
-    them where there are several outputs). `saved` are the values its rules use, in the order of `saves`, None where
-    no rule of a needed gradient uses one. `origin` is set only where anomalies are looked for; see `origin_of`.
+    `number` is the order of creation, and so a topological order. `shape` and `dtype` are those of the result (for
+    several outputs, tuples of them). `saved` holds the values that its rules use, in the order of `saves`, with None
+    for a value that no rule of a needed gradient uses. `origin` is set only in anomaly mode; see `origin_of`.
     """
 
     __slots__ = ("dtype", "edges", "hooks", "number", "origin", "plan", "saved", "shape")
@@ -75,16 +76,16 @@ class Node:
     plan: Plan | None                      # None sends the engine the long way
     origin: tuple[Any, ...]
 
-    # A node of the op table is run by its steps; a node that has none defines `apply`.
+    # The engine runs a node of the op table by its steps. A node without steps defines `apply`.
     steps: ClassVar[tuple[Step, ...] | None] = None
     saves: ClassVar[list[Save]] = []
     conjugates: ClassVar[bool] = False     # whether complex gradients are conjugated before and after its rules
-    runs_always: ClassVar[bool] = False    # also where no gradient reached it: what a user wrote does
-    outputs: Any = 1                       # their number; nodes of several have a slot for it
-    namespace: ClassVar[str] = ""          # what stands before the name of a node that PyTorch's engine defines
+    runs_always: ClassVar[bool] = False    # even without a gradient, as users' Functions do
+    outputs: Any = 1                       # their number; nodes of several outputs have a slot for it
+    namespace: ClassVar[str] = ""          # the prefix of names that PyTorch's own engine defines
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        """Gradients in the order of `edges` (None where there is none), of a node without steps, in the pass `walk`."""
+        """For a node without steps: the gradients in the order of `edges`, or None, in the pass `walk`."""
         raise NotImplementedError
 
     def name(self) -> str:
@@ -93,27 +94,27 @@ class Node:
 
     @property
     def links(self) -> tuple[tuple[Node | None, int], ...]:
-        """For each input, the node that made it and which of its outputs it is; (None, 0) for a constant."""
+        """For each input, the node that made the input and the output number; (None, 0) for a constant."""
         places = self.inputs_shown()
         edges = self.edges if places is None else [self.edges[i] for i in places]
         return tuple([(None, 0) if e is None else (e.node, e.index) for e in edges])
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """The links, to what users are shown of each node."""
+        """The links, with the object that users see for each node."""
         return tuple([(None if node is None else node.public, index) for node, index in self.links])
 
     @property
     def public(self) -> Any:
-        """What users are shown of it: the node itself, but for a Function, whose author names attributes at will."""
+        """The object that users see: the node itself, except for a Function, whose author may use any attribute."""
         return self
 
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes about this node.
 
-        Where anomaly mode was on when the node was recorded, 'traceback_' holds the line that recorded it, and
-        'parent_' the node in whose backward it was recorded, if it was in one.
+        If anomaly mode was on when the node was recorded, 'traceback_' holds the line that recorded it. If the node was
+        recorded in the backward of another node, 'parent_' holds that node.
         """
         notes = hooks_of(self).metadata
         origin = origin_of(self)
@@ -124,15 +125,16 @@ class Node:
         return notes
 
     def register_prehook(self, fn: Any) -> RemovableHandle:
-        """Call `fn(grad_outputs)` before the node runs; the tuple that it returns, unless None, stands in for them.
+        """Call `fn(grad_outputs)` before the node runs. A tuple that it returns replaces `grad_outputs`.
 
-        The tuple holds the gradient of each output, None where there is none.
+        The tuple holds the gradient of each output, or None for an output without a gradient.
         """
         return register(hooks_of(self).pre, fn)
 
     def register_hook(self, fn: Any) -> RemovableHandle:
-        """Call `fn(grad_inputs, grad_outputs)` after the node ran; the tuple that it returns, unless None, stands in
-        for `grad_inputs`, which are the gradients that go along `next_functions`.
+        """Call `fn(grad_inputs, grad_outputs)` after the node ran. A tuple that it returns replaces `grad_inputs`.
+
+        `grad_inputs` are the gradients that go along `next_functions`.
         """
         return register(hooks_of(self).post, fn)
 
@@ -149,15 +151,15 @@ class Node:
         return [InputMetadata(s, d) for s, d in zip(self.shape, self.dtype, strict=True) if s is not None]
 
     def inputs_shown(self) -> tuple[int, ...] | None:
-        """Which of the edges users see; None for all."""
+        """The places of the edges that users see, or None for all."""
         return None
 
     @property
     def several(self) -> bool:
-        """Whether gradients come to it by output: it has several, or a number of them that is not known beforehand."""
+        """Whether the node gets a list of gradients: the node has several outputs, or an unknown number of them."""
         return type(self.dtype) is list
 
-    # An edge that is a node itself stands for its only output.
+    # A node that serves as an edge stands for its only output.
     @property
     def node(self) -> Node:
         return self
@@ -167,7 +169,7 @@ class Node:
         return 0
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
-        raise TypeError(f"cannot pickle '{self.name()}' object: a graph is neither copied nor saved. Save the tensor's "
+        raise TypeError(f"cannot pickle '{self.name()}' object: a graph cannot be copied or saved. Save the tensor's "
                         "detach(), or run the computation again.")
 
     def __repr__(self) -> str:
@@ -175,10 +177,10 @@ class Node:
 
 
 class Origin(NamedTuple):
-    """Where a node was recorded: code object and offset of the line, which are cheap to note.
+    """Where a node was recorded: the code object and the offset of the line, which cost little to note.
 
-    `parent` is the node in whose backward it was, None outside of one. `bad` describes values that are not finite and
-    that it made of finite ones.
+    `parent` is the node in whose backward it was recorded, or None. `bad` describes non-finite values that the node
+    made of finite values.
     """
 
     code: Any
@@ -192,7 +194,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(node: Node) -> Origin | None:
-    """Where a node was recorded; None where nobody looked."""
+    """Where a node was recorded, or None if anomaly mode was off."""
     try:
         return Origin._make(node.origin)
     except AttributeError:
@@ -200,13 +202,13 @@ def origin_of(node: Node) -> Origin | None:
 
 
 def site_of(node: Node) -> Site | None:
-    """The line that recorded a node, where it is known."""
+    """The line that recorded a node, if it is known."""
     origin = origin_of(node)
     return None if origin is None else origin.site
 
 
 class InputMetadata:
-    """What the gradients are like that come to a node from one of its outputs."""
+    """The shape and dtype of the gradients that a node gets for one of its outputs."""
 
     __slots__ = ("dtype", "shape")
     device = CPU
@@ -218,7 +220,7 @@ class InputMetadata:
 
 
 class OpNode(Node):
-    """A node of the op table. Each op has a subclass of its own, named as PyTorch names it; recording fills it in."""
+    """A node of the op table. Each op has its own subclass, named as in PyTorch. Recording fills in the fields."""
 
     __slots__ = ()
     op: ClassVar[Op]
@@ -233,7 +235,7 @@ class OpNode(Node):
         return [*super().__dir__(), *SavedReader.attributes(self)]
 
     def edge_to(self, index: int) -> Any:
-        """The edge of one of the results; None of one that is a constant."""
+        """The edge to one of the results, or None for a result that is a constant."""
         if index >= len(self.op.differentiable):
             return None
         return Output(self, index) if self.several else self
@@ -242,13 +244,13 @@ class OpNode(Node):
         if self.op.variadic:
             return None
         shown = [index for index, *_ in self.op.steps]
-        if self.op.node_name == "NotImplemented":        # what has no derivative shows no constants
+        if self.op.node_name == "NotImplemented":        # a node without a derivative shows no constants
             shown = [index for index in shown if self.edges[index] is not None]
         return tuple(shown)
 
 
 class OtherNode(Node):
-    """A node outside the op table: an end of the graph, one of several outputs, a slice written in place."""
+    """A node outside the op table: the end of the graph, one of several outputs, or a slice written in place."""
 
     __slots__ = ("__dict__", "__weakref__")
 
@@ -263,7 +265,7 @@ class OtherNode(Node):
 
 
 class Output:
-    """An edge to one of several outputs of a node: an address. Two of the same output are as good as one."""
+    """An edge to one of several outputs of a node. The edge is an address: two edges to the same output are equal."""
 
     __slots__ = ("dtype", "index", "node", "shape")
 
@@ -274,7 +276,7 @@ class Output:
 
 
 class GradientEdge(NamedTuple):
-    """An edge as users hold it: `node` made a value, and `output_nr` says which of its outputs it is."""
+    """An edge as users hold it: `node` made a value, and `output_nr` is the number of that output."""
 
     node: Any
     output_nr: int
@@ -288,13 +290,14 @@ def edge_at(address: GradientEdge) -> Any:
 
 
 def behind(public: Any) -> Any:
-    """The node behind what users hold of it."""
+    """The node behind the object that users hold."""
     return public if isinstance(public, Node) else public._node
 
 
 class Nowhere(OtherNode):
-    """The edge of a view that was made unrecorded of what requires grad: it counts as requiring grad, but the gradient
-    is lost. To users there is no node.
+    """The edge of a view that was made without recording, from a tensor that requires grad.
+
+    The view counts as requiring grad, but its gradient is lost. Users see no node.
     """
 
     __slots__ = ()
@@ -308,7 +311,7 @@ class Nowhere(OtherNode):
 
 
 class AccumulateGrad(OtherNode):
-    """The end of the graph: adds into the `.grad` of a leaf, which it keeps alive. The leaf holds it weakly."""
+    """The end of the graph: adds into a leaf's `.grad`. The node keeps the leaf alive; the leaf holds it weakly."""
 
     __slots__ = ("variable",)
     namespace = "torch::autograd::"
@@ -318,14 +321,14 @@ class AccumulateGrad(OtherNode):
         self.variable = variable
 
     def _sequence_nr(self) -> int:
-        return 2 ** 64 - 1                     # it comes before all others, as soon as it is due
+        return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete
 
     def __call__(self, *cotangents: Any) -> Any:
         return Users.node(self, cotangents)
 
 
 def hooks_of(node: Node) -> Hooks:
-    """The hooks of a node, made if there are none."""
+    """The hooks of a node, created on the first call."""
     if node.hooks is None:
         node.hooks = Hooks()
     hooks: Hooks = node.hooks
@@ -333,7 +336,7 @@ def hooks_of(node: Node) -> Hooks:
 
 
 def node_class(op: Op) -> type[OpNode]:
-    """The Node subclass of an op, with PyTorch's name. Nodes of several outputs note their number."""
+    """The Node subclass of an op, with PyTorch's name. A node of several outputs stores their number."""
     return type(op.node_name, (OpNode,), {
         "__slots__": ("outputs",) if op.several else (), "__module__": "torch.autograd",
         "__doc__": f"The backward of `{op.name}`.", "op": op, "steps": op.steps, "saves": op.saves,
@@ -342,5 +345,5 @@ def node_class(op: Op) -> type[OpNode]:
 
 @cache
 def plan_of(op: Op) -> Plan | None:
-    """The engine's short way through nodes of this op, where there is one."""
+    """The engine's short way through nodes of this op, if there is one."""
     return None if op.several or op.variadic else Plan(op)

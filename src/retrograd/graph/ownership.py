@@ -1,7 +1,7 @@
-"""Whether an array is held by one variable alone, so that it may be kept instead of copied.
+"""Whether one variable alone holds an array, so that the array may be kept instead of copied.
 
-Reference counts tell. What they are for an array held once differs between versions of Python, so it is measured
-on one at import, by the same call.
+Reference counts tell. The count of an array that is held once differs between versions of Python, so the import
+measures the count on such an array, by the same call.
 """
 
 from __future__ import annotations
@@ -34,11 +34,31 @@ _HELD_ONCE, _BASE_HELD_ONCE = _held_once(), _base_held_once()
 
 
 def held_alone(array: Any) -> bool:
-    """Whether the caller's one local variable is all that holds a writable row-major array and its memory."""
-    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1 or not array.flags.carray:
+    """Whether the caller's one local variable is the only holder of a writable row-major array and its memory."""
+    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1:
+        return False
+    return _memory_alone(array)
+
+
+def hold(array: Any) -> int:
+    """Who holds an array besides the caller's one local variable: `SHARED`, `LENT` or `ALONE`."""
+    if isinstance(array, np.generic):                    # a rule made this number from 0-d arrays
+        return LENT
+    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1:
+        return SHARED
+    return ALONE if _memory_alone(array) else LENT
+
+
+# SHARED: another variable holds the array. LENT: no other variable does, but the array cannot be kept, because its
+# memory is shared, or it is not writable and row-major. ALONE: the array can be kept.
+SHARED, LENT, ALONE = range(3)
+
+
+def _memory_alone(array: Any) -> bool:
+    if not array.flags.carray:
         return False
     base = array.base
     if base is None:
-        return array.flags.owndata
+        return bool(array.flags.owndata)
     del base
     return type(array.base) is np.ndarray and array.base.size == array.size and _base_count(array) <= _BASE_HELD_ONCE

@@ -1,7 +1,6 @@
-"""Saved values that are kept in another form, which hooks on saved tensors made of them, until the node is run.
+"""Saved values in another form, such as hooks on saved tensors make them, until the node runs.
 
-A node whose `saved` is a `Packed` goes the engine's long way, which asks it for the values. Must not know Tensor or
-what the hooks do.
+If a node's `saved` is a `Packed`, the engine goes the long way, which asks the `Packed` for the values.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from .versions import written_since
 
 
 class Parcel:
-    """One packed value. Subclasses say how it is unpacked."""
+    """One packed value. Subclasses define how to unpack it."""
 
     __slots__ = ()
 
     def unpack(self, node: Any) -> Any:
-        """The value again, for the node that saved it."""
+        """The unpacked value, for the node that saved it."""
         raise NotImplementedError
 
 
 class Converted(Parcel):
-    """An operand that was brought to another dtype: what is saved is the copy, what may be written to the original.
+    """An operand that was cast to another dtype. The copy is saved; a write to the original makes the node stale.
 
-    `producer` is (node, output number) of what made the original.
+    `producer` is the (node, output number) that made the original.
     """
 
     __slots__ = ("array", "original", "producer")
@@ -42,7 +41,7 @@ class Converted(Parcel):
 
 
 class Indices(Parcel):
-    """The index arrays of x[...], which may be written to as any operand may; or parcels of them."""
+    """The index arrays of x[...], or parcels of them. Users may write to these arrays as to any operand."""
 
     __slots__ = ("arrays",)
 
@@ -57,22 +56,22 @@ class Indices(Parcel):
 
 
 def look_after_indices(node: Any) -> None:
-    """Where a node saved the arrays of an index, see to it that a write to them is noticed."""
+    """If a node saved the arrays of an index, wrap the arrays so that a write to them is noticed."""
     at = node.op.indices_at
     if at is not None and node.saved[at] is not None:
         node.saved, node.plan = Packed([*node.saved[:at], Indices(node.saved[at]), *node.saved[at + 1:]]), None
 
 
 class Packed(tuple[Any, ...]):
-    """The saved values of a node, some of them parcels.
+    """The saved values of a node; some of them are parcels.
 
-    A parcel itself looks to whether its memory was written to, or, as hooks in PyTorch, does not.
+    A parcel checks for itself whether its memory was written to. A parcel made by hooks does not check, as in PyTorch.
     """
 
     __slots__ = ()
 
     def values(self, node: Any) -> tuple[Any, ...]:
-        """The saved values, unpacked for the node that has them. Raises RuntimeError where one was written to."""
+        """The unpacked saved values for their node. Raises RuntimeError if one of the values was written to."""
         values = [*self]
         for i in in_turn(node):
             if isinstance(values[i], Parcel):

@@ -1,7 +1,7 @@
-"""Passes inside passes, deeper than Python's stack: each so many of them go on in a thread of their own.
+"""Passes inside passes, deeper than Python's stack: every `NESTED` levels continue in a thread of their own.
 
 A `backward` that calls `backward` needs some ten frames for each level, and Python allows a thousand. PyTorch's engine
-does the same with its own stack. Must not know what runs.
+does the same with its own stack.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 from ..modes import local
 
-# As many as leave room for what users call between them.
+# This number leaves room for the frames of users' functions between the passes.
 NESTED = 32
 
 
 def on_a_fresh_stack(function: Callable[[], Any]) -> Any:
-    """Call `function` in a new thread, which shares the switches of this one, and wait for what comes of it."""
+    """Call `function` in a new thread that shares the switches of this thread, and wait for the result."""
     thread = local.thread
     results: list[Any] = []
     errors: list[BaseException] = []

@@ -1,10 +1,9 @@
-"""Which memory was written in place, how often, when and on which line: the writer keeps the books.
+"""Which memory was written in place, how often, when, and on which line.
 
-A write is rare and a recorded operation is not, so a node notes nothing about the memory that it saves: it has its
-number, a write takes a number from the same count, and memory that was written after a node was made is stale for
-it. The books are kept by the array that owns the memory, so all views share an entry, and the entry goes with the
-memory. A `lineage` of its own is what `Tensor.data` gives: the same memory behind another owner.
-This module must not know Tensor.
+Writes are rare and recorded operations are not, so a node notes nothing about the memory that it saves. Nodes and
+writes take their numbers from one count: memory is stale for a node if it has a write with a higher number than the
+node. The counts belong to the array that owns the memory. So all views share an entry, and the entry dies with the
+memory. `Tensor.data` has a *lineage* of its own: the same memory behind another owner.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ import numpy as np
 from ..errors import Site
 from ..kernels.layout import address, owner_of, window
 
-# In steps of two: the slice that a write to a view starts from has its place just before the write.
+# In steps of two: a write to a view starts from a slice node, whose number lies just before the write.
 next_number = itertools.count(2, 2).__next__
 
-# How many of the latest writes are kept apart, so that a message can say which version a node had seen.
+# How many of the latest writes are kept, so that a message can say which version a node had seen.
 _REMEMBERED = 64
 
 
 class Writes:
-    """The writes to one memory: how many, the numbers of the latest, and the line of the last."""
+    """The writes to one memory: how many, the numbers of the latest writes, and the line of the last write."""
 
     __slots__ = ("count", "numbers", "owner", "site")
 
@@ -52,28 +51,30 @@ def _forget(key: int, reference: Any) -> None:
 
 
 class _Apart(np.ndarray[Any, Any]):
-    """Two of these stand between two lineages. NumPy looks for the base of a view below the array that it is taken
-    of, as long as it finds an array of the view's own class there.
+    """Two arrays of this class stand between two lineages.
+
+    NumPy looks for the base of a view below the viewed array, as long as it finds an array of the view's own class
+    there.
     """
 
 
 def apart(array: Any) -> Any:
-    """The same array as the owner of what it spans, whose writes are counted apart."""
+    """The same array as the owner of the elements it spans, with a write count of its own."""
     return array.view(_Apart).view(_Apart).view(np.ndarray)
 
 
 def new_lineage(array: Any) -> Any:
-    """The same memory as an array whose writes are counted apart."""
+    """The same memory as an array with a write count of its own."""
     owner = owner_of(array)
     if owner is array or not owner.flags.forc:
         return apart(array)
     part = window(apart(owner), array.shape, array.dtype, address(array) - address(owner), array.strides)
-    part.flags.writeable = array.flags.writeable          # what has an element in several places is read-only
+    part.flags.writeable = array.flags.writeable          # an array with one element in several places is read-only
     return part
 
 
 def inherit(array: Any, from_array: Any) -> None:
-    """Count the writes to the memory of `array`, a new lineage, on from those to another."""
+    """Let the write count of `array`, a new lineage, continue from the count of `from_array`."""
     earlier = writes_to(from_array)
     if earlier is not None:
         owner = owner_of(array)
@@ -83,7 +84,7 @@ def inherit(array: Any, from_array: Any) -> None:
 
 
 def writes_to(array: Any) -> Writes | None:
-    """The entry of an array's memory; None where it was never written in place."""
+    """The entry of an array's memory, or None if the memory was never written in place."""
     return _books.get(id(owner_of(array))) if _books else None
 
 
@@ -93,12 +94,12 @@ def count(array: Any) -> int:
     return 0 if writes is None else writes.count
 
 
-# What is called with an array whose memory is about to be written.
+# Functions to call with an array just before its memory is written.
 before_write: list[Callable[[Any], None]] = []
 
 
 def writing(array: Any) -> None:
-    """Say that the memory of `array` is about to be written: due before every write that `written` counts."""
+    """Announce a write to the memory of `array`. Call this before every write that `written` counts."""
     for notice in before_write:
         notice(array)
 
@@ -115,6 +116,6 @@ def written(array: Any, site: Site | None) -> None:
 
 
 def written_since(array: Any, number: int) -> bool:
-    """Whether the memory of `array` was written after the node, or the write, of this number."""
-    writes = _books.get(id(owner_of(array))) if _books else None      # writes_to, written out on the hot path
+    """Whether the memory of `array` was written after the node or the write of this number."""
+    writes = _books.get(id(owner_of(array))) if _books else None      # writes_to, written inline on the hot path
     return writes is not None and writes.numbers[-1] > number

@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: the numerical work that NumPy has no single call for. Knows no Tensor and no graph."""
+"""Kernels: numerical work on arrays that NumPy has no single call for. A kernel takes arrays and returns arrays."""

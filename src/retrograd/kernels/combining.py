@@ -1,4 +1,4 @@
-"""Arrays put together in new ones: blocks on a diagonal. Must not know ops."""
+"""New arrays that combine others: blocks on a diagonal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Shape = tuple[int, ...]
 
 
 def blocks(shapes: Sequence[Shape]) -> list[tuple[int, int, int, int]]:
-    """The first row, the last, the first column and the last of the blocks that arrays of these shapes become.
+    """The place of each block for arrays of these shapes: its first row, end row, first column and end column.
 
-    The last ones are not in it. A vector is a row.
+    The end row and the end column lie just after the block. A vector counts as a row.
     """
     found, row, column = [], 0, 0
     for shape in shapes:

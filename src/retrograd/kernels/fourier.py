@@ -1,10 +1,10 @@
-"""Discrete Fourier transforms over some dimensions. Arrays in, arrays out; must not know ops.
+"""Discrete Fourier transforms over some dimensions.
 
-Each takes the dimensions and a scale, by PyTorch's number: 0 leaves the sums as they are, 1 divides them by the square
-root of the number of points, 2 by the number.
+Each transform takes the dimensions and PyTorch's number of a scale: 0 leaves the sums unscaled, 1 divides them by the
+square root of the number of points, 2 divides them by the number of points.
 
-NumPy's functions compute in double precision whatever they are given, since the scale that they hand on is a Python
-number. The loops below them (ufuncs over lines of an array) compute single precision in single, in half the time.
+NumPy's functions always compute in double precision, because they pass on the scale as a Python number. The ufuncs
+below them compute single precision in single precision, in half the time.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ import numpy as np
 
 try:
     from numpy.fft import _pocketfft_umath as loops  # type: ignore[attr-defined]
-except ImportError:                                             # they are no public part of NumPy
+except ImportError:                                             # the ufuncs are not a public part of NumPy
     loops = None
 
-# So many elements are worth a look whether they are real.
+# From this size on, testing whether all elements are real pays off.
 _LARGE = 1 << 10
 
 
 def c2c(x: Any, dims: tuple[int, ...], scale: int, forward: bool) -> Any:
-    """The transform of complex numbers to complex ones; with `forward` its exponents are negative."""
+    """The transform from complex to complex numbers. With `forward` the exponents are negative."""
     if not dims:
         return x.copy()
-    if forward and x.size >= _LARGE and not np.any(x.imag):     # real numbers in a complex type: half the work
+    if forward and x.size >= _LARGE and not np.any(x.imag):     # real numbers in a complex dtype: half the work
         return r2c(x.real, dims, scale, False)
     return _over(x, dims, scale, forward)
 
 
 def _over(x: Any, dims: tuple[int, ...], scale: int, forward: bool, out: Any = None) -> Any:
-    """The transform of complex numbers, dim by dim from the last on, in new memory unless `out` is given."""
+    """The transform of complex numbers along each dim, from the last dim on. It writes to `out`, if given."""
     for dim in reversed(dims):
         out = np.empty(x.shape, x.dtype) if out is None else out
         x = _lines("fft" if forward else "ifft", x, dim, x.shape[dim], scale, out)
@@ -41,7 +41,7 @@ def _over(x: Any, dims: tuple[int, ...], scale: int, forward: bool, out: Any = N
 
 
 def _lines(name: str, x: Any, dim: int, points: int, scale: int, out: Any) -> Any:
-    """One of NumPy's transforms along `dim`, into `out`."""
+    """One of NumPy's transforms along `dim`, written to `out`."""
     factor = (1.0, 1.0 / math.sqrt(points), 1.0 / points)[scale]
     if loops is None:
         transform: Any = getattr(np.fft, name)
@@ -53,7 +53,7 @@ def _lines(name: str, x: Any, dim: int, points: int, scale: int, out: Any) -> An
 
 
 def r2c(x: Any, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
-    """The forward transform of real numbers; with `onesided` of the last of `dims` the first half."""
+    """The forward transform of real numbers. With `onesided`, the last of `dims` has only its first half."""
     dim, size = dims[-1], x.shape[dims[-1]]
     half = np.empty((*x.shape[:dim], size // 2 + 1, *x.shape[dim + 1:]), np.result_type(x, np.complex64))
     half = _over(_lines("rfft", x, dim, size, scale, half), dims[:-1], scale, True, half)
@@ -61,7 +61,7 @@ def r2c(x: Any, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
 
 
 def _whole(half: Any, dims: tuple[int, ...], size: int) -> Any:
-    """Both halves of the transform of real numbers: at -k, counted from the end, stands the conjugate of that at k."""
+    """Both halves of the transform of real numbers: the element at -k is the conjugate of the element at k."""
     dim = dims[-1]
     front, before = half.shape[dim], (slice(None),) * dim
     shape = [*half.shape]
@@ -76,9 +76,9 @@ def _whole(half: Any, dims: tuple[int, ...], size: int) -> Any:
 
 
 def c2r(x: Any, dims: tuple[int, ...], scale: int, size: int) -> Any:
-    """The inverse transform of what is symmetric up to conjugation, of which the last dim holds half, to `size` reals.
+    """The inverse transform of half a Hermitian-symmetric array to `size` real numbers in the last dim.
 
-    Where the symmetry wants real numbers, imaginary parts do not count.
+    The imaginary parts of elements that the symmetry makes real are ignored.
     """
     dim = dims[-1]
     result = np.empty((*x.shape[:dim], size, *x.shape[dim + 1:]), x.real.dtype)
@@ -86,7 +86,7 @@ def c2r(x: Any, dims: tuple[int, ...], scale: int, size: int) -> Any:
 
 
 def weighted(x: Any, dim: int, count: int, weight: float) -> Any:
-    """`x` with `count` elements along `dim`, all but the first and what is behind, multiplied by `weight`."""
+    """A copy of `x` in which the elements 1 to `count` along `dim` are multiplied by `weight`."""
     result = x.copy()
     result[(slice(None),) * dim + (slice(1, 1 + count),)] *= weight
     return result

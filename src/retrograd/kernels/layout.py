@@ -1,7 +1,7 @@
-"""How arrays lie in memory: new memory laid out as other memory is, and the same memory read by other strides.
+"""How arrays lie in memory: new memory with the layout of another array, and views by other strides.
 
-Where an array is expanded (a stride is 0), NumPy and PyTorch lay out a copy differently. PyTorch's way is here.
-Strides are counted in elements, as PyTorch counts them. Must not know what arrays are for.
+NumPy and PyTorch lay out the copy of an expanded array (with a stride of 0) differently. This module does as PyTorch
+does. Strides are counted in elements, as PyTorch counts them.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ Shape = tuple[int, ...]
 
 
 def owner_of(array: Any) -> Any:
-    """The array that stands for the memory of `array`: the last ndarray on the way down its bases."""
+    """The array that owns the memory of `array`: the last ndarray in its chain of bases."""
     base = array.base
     while base is not None:
         if type(base) is np.ndarray:
             array = base
         elif isinstance(base, np.ndarray) or not hasattr(base, "base"):
-            break                                        # a memoryview, say: another lineage
-        base = base.base                                 # of what stride tricks put between, the array below it
+            break                                        # for example a memoryview: another lineage
+        base = base.base                                 # step over what stride tricks put between
     return array
 
 
 def address(array: Array) -> int:
-    """Where the first element lies."""
+    """The address of the first element."""
     start: int = array.__array_interface__["data"][0]
     return start
 
 
 def offset_of(array: Any) -> int:
-    """How many elements lie between the start of the memory and the first element. An array of another kind says it."""
+    """The distance in elements from the start of the memory to the first element. Foreign arrays report it."""
     if not isinstance(array, np.ndarray):
         offset: int = array.offset
         return offset
@@ -58,18 +58,18 @@ def row_by_row(shape: Shape) -> Shape:
 
 
 def window(owner: Array, shape: Shape, dtype: np.dtype[Any], offset: int, strides: Shape) -> Array:
-    """A part of memory that lies in one piece, from byte `offset` on; strides in bytes.
+    """A part of contiguous memory, from byte `offset` on, with strides in bytes.
 
-    Raises ValueError where it would leave the memory.
+    Raises ValueError if the part would leave the memory.
     """
     return np.ndarray(shape, dtype, owner if owner.flags.c_contiguous else owner.T, offset, strides)
 
 
 def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
-    """The memory of `x` read by other strides, in elements, the first `start` elements from the first of `x`.
+    """The memory of `x` by other strides (in elements), `start` elements after the first element of `x`.
 
-    Where elements coincide it is read-only, until a write has decided what that is to mean. Raises RuntimeError
-    where it would leave the memory.
+    If elements of the view overlap, the view is read-only; a write to it must first decide what the write means. Raises
+    RuntimeError if the view would leave the memory.
     """
     size = x.itemsize
     owner, bytes_ = owner_of(x), tuple([stride * size for stride in strides])
@@ -88,14 +88,14 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
 
 
 def spanned(owner: Array) -> Array:
-    """The bytes that an array with elements spans, of whatever layout, in one dimension."""
+    """The bytes that a nonempty array spans, as a one-dimensional array. The array may have any layout."""
     low, high = np.lib.array_utils.byte_bounds(owner)
     first = owner[(slice(0, 1),) * owner.ndim].reshape(1).view(np.uint8)
     return np.lib.stride_tricks.as_strided(first, (high - low,), (1,))
 
 
 def _by_stride_tricks(x: Array, owner: Array, shape: Shape, strides: Shape, start: int) -> Array:
-    """As `strided`, of memory that is no one buffer, or of none; in bytes."""
+    """`strided` for memory that is not one buffer, or for an empty view. Strides are in bytes."""
     first = x
     if 0 not in shape:
         last = start + sum([(n - 1) * stride for n, stride in zip(shape, strides)]) + x.itemsize
@@ -116,12 +116,12 @@ def empty_strided(shape: Shape, strides: Shape, dtype: np.dtype[Any]) -> Array:
 
 
 def layout_of(array: Array) -> str | Shape:
-    """How a copy is to be laid out on which every view of `array` can be taken again: its strides, or "C" for rows."""
+    """The layout of a copy that allows every view of `array` again: its strides, or "C" for row-major order."""
     return "C" if array.flags.c_contiguous or overlaps(array) else steps(array)
 
 
 def empty_as(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Dense memory of the shape of `array`, its axes in the same order of strides."""
+    """New dense memory with the shape of `array`, and its axes in the same order of strides."""
     if array.flags.c_contiguous and 1 not in array.shape:
         return np.empty(array.shape, dtype)
     if dense(array) and array.size:
@@ -131,7 +131,7 @@ def empty_as(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def copied(array: Array, dtype: np.dtype[Any]) -> Array:
-    """A dense copy in `dtype`, its axes in the same order of strides."""
+    """A dense copy in `dtype`, with the axes in the same order of strides."""
     if array.flags.c_contiguous:
         return array.astype(dtype)
     out = empty_as(array, dtype)
@@ -148,30 +148,78 @@ def in_rows(array: Any) -> bool:
 def row_major(array: Array) -> Array:
     """A copy laid out row by row."""
     if array.size >= 4096 and array.strides[-1] == 0 and array.shape[-1] <= 16:
-        # A few times each element: NumPy's copy would begin anew for each.
+        # Each element is repeated a few times: NumPy's copy would start its inner loop for each.
         return np.repeat(array[..., 0], array.shape[-1]).reshape(array.shape)
     return np.array(array, order="C", copy=True)
 
 
 def slowest_first(array: Array) -> list[int]:
-    """The axes by falling strides. One that is repeated, with stride 0, keeps its place among the others."""
-    order = [*range(array.ndim)][::-1]
-    for start in range(1, array.ndim):
+    """The axes by falling strides. A repeated axis, with stride 0, keeps its place among the others."""
+    return _slowest_first(array.shape, [array.strides])
+
+
+def _slowest_first(shape: Shape, operands: Sequence[Shape]) -> list[int]:
+    """The axes by falling strides. Of two axes, the first operand that repeats neither decides which is slower."""
+    order = [*range(len(shape))][::-1]
+    for start in range(1, len(shape)):
         place = start
         for before in range(start - 1, -1, -1):
-            a, b = order[before], order[place]
-            if not (array.strides[a] and array.strides[b]):
-                continue
-            key_a, key_b = ((array.strides[axis], array.shape[axis]) for axis in (a, b))
-            if key_a < key_b:
+            sign = _compared(shape, operands, order[before], order[place])
+            if sign < 0:
                 break
-            if key_a > key_b:
-                order[before], order[place], place = b, a, before
+            if sign > 0:
+                order[before], order[place], place = order[place], order[before], before
     return order[::-1]
 
 
+def _compared(shape: Shape, operands: Sequence[Shape], a: int, b: int) -> int:
+    """Whether axis a is faster in memory than axis b (-1), or slower (1), or 0 if no operand decides."""
+    for strides in operands:
+        if strides[a] and strides[b]:
+            if strides[a] != strides[b]:
+                return -1 if strides[a] < strides[b] else 1
+            if shape[a] > shape[b]:
+                return 1
+    return 0
+
+
+def in_common_order(out: Array, arrays: Sequence[Array | None]) -> Array:
+    """The result of an elementwise operation, with PyTorch's layout for operands whose layouts differ.
+
+    If the operands disagree on an order of axes, NumPy orders the axes row by row. In PyTorch the first operand that
+    does not repeat the axes decides. The strides of dimensions of size 1 stay as NumPy made them.
+    """
+    shape, lie = out.shape, out.strides
+    for a in arrays:
+        if a is not None and a.ndim and (a.strides != lie or a.shape != shape):
+            break
+    else:
+        return out
+    given = [a for a in arrays if a is not None and a.ndim]
+    if len(shape) < 2 or not out.size or (len(given) == 1 and 0 not in given[0].strides) or (
+            out.flags.c_contiguous and all([a.flags.c_contiguous for a in given])):
+        return out
+    order = _slowest_first(shape, [_broadcast_strides(a, shape) for a in given])
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= shape[axis]
+    if all([n == 1 or a == b for n, a, b in zip(shape, strides, steps(out))]):
+        return out
+    laid_out = empty_strided(shape, tuple(strides), out.dtype)
+    laid_out[...] = out
+    return laid_out
+
+
+def _broadcast_strides(array: Array, shape: Shape) -> Shape:
+    """The strides of an operand that is broadcast to a shape."""
+    missing = len(shape) - array.ndim
+    return (0,) * missing + tuple([0 if n == 1 and m != 1 else stride
+                                   for n, m, stride in zip(array.shape, shape[missing:], array.strides)])
+
+
 def dense(array: Array) -> bool:
-    """Whether the elements fill a stretch of memory without gaps and without meeting, in whatever order of axes."""
+    """Whether the elements fill their memory without gaps and overlaps, in any order of axes."""
     if array.flags.forc:
         return True
     expected = array.itemsize
@@ -183,22 +231,22 @@ def dense(array: Array) -> bool:
 
 
 class _Span:
-    """A run of bytes, for NumPy to look at."""
+    """A range of bytes that NumPy can make an array of."""
 
     def __init__(self, low: int, high: int, owner: Any) -> None:
-        self.owner = owner                               # which keeps the memory
+        self.owner = owner                               # keeps the memory alive
         self.__array_interface__ = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
 
 
 def bytes_between(low: int, high: int, owner: Any) -> np.ndarray[Any, Any]:
-    """The bytes from one address to another, which belong to `owner`, as an array that is read only."""
+    """The bytes from one address to another as a read-only array. `owner` owns the memory."""
     return np.asarray(_Span(low, high, owner))
 
 
 def one_by_one(kernel: Callable[..., Any], target: Array, others: Sequence[Any], options: Sequence[Any]) -> None:
-    """Write `kernel(target, *others, *options)` over a target whose rows share elements: row after row, in order."""
+    """Write `kernel(target, *others, *options)` to a target whose rows share elements: row by row, in order."""
     order = slowest_first(target)
     operands = [np.broadcast_to(a, target.shape).transpose(order) for a in others]
-    turned = target.transpose(order)
-    for row in np.ndindex(turned.shape[:-1]):
-        np.copyto(turned[row], kernel(turned[row], *[a[row] for a in operands], *options), casting="unsafe")
+    ordered = target.transpose(order)
+    for row in np.ndindex(ordered.shape[:-1]):
+        np.copyto(ordered[row], kernel(ordered[row], *[a[row] for a in operands], *options), casting="unsafe")

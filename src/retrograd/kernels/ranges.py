@@ -1,8 +1,8 @@
-"""Evenly spaced numbers, rounded where PyTorch rounds them. Arrays out; must not know tensors or default types.
+"""Evenly spaced numbers, rounded where PyTorch rounds them.
 
-PyTorch's loops over a range take a vector of the AVX2 width at a time, two vectors a turn: each starts from a product
-of its own, rounded to the result's type, and what is left over at the end is computed number by number. Products and
-sums fuse. The numbers below follow that, so they have the same bits.
+PyTorch's loops over a range compute one AVX2 vector at a time, two vectors per iteration. The first number of each
+vector is a product of its own, rounded to the result's dtype. The remaining numbers at the end are computed one by one.
+Products and sums are fused. This module does the same, so its numbers have the same bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VECTOR_BYTES = 32
 
 
 def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -> int:
-    """How many numbers a range has. Raises RuntimeError for a step of zero, or one that leads away from the end."""
+    """How many numbers a range has. Raises RuntimeError for a step of zero, or a step in the wrong direction."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -36,7 +36,7 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
 
 
 def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array:
-    """`count` numbers from `start` in steps of `step`. Up to 32768 of them have PyTorch's bits on any machine."""
+    """`count` numbers from `start` in steps of `step`. The first 32768 numbers have PyTorch's bits on any machine."""
     if dtype.kind in "iu":
         numbers: Array = np.arange(int(start), int(start) + count * int(step), int(step)).astype(dtype, copy=False)
         return numbers
@@ -55,13 +55,13 @@ def arange(start: float, step: float, count: int, dtype: np.dtype[Any]) -> Array
 
 
 def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """float64 to `dtype`, to float16 by way of float32 as PyTorch computes."""
+    """float64 rounded to `dtype`. The way to float16 goes through float32, in which PyTorch computes."""
     rounded: Array = (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
     return rounded
 
 
 def linspace(start: Any, end: Any, count: int, dtype: np.dtype[Any]) -> Array:
-    """`count` numbers from `start` to `end`, both included, each counted from the end that is nearer."""
+    """`count` numbers from `start` to `end`, both included. Each number is computed from the nearer end."""
     if count < 2:
         return np.full(count, start).astype(dtype)
     half = count // 2
@@ -80,7 +80,7 @@ def linspace(start: Any, end: Any, count: int, dtype: np.dtype[Any]) -> Array:
 
 
 def logspace(start: Any, end: Any, count: int, base: Any, dtype: np.dtype[Any]) -> Array:
-    """`base` to the powers of evenly spaced numbers, which are computed in float64 between ends rounded to `dtype`."""
+    """Powers of `base`. The exponents are evenly spaced float64 numbers between ends rounded to `dtype`."""
     if dtype.kind == "c":
         powers_of_complex: Array = np.power(dtype.type(base), linspace(start, end, count, dtype), out=...)
         return powers_of_complex
@@ -91,13 +91,13 @@ def logspace(start: Any, end: Any, count: int, base: Any, dtype: np.dtype[Any]) 
     up, down = np.arange(half), np.arange(count - 1 - half, -1, -1)
     exponents = np.concatenate([float(low) + step * up, float(high) - step * down])
     if count == 1:
-        exponents[:] = float(start)          # of one number PyTorch does not round the exponent
+        exponents[:] = float(start)          # PyTorch does not round the exponent of a single number
     powers = np.array([_power(float(base), exponent) for exponent in exponents.tolist()])
     return _rounded(powers, dtype)
 
 
 def _power(base: float, exponent: float) -> float:
-    """The C library's power, which answers where Python's raises."""
+    """The C library's power, which returns a number where Python's power raises an exception."""
     try:
         return math.pow(base, exponent)
     except (OverflowError, ValueError):

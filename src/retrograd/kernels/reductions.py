@@ -1,6 +1,6 @@
-"""Sums, means, products, variances, extremes and questions over axes. Arrays in, arrays out; must not know ops.
+"""Reductions over axes: sums, means, products, variances, extremes, any and all.
 
-`axes` is a tuple of non-negative axes. Half precision is summed in single, as PyTorch does.
+`axes` is a tuple of non-negative axes. Half precision is summed in single precision, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maxi
 
 
 def spread(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> Any:
-    """The view of `x` that repeats it along the axes which a reduction of `shape` took away. It cannot be written to.
+    """A read-only view of `x`, repeated along the axes that a reduction of `shape` removed.
 
-    `np.broadcast_to` does the same, at ten times the cost for a small array, and this is the gradient of every sum.
+    `np.broadcast_to` does the same, but takes ten times as long for a small array. This is the gradient of every sum.
     """
     if type(x) is not np.ndarray:
         x = np.asarray(x)
@@ -42,12 +42,12 @@ def spread(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool)
 
 
 def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
-    """How many elements a reduction of `shape` over `axes` brings together."""
+    """How many elements of `shape` a reduction over `axes` combines into one."""
     return math.prod([shape[axis] for axis in axes])
 
 
 def sum_all(x: Any, dtype: Any) -> Any:
-    """The sum of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
+    """The sum of all elements. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
         return sums(x, None, False) if x.size >= LARGE_SUM else _add(x, axis=None, out=...)
@@ -55,7 +55,7 @@ def sum_all(x: Any, dtype: Any) -> Any:
 
 
 def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
-    """The sums over `axes`; of bools and ints in int64, unless `dtype` says otherwise."""
+    """The sums over `axes`. Bools and ints are summed in int64, unless `dtype` is given."""
     d = x.dtype
     if dtype is None and (d is F32 or d is F64):
         return sums(x, axes, keepdim) if x.size >= LARGE_SUM else _add(x, axis=axes, keepdims=keepdim, out=...)
@@ -63,12 +63,12 @@ def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
 
 
 def of_kind(x: Any, dtype: Any) -> Any:
-    """`x`; of complex numbers the real parts, where they are to be computed with in a real type."""
+    """`x`, or its real part if `x` is complex and `dtype` is not."""
     return x.real if x.dtype.kind == "c" != dtype.kind else x
 
 
 def total(reduce: Any, x: Any, axes: Any, keepdim: bool, dtype: Any) -> Any:
-    """A sum or product in the type that PyTorch gives it, and accumulated in a type that is wide enough."""
+    """A sum or product in the dtype that PyTorch gives it, accumulated in a dtype that is wide enough."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     x = of_kind(x, dtype)
@@ -101,20 +101,20 @@ def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
 
 
 def nansum(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
-    """The sums over `axes` of what is not nan."""
+    """The sums over `axes` of the elements that are not nan."""
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if x.dtype.kind == "f":
         if dtype is None and x.dtype != F16:
             totals = sums(x, axes, keepdim)
-            if not np.isnan(totals).any():                  # so there is none to leave out
+            if not np.isnan(totals).any():                  # so there is no nan to leave out
                 return totals
         x = np.where(np.isnan(x), np.zeros((), x.dtype), x)
     return total(_add, x, axes, keepdim, dtype)
 
 
 def prod_all(x: Any, dtype: Any) -> Any:
-    """The product of all elements; of bools and ints in int64, unless `dtype` says otherwise."""
+    """The product of all elements. Bools and ints are multiplied in int64, unless `dtype` is given."""
     if dtype is None and (x.dtype is F32 or x.dtype is F64 or x.dtype is I64):
         return product_of_all(x)
     return total(_multiply, x, None, False, dtype)
@@ -133,7 +133,7 @@ def has_zero(x: Any) -> Any:
 
 
 def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
-    """`x` moved by one place along `dim` (up for step 1, down for -1); `fill` comes in at the end."""
+    """`x` shifted by one place along `dim` (up for step 1, down for -1). `fill` enters at the other end."""
     result = np.empty_like(x)
     head, tail = [slice(None)] * x.ndim, [slice(None)] * x.ndim
     head[dim], tail[dim] = slice(None, -1), slice(1, None)
@@ -149,11 +149,11 @@ def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
 
 
 def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any, Any]:
-    """Variance and mean, and the type they are to have. Computed in two passes, half precision in single."""
+    """The variance, the mean, and their dtype. Computed in two passes; half precision is computed in single."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     wide, n = widened(x), count(x.shape, axes)
-    few = wide.size < LARGE and wide.dtype.kind == "f"      # in fewer calls
+    few = wide.size < LARGE and wide.dtype.kind == "f"      # fewer calls
     means = np.divide(_add(wide, axis=axes, keepdims=True) if few else sums(wide, axes, True), n, out=...)
     off = np.subtract(wide, means, out=...)
     if few:
@@ -175,7 +175,7 @@ def _as_mean(means: Any, variance: Any, dtype: Any) -> Any:
 
 
 def var(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
-    """The variances over `axes`, divided by the count less `correction`."""
+    """The variances over `axes`, divided by the number of elements minus `correction`."""
     variance, _, dtype = _deviations(x, axes, keepdim, correction)
     return _as_real(variance, dtype)
 
@@ -206,7 +206,7 @@ def nonempty(name: str, shape: tuple[int, ...], axes: Iterable[int]) -> None:
 
 
 def extreme(x: Any, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Any:
-    """The largest or smallest elements over `axes`; nan where there is one."""
+    """The largest or smallest elements over `axes`, or nan if an element is nan."""
     refuse(x.dtype, "max_values_cpu" if largest else "min_values_cpu")
     return extremes(x, axes, keepdim, largest)
 
@@ -218,7 +218,7 @@ def extreme_all(x: Any, largest: bool) -> Any:
 
 
 def extreme_dim(x: Any, dim: int, keepdim: bool, largest: bool) -> tuple[Any, Any]:
-    """The largest or smallest elements along `dim`, and the index of the first of them."""
+    """The largest or smallest elements along `dim`, and the first index of each."""
     if x.dtype.kind == "c":
         raise RuntimeError(f"{'max' if largest else 'min'}(): does not support complex input")
     if x.size < LARGE:
@@ -244,9 +244,9 @@ def argextreme(x: Any, dim: int | None, keepdim: bool, largest: bool) -> Any:
 
 
 def tied(x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, nans_are_equal: bool) -> Any:
-    """What to divide a gradient by: how many elements equal the extreme `out`, and infinity for those that do not.
+    """The divisors of an extreme's gradient: the number of elements equal to `out`, or infinity for the others.
 
-    Where none equals it, since it is nan, that is nan.
+    If no element equals `out` because `out` is nan, the divisor is nan.
     """
     out = spread(out, x.shape, axes, keepdim)
     equal = np.equal(x, out)
@@ -257,13 +257,13 @@ def tied(x: Any, out: Any, axes: tuple[int, ...], keepdim: bool, nans_are_equal:
 
 
 def any_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    """Whether an element over `axes` is not zero. uint8 answers in its own type."""
+    """Whether an element over `axes` is not zero. For uint8 the answer is uint8."""
     result = np.logical_or.reduce(x, axis=axes, keepdims=keepdim, out=...)
     return result if x.dtype != np.uint8 else result.astype(np.uint8)
 
 
 def all_of(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    """Whether no element over `axes` is zero. uint8 answers in its own type."""
+    """Whether no element over `axes` is zero. For uint8 the answer is uint8."""
     result = np.logical_and.reduce(x, axis=axes, keepdims=keepdim, out=...)
     return result if x.dtype != np.uint8 else result.astype(np.uint8)
 
@@ -272,5 +272,5 @@ def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
     """How many elements over `axes` are not zero."""
     nonzero = x if x.dtype.kind == "b" else x != 0
     if len(axes) == x.ndim:
-        return np.asarray(np.count_nonzero(nonzero), I64)   # of bools it counts many at once
+        return np.asarray(np.count_nonzero(nonzero), I64)   # NumPy counts many bools at once
     return np.add.reduce(nonzero, axes, I64)

@@ -1,8 +1,8 @@
-"""Sums and extremes of large arrays, where NumPy's own reductions take long. Arrays in, arrays out; must not know ops.
+"""Sums and extremes of large arrays, faster than NumPy's own reductions.
 
-NumPy starts its inner loop anew for each row. `einsum` adds at the speed of memory, in many lanes; of many short rows
-whole columns are compared; and many narrow rows that are added are taken for fewer wide ones. A product with ones would
-add in two threads, but the BLAS's threads go on waiting for work after it, and keep the cores from those of others.
+NumPy starts its inner loop again for each row. `einsum` adds at the speed of memory, in many lanes. Many short rows are
+compared by whole columns. Many narrow rows are added as fewer wide rows. A product with ones would add in two threads,
+but the threads of the BLAS stay busy waiting for more work, and take the cores from other threads.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .native.threads import in_parts
 
 Array = np.ndarray[Any, Any]
 
-# Below this many elements NumPy's reductions are as fast, and below this many its sums.
+# Below LARGE elements NumPy's reductions are as fast, and below LARGE_SUM elements its sums.
 LARGE, LARGE_SUM = 4096, 1 << 14
-# How many elements are added in one go, so that little is lost to rounding.
+# How many elements are added at once, so that the rounding error stays small.
 _BLOCK = 1024
-# Shorter rows are not summed before others.
+# Rows shorter than this are not summed first.
 _LONG = 16
-# Rows shorter than this are compared column by column, longer ones each for itself.
+# Rows shorter than this are compared column by column, longer rows one by one.
 _SHORT = 64
-# So many elements, which the nearest cache holds, are turned round sooner than they are read column by column.
+# Up to this many elements fit the nearest cache; transposing them takes less time than reading them by columns.
 _FEW = 1 << 15
 
 
@@ -51,7 +51,7 @@ def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
 
 
 def _rows_first(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
-    """Sums over several groups of axes: where the last one makes long rows, these are summed at once."""
+    """Sums over several groups of axes. If the last group makes long rows, these rows are summed first."""
     first = x.ndim
     while first - 1 in axes:
         first -= 1
@@ -91,7 +91,7 @@ def _sums_of_blocks(x: Array) -> Array:
 
 
 def _by_wide_rows(ufunc: np.ufunc, x: Array) -> Array:
-    """The reduction of the columns of a 2-d array: of many narrow rows, several are taken for one wide row."""
+    """The reduction of the columns of a 2-d array. Several narrow rows are treated as one wide row."""
     n, width = x.shape
     together = min(_BLOCK // width, n)
     if together < 2:
@@ -126,7 +126,7 @@ def sums_of_squares(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
 
 
 def _squares_of_rows(x: Array) -> Array:
-    """The same of rows that are not long, without their squares in between."""
+    """The sums of squares of rows that are not long, without an array of the squares."""
     if len(x) == 1:
         found: Array = np.asarray(np.dot(x[0], x[0]))
     else:
@@ -135,7 +135,7 @@ def _squares_of_rows(x: Array) -> Array:
 
 
 def extremes(x: Array, axes: tuple[int, ...], keepdim: bool, largest: bool) -> Array:
-    """The largest or smallest elements over `axes`; nan where there is one."""
+    """The largest or smallest elements over `axes`, or nan if an element is nan."""
     ufunc = np.maximum if largest else np.minimum
     count = len(axes)
     if x.size >= LARGE and 0 < count < x.ndim and x.flags.c_contiguous:
@@ -175,7 +175,7 @@ def products(x: Array, dim: int, keepdim: bool) -> Array:
         return result
     rows = x.reshape(-1, x.shape[-1])
     found = np.empty(len(rows), x.dtype)
-    while rows.shape[1] >= _SHORT:                          # the halves of all rows by each other
+    while rows.shape[1] >= _SHORT:                          # multiply the two halves of all rows
         half, odd = divmod(rows.shape[1], 2)
         halves = np.multiply(rows[:, :half], rows[:, half:2 * half])
         if odd:
@@ -186,7 +186,7 @@ def products(x: Array, dim: int, keepdim: bool) -> Array:
 
 
 def product_of_all(x: Array) -> Array:
-    """The product of all elements, in many lanes at once: NumPy's own waits for each product before the next."""
+    """The product of all elements, in many lanes at once. In NumPy's product each step waits for the last."""
     if x.size < LARGE or not x.flags.c_contiguous:
         return np.asarray(np.multiply.reduce(x, axis=None))
     flat, whole = x.reshape(-1), x.size - x.size % _BLOCK
@@ -196,7 +196,7 @@ def product_of_all(x: Array) -> Array:
 
 
 def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
-    """The reduction of short rows: of neighbours over all rows at once, then column by column of what is left."""
+    """The reduction of short rows: neighbouring elements of all rows at once, then the remaining columns in turn."""
     while x.size > _FEW and x.shape[1] > 8 and not x.shape[1] % 2:
         flat = x.reshape(-1)
         x = ufunc(flat[::2], flat[1::2]).reshape(len(x), -1)
@@ -209,13 +209,13 @@ def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
 
 
 def at_columns(x: Array, index: Array) -> Array:
-    """Of each row the element at its index."""
+    """The element of each row at its index."""
     found: Array = x.reshape(-1).take(index + np.arange(0, x.size, x.shape[1]))
     return found
 
 
 def places_of_extremes(x: Array, largest: bool) -> tuple[Array, Array]:
-    """The largest or smallest elements of the rows of a 2-d array, and the index of the first of them."""
+    """The largest or smallest elements of the rows of a 2-d array, and the first index of each."""
     values, indices = np.empty(len(x), x.dtype), np.empty(len(x), np.int64)
 
     def work(start: int, stop: int) -> None:

@@ -1,4 +1,4 @@
-"""Running sums, products and extremes along a dimension. Arrays in, arrays out; must not know ops."""
+"""Running sums, products and extremes along a dimension."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..dtypes import C128, F16, F32, F64, I64, refuse
 from .reductions import of_kind
 from .rows import extremes
 
-# How many elements beside an axis are enough work for one step along it.
+# This many elements beside an axis are enough work for one step along the axis.
 _ENOUGH = 256
-# So many sums are found sooner by products.
+# From this many elements on, sums by matrix products are faster.
 _MANY = 2048
 
 
 def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
-    """`ufunc.accumulate` in PyTorch's type: int64 for bools and ints; half precision goes by way of single."""
+    """`ufunc.accumulate` in PyTorch's dtype: int64 for bools and ints. Half precision is computed in single."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     x = of_kind(x, dtype)
@@ -30,9 +30,9 @@ def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
 
 
 def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> Any:
-    """`ufunc.accumulate`. Where the axes beside `dim` are long enough, all of them go one step along it at a time.
+    """`ufunc.accumulate`. If the other axes are long enough, each step along `dim` handles all of them at once.
 
-    Integers that lie side by side are added sooner than that: their sums do not wait for each other as long.
+    Contiguous integers are the exception: NumPy accumulates them faster, because an integer addition takes little time.
     """
     if x.size < _ENOUGH * x.shape[dim] or (
             dim == x.ndim - 1 and np.dtype(dtype).kind in "iu" and ufunc in (np.add, np.multiply)):
@@ -46,14 +46,14 @@ def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> A
 
 
 def cumsum(x: Any, dim: int, dtype: Any) -> Any:
-    """The sums of the elements so far along `dim`."""
+    """The running sums along `dim`."""
     if (dtype is None or dtype == x.dtype) and _by_products(x, dim):
         return _sums_by_products(x, dim, False)
     return _accumulated(np.add, x, dim, dtype)
 
 
 def _by_products(x: Any, dim: int) -> bool:
-    """Whether running sums are found sooner by products than one after another, or by `running` in rows."""
+    """Whether matrix products compute running sums faster than `ufunc.accumulate` or `running` does."""
     if x.size < _MANY or x.dtype not in (F32, F64):
         return False
     n = x.shape[dim]
@@ -63,9 +63,9 @@ def _by_products(x: Any, dim: int) -> bool:
 def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
     """Running sums along `dim` from one end, in blocks.
 
-    A running sum waits for each addition before the next. So of short blocks all sums are made at once, as the product
-    with a triangle of ones; and each block begins with the sum of those before it, which are few. A product counts
-    every element, if only by 0 times it: where there are infinities or nans, the sums are made one by one.
+    In a plain running sum, each addition waits for the addition before it. Here the product with a triangle of ones
+    gives all sums of short blocks at once, and each block starts from the sum of the blocks before it. The product
+    includes every element, even if only multiplied by 0. So arrays with infinities or nans are summed one by one.
     """
     last = dim == x.ndim - 1
     lines = x if last else np.moveaxis(x, dim, -1)
@@ -92,18 +92,18 @@ def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
 
 
 def _length_of_blocks(n: int) -> int:
-    """The length of short blocks of a line of n elements: one that divides it, or else 16."""
+    """The length of the short blocks of a line of n elements: a divisor of n from 16 to 32, or else 16."""
     return next((k for k in range(16, 33) if not n % k), 16)
 
 
 @cache
 def _triangle(n: int, dtype: Any, lower: bool) -> Any:
-    """Ones on one side of the diagonal of a square, zeros on the other."""
+    """A square with ones on and below the diagonal (or on and above it), and zeros elsewhere."""
     return np.tri(n, dtype=dtype) if lower else np.tri(n, dtype=dtype).T.copy()
 
 
 def sums_from(x: Any, dim: int) -> Any:
-    """The sums of the elements from each on along `dim`: the transpose of `cumsum`."""
+    """For each element along `dim`, the sum from this element to the end: the transpose of `cumsum`."""
     if x.ndim == 0:
         return x.copy()
     if _by_products(x, dim):
@@ -115,17 +115,17 @@ def sums_from(x: Any, dim: int) -> Any:
 
 
 def cumprod(x: Any, dim: int, dtype: Any) -> Any:
-    """The products of the elements so far along `dim`."""
+    """The running products along `dim`."""
     return _accumulated(np.multiply, x, dim, dtype)
 
 
 def reverse(x: Any, dim: int) -> Any:
-    """`x` in the opposite order along `dim`, in memory of its own: a gradient may not have negative strides."""
+    """`x` flipped along `dim`, in new memory, because a gradient may not have negative strides."""
     return np.array(np.flip(x, dim), order="C") if x.ndim else x
 
 
 def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
-    """The largest or smallest elements so far, and the index of the last one that equals it."""
+    """The largest or smallest elements so far, and the index of the last element equal to each."""
     refuse(x.dtype, "cummax_cpu" if largest else "cummin_cpu")
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
@@ -134,7 +134,7 @@ def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
         return _extremes_step_by_step(ufunc, x, dim)
     lines = np.ascontiguousarray(np.moveaxis(x, dim, -1))
     values = _extremes_in_blocks(ufunc, lines.reshape(-1, n)).reshape(lines.shape)
-    at = np.flatnonzero(_reached(lines, values))            # the first of each line among them
+    at = np.flatnonzero(_reached(lines, values))            # the first of them in each line
     stays = np.empty_like(at)
     np.subtract(at[1:], at[:-1], out=stays[:-1])
     stays[-1] = x.size - at[-1]
@@ -143,7 +143,7 @@ def cumextreme(x: Any, dim: int, largest: bool) -> tuple[Any, Any]:
 
 
 def _reached(x: Any, values: Any) -> Any:
-    """Where an element is the extreme of those so far; every nan is."""
+    """Where an element is the extreme of the elements so far. A nan always is."""
     reached = x == values
     if x.dtype.kind == "f":
         reached |= np.isnan(x)
@@ -158,7 +158,7 @@ def _extremes_step_by_step(ufunc: np.ufunc, x: Any, dim: int) -> tuple[Any, Any]
 
 
 def _extremes_in_blocks(ufunc: np.ufunc, x: Any) -> Any:
-    """The extremes so far of rows. Only blocks that have a new one are gone through, which soon are few."""
+    """The running extremes of rows. Only blocks with a new extreme are searched, and there are few of these."""
     n = x.shape[1]
     length = _length_of_blocks(n)
     if n % length:
@@ -178,7 +178,7 @@ def _extremes_in_blocks(ufunc: np.ufunc, x: Any) -> Any:
 
 
 def logcumsumexp(x: Any, dim: int) -> Any:
-    """The logarithms of the sums of the exponentials so far along `dim`, which do not overflow."""
+    """The logarithms of the running sums of exponentials along `dim`, without overflow."""
     refuse(x.dtype, "logcumsumexp_out_cpu", "biu")
     if x.ndim == 0 or not x.size:
         return x.copy()
@@ -191,17 +191,17 @@ def logcumsumexp(x: Any, dim: int) -> Any:
 
 
 def _log_of_two(a: Any, b: Any) -> Any:
-    """log(exp(a) + exp(b)) of complex numbers. Of two infinities of one sign it is the first, if they are negative."""
+    """log(exp(a) + exp(b)) of complex numbers. If both are negative infinities, the result is the first of them."""
     small, large = np.where(a.real < b.real, a, b), np.where(a.real < b.real, b, a)
     exponential = np.exp(small - large)
     result = np.log(1.0 + exponential) + large
-    near = np.abs(exponential) < 1e-3                      # where 1 + it would lose what it is
+    near = np.abs(exponential) < 1e-3                      # 1 + exponential would round the exponential away
     result = np.where(near, exponential * (1.0 - exponential * (0.5 - exponential / 3.0)) + large, result)
     return np.where(np.isneginf(large.real), small, np.where(np.isnan(a + b), math.nan + math.nan * 1j, result))
 
 
 def recurrence(a: Any, b: Any, dim: int) -> Any:
-    """s[i] = a[i] s[i - 1] + b[i] along `dim`, from s[0] = b[0] on. `a` and `b` are of one shape and dtype."""
+    """s[i] = a[i] s[i - 1] + b[i] along `dim`, from s[0] = b[0] on. `a` and `b` have one shape and dtype."""
     if not b.size:
         return b.copy()
     dtype = F32 if b.dtype == F16 else b.dtype
@@ -215,13 +215,13 @@ def recurrence(a: Any, b: Any, dim: int) -> Any:
 
 
 def _step(factors: Any, sums: Any) -> None:
-    """The recurrence along the first axis, written over `sums`."""
+    """The recurrence along the first axis, written to `sums`."""
     for i in range(1, len(sums)):
         sums[i] += factors[i] * sums[i - 1]
 
 
 def _in_blocks(factors: Any, sums: Any, n: int, length: int) -> Any:
-    """The recurrence in blocks at once, as if each started from nothing; then what each starts from is added."""
+    """The recurrence in all blocks at once, as if each block started from 0; then the true starts are added."""
     blocks = -(-n // length)
     padding = [(0, blocks * length - n), *[(0, 0)] * (sums.ndim - 1)]
     factors, sums = (np.moveaxis(np.pad(part, padding).reshape(blocks, length, *part.shape[1:]), 1, 0).copy()

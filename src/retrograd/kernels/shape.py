@@ -1,6 +1,6 @@
-"""Other shapes of the same elements: views where NumPy can take one, copies where it must. Must not know ops.
+"""The same elements in other shapes: a view if NumPy can take one, else a copy.
 
-Sizes and dims come checked: not negative and in range, except for the -1 that a shape may hold.
+Sizes and dims have been checked: they are not negative and are in range, except for the -1 that a shape may hold.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from .elementwise.choosing import where
 from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
 Shape = tuple[int, ...]
-# Up to how many elements the mask of a triangle is kept for the next matrix.
+# Up to this many elements, the mask of a triangle is kept for the next matrix.
 _SMALL = 1 << 14
 
 
 class StrideError(RuntimeError):
-    """A view was asked for that only a copy could give."""
+    """The requested view is not possible without a copy."""
 
 
 def view(x: Any, shape: Shape) -> Any:
-    """`x` in another shape, over the same memory. Raises StrideError where the strides do not allow it."""
-    by_rows = x.flags.c_contiguous                      # needs no copy, and to say so takes time
+    """`x` in another shape, over the same memory. Raises StrideError if the strides do not allow it."""
+    by_rows = x.flags.c_contiguous                      # then no copy is needed, and `copy=False` only costs time
     try:
         out = x.reshape(shape) if by_rows else x.reshape(shape, copy=False)
     except ValueError:
         raise _refused(x, shape) from None
     new, old = out.shape, x.shape
-    if 1 in old or 0 in new or (1 in new and not by_rows):      # there NumPy chooses a stride as it likes
+    if 1 in old or 0 in new or (1 in new and not by_rows):      # NumPy chooses its own strides in these cases
         by = tuple([n * x.itemsize for n in _view_strides(old, steps(x), new)])
         if by != out.strides:
             return _by_steps(x, new, by)
@@ -40,7 +40,7 @@ def view(x: Any, shape: Shape) -> Any:
 
 
 def _by_steps(x: Any, shape: Shape, by: Shape) -> Any:
-    """The memory of `x` in a shape of as many elements, by strides in bytes that do not leave it."""
+    """The memory of `x` in a shape with as many elements, by strides in bytes that stay inside the memory."""
     owner = owner_of(x)
     if owner.flags.forc and x.size:
         out = window(owner, shape, x.dtype, address(x) - address(owner), by)
@@ -52,7 +52,7 @@ def _by_steps(x: Any, shape: Shape, by: Shape) -> Any:
 
 
 def _view_strides(old: Shape, strides: Shape, new: Shape) -> Shape:
-    """The strides that PyTorch gives a view that there is: from the last dimension on, block after block."""
+    """The strides that PyTorch gives a possible view, computed block by block from the last dimension on."""
     if 0 in old:
         return strides if old == new else row_by_row(new)
     out, block, left, d = [0] * len(new), 1, 1, len(new) - 1
@@ -72,12 +72,12 @@ def _view_strides(old: Shape, strides: Shape, new: Shape) -> Shape:
 
 
 def reshaped(x: Any, shape: Shape) -> Any:
-    """`x`, which nothing else refers to, in another shape."""
+    """`x` in another shape. Nothing else refers to `x`."""
     return x.reshape(shape)
 
 
 def _refused(x: Any, shape: Shape) -> Exception:
-    """Why `x` cannot be viewed in `shape`."""
+    """The error that says why `x` cannot be viewed in `shape`."""
     unknown = [n for n in shape if n < 0]
     known = math.prod(n for n in shape if n >= 0)
     if len(unknown) > 1:
@@ -94,7 +94,7 @@ def _refused(x: Any, shape: Shape) -> Exception:
 
 
 def common_shape(*shapes: Shape) -> Shape:
-    """The shape that all of these broadcast to. Raises RuntimeError where there is none."""
+    """The shape that all of these broadcast to. Raises RuntimeError if there is none."""
     common: Shape = shapes[0] if shapes else ()
     for shape in shapes:
         if shape == common:
@@ -107,7 +107,7 @@ def common_shape(*shapes: Shape) -> Shape:
 
 
 def clash(a: Shape, b: Shape) -> str | None:
-    """PyTorch's sentence on two shapes that do not broadcast; None where they do."""
+    """PyTorch's sentence on two shapes that do not broadcast, or None if they do."""
     for back in range(1, min(len(a), len(b)) + 1):
         m, n = a[-back], b[-back]
         if m != n and 1 not in (m, n):
@@ -117,7 +117,7 @@ def clash(a: Shape, b: Shape) -> str | None:
 
 
 def alias(x: Any) -> Any:
-    """The same elements."""
+    """A view of the same elements."""
     return x.view()
 
 
@@ -148,7 +148,7 @@ def squeeze_dims(x: Any, dims: Shape) -> Any:
 
 
 def squeeze_dim(x: Any, dim: int) -> Any:
-    """`x` without its axis `dim`, if that has size 1."""
+    """`x` without its axis `dim`, if this axis has size 1."""
     shape = x.shape
     return x.squeeze(dim) if shape and shape[dim] == 1 else x.view()
 
@@ -160,21 +160,21 @@ def unsqueeze(x: Any, dim: int) -> Any:
     new_shape, new_steps = (*shape[:dim], 1, *shape[dim:]), (*steps_[:dim], step, *steps_[dim:])
     if not flags.c_contiguous or 0 in shape:
         return strided(x, new_shape, tuple([n // x.itemsize for n in new_steps]))
-    view = np.ndarray(new_shape, x.dtype, x, 0, new_steps)        # quicker than NumPy's None, whose stride is 0
+    view = np.ndarray(new_shape, x.dtype, x, 0, new_steps)        # quicker than indexing with None
     if not flags.writeable:
         view.flags.writeable = False
     return view
 
 
 def expand(x: Any, shape: Shape) -> Any:
-    """`x` repeated along new axes and axes of size 1, over the same memory: read-only where elements coincide."""
+    """`x` repeated along new axes and axes of size 1, over the same memory. Repeated elements are read-only."""
     if shape == x.shape:
         return x.view()
     lead = len(shape) - x.ndim
     by = [step if n == m else 0 for n, m, step in zip(x.shape, shape[lead:], x.strides)]
     for n in reversed(shape[:lead]):
         by.insert(0, 0 if n != 1 else shape[len(shape) - len(by)] * by[0] if by else x.itemsize)
-    if x.size and x.flags.c_contiguous and 0 not in shape:      # as NumPy's, at a tenth of the time
+    if x.size and x.flags.c_contiguous and 0 not in shape:      # the view of np.broadcast_to, in a tenth of the time
         wide: Any = np.ndarray(shape, x.dtype, x, 0, by)
     else:
         wide = strided(x, shape, tuple([step // x.itemsize for step in by]))
@@ -184,9 +184,9 @@ def expand(x: Any, shape: Shape) -> Any:
 
 
 def diagonal(x: Any, offset: int, dim0: int, dim1: int) -> Any:
-    """The diagonals of the planes of two axes, as a last axis, over the memory of `x`."""
+    """The diagonals of the planes of two axes, as a new last axis, over the memory of `x`."""
     view = x.diagonal(offset, dim0, dim1)
-    view.flags.writeable = x.flags.writeable                # which NumPy takes away
+    view.flags.writeable = x.flags.writeable                # NumPy returns a read-only view
     return view
 
 
@@ -206,7 +206,7 @@ def diag_embed(x: Any, offset: int, dim0: int, dim1: int) -> Any:
 
 
 def unfold(x: Any, dim: int, size: int, step: int) -> Any:
-    """Windows of `size` elements along `dim`, one every `step`, as a last axis, over the memory of `x`."""
+    """Windows of `size` elements along `dim`, one every `step` elements, as a new last axis, over the memory of `x`."""
     if not x.ndim:
         return strided(x, (size,), (1,))
     by = steps(x)
@@ -215,17 +215,17 @@ def unfold(x: Any, dim: int, size: int, step: int) -> Any:
     if not x.flags.c_contiguous or not x.size:
         return strided(x, tuple(shape), tuple(strides))
     view: Any = np.ndarray(shape, x.dtype, x, 0, [n * x.itemsize for n in strides])
-    view.flags.writeable = x.flags.writeable and step >= size       # else elements coincide
+    view.flags.writeable = x.flags.writeable and step >= size       # otherwise windows overlap
     return view
 
 
 # By strides
 
-Geometry = tuple[Shape, Shape, int]                     # a shape, strides in elements, where the first element lies
+Geometry = tuple[Shape, Shape, int]                     # a shape, strides in elements, the place of the first element
 
 
 def as_strided(x: Any, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
-    """The memory of `x` by other strides, from `start` elements after its first on. `layout` is how `x` lies."""
+    """The memory of `x` by other strides, from `start` elements on. `layout` are the strides that `x` must have."""
     if any([n > 1 and a != b for n, a, b in zip(x.shape, steps(x), layout)]):
         other = empty_strided(x.shape, layout, x.dtype)
         other[...] = x
@@ -234,9 +234,9 @@ def as_strided(x: Any, size: Shape, stride: Shape, start: int, layout: Shape) ->
 
 
 def transfer(g: Any, source: Geometry, target: Geometry, shared: Geometry) -> Any:
-    """`g` added to zeros where `source` has its elements, and read where `target` has its own.
+    """Add `g` to zeros at the places of `source`, and read the sum at the places of `target`.
 
-    In between it is divided among the elements of `shared` that lie at one place.
+    Before reading, each sum is divided by the number of elements of `shared` at its place.
     """
     into, out_of, among = (_places(*geometry) for geometry in (source, target, shared))
     low = min([int(places.min()) for places in (into, out_of, among) if places.size], default=0)
@@ -250,7 +250,7 @@ def transfer(g: Any, source: Geometry, target: Geometry, shared: Geometry) -> An
 
 
 def _places(shape: Shape, strides: Shape, start: int) -> Any:
-    """Where the elements of a geometry lie."""
+    """The place of each element of a geometry."""
     places = np.full(shape, start, np.int64)
     for d, (n, stride) in enumerate(zip(shape, strides)):
         places += (np.arange(n) * stride).reshape(n, *(1,) * (len(shape) - 1 - d))
@@ -258,17 +258,17 @@ def _places(shape: Shape, strides: Shape, start: int) -> Any:
 
 
 def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any:
-    """The sum, for each element, of the gradients of the windows it is in."""
+    """For each element, the sum of the gradients of the windows that contain it."""
     out = np.zeros(shape, g.dtype)
     if not shape:
         return out + g.sum(dtype=g.dtype)
     along, windows = np.moveaxis(out, dim, -1), g.shape[dim]
     g = np.moveaxis(g, dim, -2)
-    if windows * step < size:                                   # a few windows, each written at once
+    if windows * step < size:                                   # few windows: add one window at a time
         for i in range(windows):
             along[..., i * step : i * step + size] += g[..., i, :]
         return out
-    for start in range(0, size, step):                          # of all windows as much as does not overlap
+    for start in range(0, size, step):  # add a part of each window that does not overlap the others' parts
         part = g[..., start : start + step]
         stride = along.strides[-1]
         into = np.lib.stride_tricks.as_strided(along[..., start:], part.shape,
@@ -278,17 +278,17 @@ def unfold_backward(g: Any, shape: Shape, dim: int, size: int, step: int) -> Any
 
 
 def tril(x: Any, diagonal: int) -> Any:
-    """The lower triangles, zeros elsewhere."""
+    """The lower triangles, with zeros elsewhere."""
     return _triangle(x, _below(x.shape[-2], x.shape[-1], diagonal))
 
 
 def triu(x: Any, diagonal: int) -> Any:
-    """The upper triangles, zeros elsewhere."""
+    """The upper triangles, with zeros elsewhere."""
     return _triangle(x, ~_below(x.shape[-2], x.shape[-1], diagonal - 1))
 
 
 def _below(rows: int, columns: int, diagonal: int) -> Any:
-    """Where a matrix has elements up to a diagonal; not to be written to. To make it takes as long as to use it."""
+    """A read-only mask of the elements up to a diagonal. Making the mask takes as long as using it."""
     return _kept_below(rows, columns, diagonal) if rows * columns <= _SMALL else np.tri(rows, columns, diagonal, bool)
 
 
@@ -302,26 +302,26 @@ def _triangle(x: Any, mask: Any) -> Any:
 
 
 def flip(x: Any, dims: Shape) -> Any:
-    """`x` with some axes reversed, in memory of its own."""
+    """`x` flipped along some axes, in new memory."""
     np.copyto(out := empty_as(x, x.dtype), np.flip(x, dims))
     return out
 
 
 def roll(x: Any, shifts: Shape, dims: Shape) -> Any:
-    """`x` turned along some axes; without axes, along all of it."""
+    """`x` rolled along some axes, or the flattened elements rolled if there are no axes."""
     return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
 
 
 def rot90(x: Any, k: int, dims: tuple[int, int]) -> Any:
-    """`x` turned by k right angles in the plane of two axes."""
-    turned = flip(x, ((), dims[1:], dims, dims[:1])[k % 4]) if k % 4 else np.copy(x, order="C")
-    return turned.swapaxes(*dims) if k % 2 else turned
+    """`x` rotated by k right angles in the plane of two axes."""
+    flipped = flip(x, ((), dims[1:], dims, dims[:1])[k % 4]) if k % 4 else np.copy(x, order="C")
+    return flipped.swapaxes(*dims) if k % 2 else flipped
 
 
 def repeat(x: Any, repeats: Shape) -> Any:
-    """`x` beside itself, `repeats` times along each axis; leading axes are added."""
+    """Copies of `x` side by side, `repeats` along each axis. Leading axes are added."""
     copies = np.tile(x, repeats)
-    return copies.copy() if owner_of(copies) is owner_of(x) else copies       # of one element it hands out its memory
+    return copies.copy() if owner_of(copies) is owner_of(x) else copies       # np.tile returns `x` itself for one copy
 
 
 def sum_of_parts(g: Any, shape: Shape, repeats: Shape) -> Any:
@@ -337,7 +337,7 @@ def sum_of_parts(g: Any, shape: Shape, repeats: Shape) -> Any:
 
 
 def concatenate(xs: Sequence[Any], dim: int) -> Any:
-    """Arrays one after another along `dim`. One-dimensional arrays without elements are passed over."""
+    """Arrays one after another along `dim`. One-dimensional empty arrays are skipped."""
     try:
         return np.concatenate(xs, dim)
     except ValueError:
@@ -348,7 +348,7 @@ def concatenate(xs: Sequence[Any], dim: int) -> Any:
 
 
 def _unequal(xs: Sequence[Any], dim: int) -> Exception:
-    """Why arrays cannot be joined along `dim`."""
+    """The error that says why arrays cannot be joined along `dim`."""
     first = xs[0].shape
     for i, x in enumerate(xs):
         if not x.ndim:
@@ -364,7 +364,7 @@ def _unequal(xs: Sequence[Any], dim: int) -> Exception:
 
 
 def stack(xs: Sequence[Any], dim: int) -> Any:
-    """Arrays of one shape along a new axis at `dim`."""
+    """Arrays of one shape, stacked along a new axis at `dim`."""
     first = xs[0].shape
     for i, x in enumerate(xs):
         if x.shape != first:
@@ -375,7 +375,7 @@ def stack(xs: Sequence[Any], dim: int) -> Any:
 
 
 def unbind(x: Any, dim: int) -> list[Any]:
-    """The slices of `x` along `dim`, without that axis."""
+    """The slices of `x` along `dim`, without this axis."""
     if dim:
         x = np.moveaxis(x, dim, 0)
     return [x[i, ...] for i in range(len(x))]
@@ -391,10 +391,10 @@ def split(x: Any, sizes: Shape, dim: int) -> list[Any]:
 
 
 def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:
-    """`length` slices along `dim` from `start` on, in memory of their own."""
+    """`length` slices along `dim` from `start` on, in new memory."""
     return x[(*(slice(None),) * dim, slice(start, start + length))].copy()
 
 
 def detach_copy(x: Any) -> Any:
-    """A copy, row by row."""
+    """A row-major copy."""
     return np.array(x, order="C")

@@ -1,8 +1,11 @@
-"""torch.linalg: matrices and vectors. A namespace only: what computes is in `tensors.functions`."""
+"""torch.linalg: matrices and vectors. Only a namespace; `tensors.functions` has the functions."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..errors import LinAlgError
+from ..names import missing
 from ..tensors.functions.linalg.conditioning import cond, matrix_rank
 from ..tensors.functions.linalg.determinants import (
     linalg_det as det,
@@ -59,3 +62,6 @@ __all__ = [
     "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals",
     "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

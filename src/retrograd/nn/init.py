@@ -1,4 +1,7 @@
-"""Initial values of parameters: each function fills a tensor in place, draws what PyTorch draws, and returns it."""
+"""Initial values of parameters. Each function fills a tensor of any dtype in place, and returns the tensor.
+
+The random numbers are PyTorch's. No function is recorded.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,11 @@ _GAINS: dict[str, float] = {
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much to scale weights in front of a function. `param` is the negative slope of "leaky_relu".
+    """The factor by which weights before a nonlinearity are scaled. `param` is the negative slope of "leaky_relu".
+
+    >>> import retrograd as torch
+    >>> torch.nn.init.calculate_gain("tanh")
+    1.6666666666666667
 
     Raises ValueError for an unknown name.
     """
@@ -63,20 +70,20 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
-    """Numbers from [a, b)."""
+    """Fill with numbers drawn uniformly from [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Normal samples."""
+    """Fill with normal samples."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
                   generator: Any = None) -> Any:
-    """Normal samples from within [a, b]: what falls outside is drawn again."""
+    """Fill with normal samples within [a, b]. Samples outside are drawn again."""
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -96,7 +103,7 @@ def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -
 
 
 def _in_the_tail(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
-    """The same where few samples fall into [a, b]: uniform ones, kept with the probability that the density gives."""
+    """The same if few samples lie within [a, b]: uniform numbers, kept with the probability of their density."""
     nearest = max(a, min(mean, b))
     highest = -0.5 * ((nearest - mean) / std) ** 2
     pending: Any = None
@@ -110,25 +117,30 @@ def _in_the_tail(tensor: Any, mean: float, std: float, a: float, b: float, gener
 
 
 def constant_(tensor: Any, val: float) -> Any:
-    """One number everywhere."""
+    """Fill with one number.
+
+    >>> import retrograd as torch
+    >>> torch.nn.init.constant_(torch.empty(2), 0.5)
+    tensor([0.5000, 0.5000])
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Any) -> Any:
-    """Ones."""
+    """Fill with ones."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Any) -> Any:
-    """Zeros."""
+    """Fill with zeros."""
     return constant_(tensor, 0.0)
 
 
 def eye_(tensor: Any) -> Any:
-    """The identity matrix. Raises ValueError where the tensor is no matrix."""
+    """Fill with the identity matrix. Raises ValueError if the tensor is not a matrix."""
     if tensor.ndim != 2:
-        raise ValueError(f"Only tensors with 2 dimensions are supported. This one has {tensor.ndim}.")
+        raise ValueError(f"Only tensors with 2 dimensions are supported. This tensor has {tensor.ndim}.")
     with no_grad():
         tensor.zero_()
         tensor.diagonal().fill_(1.0)
@@ -136,22 +148,25 @@ def eye_(tensor: Any) -> Any:
 
 
 def _fans(tensor: Any) -> tuple[int, int]:
-    """How many inputs an output of this layer has, and how many outputs an input."""
+    """The number of inputs of an output of this layer, and the number of outputs of an input."""
     if tensor.ndim < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions. "
-                         f"This one has shape {list(tensor.shape)}.")
+                         f"The shape is {list(tensor.shape)}.")
     outputs, inputs, *window = tensor.shape
     return inputs * math.prod(window), outputs * math.prod(window)
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Uniform numbers that keep the variance of activations and gradients alike (Glorot and Bengio, 2010)."""
+    """Fill with uniform numbers that keep the variances of activations and gradients equal (Glorot and Bengio, 2010).
+
+    Raises ValueError for fewer than two dimensions.
+    """
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Normal samples that keep the variance of activations and gradients alike (Glorot and Bengio, 2010)."""
+    """The same as `xavier_uniform_` with normal samples."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
 
 
@@ -172,9 +187,10 @@ def _is_empty(tensor: Any) -> bool:
 
 def kaiming_uniform_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                      generator: Any = None) -> Any:
-    """Uniform numbers that keep the variance through rectifiers (He and others, 2015).
+    """Fill with uniform numbers that keep the variance through rectifiers (He and others, 2015).
 
-    `a` is the negative slope of "leaky_relu"; "fan_in" keeps the variance of activations, "fan_out" of gradients.
+    `a` is the negative slope of "leaky_relu". The mode "fan_in" keeps the variance of activations, "fan_out" the
+    variance of gradients. Raises ValueError for an unknown mode or nonlinearity, and for fewer than two dimensions.
     """
     if _is_empty(tensor):
         return tensor
@@ -184,19 +200,19 @@ def kaiming_uniform_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlineari
 
 def kaiming_normal_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                     generator: Any = None) -> Any:
-    """Normal samples that keep the variance through rectifiers (He and others, 2015). See `kaiming_uniform_`."""
+    """The same as `kaiming_uniform_` with normal samples."""
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
-    """A matrix whose rows, or whose columns if these are fewer, are orthogonal and of length `gain`.
+    """Fill with a matrix whose rows, or columns if there are fewer columns, are orthogonal and have length `gain`.
 
-    More dimensions count as one row for each index of the first. Raises ValueError for fewer than 2 dimensions.
+    All dimensions but the first are joined. Raises ValueError for fewer than two dimensions.
     """
     if tensor.ndim < 2:
-        raise ValueError(f"Only tensors with 2 or more dimensions are supported. This one has {tensor.ndim}.")
+        raise ValueError(f"Only tensors with 2 or more dimensions are supported. This tensor has {tensor.ndim}.")
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
@@ -209,15 +225,15 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Weights of a convolution that hands its input channels on as they are, as far as there are channels for it.
+    """Fill with the weights of a convolution that returns its input channels, as many as the output has.
 
-    Raises ValueError unless the tensor has 3, 4 or 5 dimensions, and the first is a multiple of `groups`.
+    Raises ValueError unless the tensor has 3, 4 or 5 dimensions, and unless the first is a multiple of `groups`.
     """
     if tensor.ndim not in (3, 4, 5):
-        raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported. This one has {tensor.ndim}.")
+        raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported. This tensor has {tensor.ndim}.")
     out_channels, in_channels, *kernel = tensor.shape
     if out_channels % groups:
-        raise ValueError(f"dim 0 must be divisible by groups. It is {out_channels}, and there are {groups} groups.")
+        raise ValueError(f"dim 0 must be divisible by groups. Its size is {out_channels}, and groups is {groups}.")
     each = out_channels // groups
     middle = [size // 2 for size in kernel]
     with no_grad():
@@ -229,12 +245,12 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 
 
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
-    """Normal samples, and in each column zeros in a share `sparsity` of the rows (Martens, 2010).
+    """Fill with normal samples, and set a part `sparsity` of the rows to zero in each column (Martens, 2010).
 
-    Raises ValueError unless the tensor is a matrix.
+    Raises ValueError if the tensor is not a matrix.
     """
     if tensor.ndim != 2:
-        raise ValueError(f"Only tensors with 2 dimensions are supported. This one has {tensor.ndim}.")
+        raise ValueError(f"Only tensors with 2 dimensions are supported. This tensor has {tensor.ndim}.")
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     with no_grad():
@@ -244,10 +260,10 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     return tensor
 
 
-# The old names, without the underscore
+# The deprecated names, without the underscore
 
 def _old(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function under its old name, which warns."""
+    """A function under its old name. A call warns that the name is deprecated."""
     name = function.__name__[:-1]
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -255,7 +271,7 @@ def _old(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"The old name of `{name}_`, to which it leaves everything. Warns of that."
+    call.__doc__ = f"The old name of `{name}_`. A call warns that the name is deprecated."
     return call
 
 

@@ -1,4 +1,4 @@
-"""Parameters: the tensors that a module owns and an optimiser changes. Must not know modules."""
+"""Parameters: the tensors that a module owns and an optimizer changes. This module must not know modules."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensors.face import printing
 from ..tensors.recording.overriding import disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.base import TensorBase, meta_of, note_layout, plain
 from ..tensors.tensor import Tensor
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "clear_grad"]
 
 
 def _over(cls: type[Any], data: Any) -> Any:
-    """A leaf of class `cls` over the memory of the tensor `data`; empty where it is None."""
+    """A leaf of class `cls` over the memory of the tensor `data`; an empty leaf for None."""
     if data is None:
         data = plain(np.empty(0, default_floating()))
     elif not isinstance(data, TensorBase):
@@ -24,11 +25,14 @@ def _over(cls: type[Any], data: Any) -> Any:
                              "tensor. Make one with torch.tensor(...).")
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
+    note_layout(leaf)
+    if data._meta is not None and data._meta.inference:
+        meta_of(leaf).inference = True
     return leaf
 
 
 class _ParameterType(type):
-    """Lets `isinstance(tensor, Parameter)` ask the tensor too: one of a class of its own keeps that class."""
+    """Lets `isinstance(tensor, Parameter)` ask the tensor too: a parameter of a derived class keeps its class."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         marked = cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
@@ -36,17 +40,17 @@ class _ParameterType(type):
 
 
 class Parameter(Tensor, metaclass=_ParameterType):
-    """A tensor that registers itself when it is assigned to an attribute of a `Module`, and requires grad by default.
+    """A tensor that a `Module` registers when it is assigned to an attribute. It requires grad by default.
 
-    It is a leaf over the memory of `data` (a tensor of any shape). What is computed from it is an ordinary tensor.
-    Of an instance of a class derived from Tensor it makes another instance of that class, which counts as a parameter.
+    A parameter is a leaf over the memory of `data`, a tensor of any shape. Results computed from it are ordinary
+    tensors. The parameter of an instance of a class derived from Tensor is an instance of that class too.
 
     >>> import retrograd as torch
     >>> torch.nn.Parameter(torch.ones(2))
     Parameter containing:
     tensor([1., 1.], requires_grad=True)
 
-    Raises RuntimeError where `data` is of an integer or bool dtype and `requires_grad` is true.
+    Raises RuntimeError if `data` has ints or bools and `requires_grad` is true.
     """
 
     __slots__ = ()
@@ -59,12 +63,12 @@ class Parameter(Tensor, metaclass=_ParameterType):
         parameter = _over(cls, data)
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. "
-                               f"This one is {parameter.dtype!r}: use .float(), or requires_grad=False.")
+                               f"This dtype is {parameter.dtype!r}. Use .float(), or requires_grad=False.")
         parameter.requires_grad = requires_grad
         return parameter
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
-        """All is done by `__new__`; this takes the place of the constructor that makes a tensor from data."""
+        """Does nothing: `__new__` does all. This method replaces the constructor that makes a tensor from data."""
 
     def __repr__(self) -> str:
         return printing.parameter_text(super().__repr__())
@@ -76,7 +80,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
 
 def _of_subclass(data: Any, requires_grad: bool) -> Any:
-    """A leaf of the class of `data`, marked as a parameter."""
+    """A leaf with the class of `data`, marked as a parameter."""
     parameter = data.detach().requires_grad_(requires_grad)
     if type(parameter) is not type(data):
         raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
@@ -95,12 +99,28 @@ class _BufferType(type):
 
 
 class Buffer(metaclass=_BufferType):
-    """A tensor that registers itself as a buffer when it is assigned to an attribute of a `Module`.
+    """A tensor that a `Module` registers as a buffer when it is assigned to an attribute.
 
-    With `persistent=False` it is left out of the module's `state_dict`.
+    With `persistent=False` the module's `state_dict` leaves the buffer out.
     """
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         buffer = _over(Tensor, data)
         buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
+
+
+def clear_grad(parameter: Any, set_to_none: bool) -> None:
+    """Remove the gradient of a parameter, or fill it with zeros and detach it from its graph."""
+    grad = parameter.grad
+    if grad is None:
+        return
+    if set_to_none:
+        parameter.grad = None
+        return
+    if grad.grad_fn is not None:
+        grad = parameter.grad = grad.detach()
+    else:
+        grad.requires_grad_(False)
+    with no_grad():
+        grad.zero_()

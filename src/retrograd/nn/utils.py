@@ -1,4 +1,4 @@
-"""Tools for the parameters of a model: as one vector and back, and limits to their gradients."""
+"""Tools for the parameters of a model: all parameters as one vector, and limits for their gradients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,14 @@ __all__ = [
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of the parameters, in order, as one vector. It is differentiable."""
+    """All elements of the parameters, in order, as one vector. The result has derivatives.
+
+    >>> import retrograd as torch
+    >>> torch.nn.utils.parameters_to_vector([torch.tensor([[1., 2.]]), torch.tensor([3.])])
+    tensor([1., 2., 3.])
+
+    Raises ValueError if there are no parameters.
+    """
     vectors = [parameter.reshape(-1) for parameter in parameters]
     if not vectors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -39,9 +46,9 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Let the parameters be, in order, pieces of a vector: they share its memory from then on.
+    """Make the parameters, in order, pieces of a vector. They share the vector's memory from then on.
 
-    Raises TypeError where it is no tensor, RuntimeError where it is too short.
+    Raises TypeError if `vec` is not a tensor, RuntimeError if it is too short.
     """
     if not isinstance(vec, TensorBase):
         raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
@@ -50,21 +57,21 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         end = start + parameter.numel()
         pieces.append((parameter, vec[start:end].view(parameter.shape).data))
         start = end
-    for parameter, piece in pieces:                     # once all are known to fit
+    for parameter, piece in pieces:                     # only after all pieces were found to fit
         parameter.data = piece
 
 
 def _gradients(parameters: Any) -> list[Any]:
-    """The gradients there are, as raw arrays."""
+    """The gradients that exist."""
     listed: list[Any] = [parameters] if isinstance(parameters, TensorBase) else [*parameters]
     return [parameter.grad for parameter in listed if parameter.grad is not None]
 
 
 def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False,
                    foreach: bool | None = None) -> Tensor:
-    """The norm of all the tensors' elements taken together, as a tensor without dimensions.
+    """The norm of all elements of the tensors, as a tensor without dimensions.
 
-    Raises RuntimeError where it is infinite or nan and `error_if_nonfinite` is true.
+    Raises RuntimeError if the norm is infinite or nan and `error_if_nonfinite` is true.
     """
     order = float(norm_type)
     arrays = [t._array for t in ([tensors] if isinstance(tensors, TensorBase) else tensors)]
@@ -83,7 +90,7 @@ def _total_norm(order: float, error_if_nonfinite: bool, *arrays: Any) -> Any:
 
 
 def _norm(values: Any, order: float) -> Any:
-    """The norm of a vector, in its own type."""
+    """The norm of a vector, in the vector's real dtype."""
     if not values.size:
         return values.real.dtype.type(0)
     return np.linalg.norm(values, order).astype(values.real.dtype)
@@ -91,9 +98,17 @@ def _norm(values: Any, order: float) -> Any:
 
 def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
                     foreach: bool | None = None) -> Tensor:
-    """Scale the gradients, in place, so that their norm taken together is at most `max_norm`. Returns the norm before.
+    """Scale the gradients in place so that their common norm is at most `max_norm`. Returns the norm before.
 
-    Raises RuntimeError where it is infinite or nan and `error_if_nonfinite` is true.
+    >>> import retrograd as torch
+    >>> w = torch.ones(2, requires_grad=True)
+    >>> (w * torch.tensor([3., 4.])).sum().backward()
+    >>> torch.nn.utils.clip_grad_norm_([w], 1.0)
+    tensor(5.)
+    >>> w.grad
+    tensor([0.6000, 0.8000])
+
+    Raises RuntimeError if the norm is infinite or nan and `error_if_nonfinite` is true.
     """
     grads = _gradients(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
@@ -102,7 +117,8 @@ def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, er
 
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
-    """`clip_grad_norm_` with a norm that is known: scale gradients, in place, by `max_norm / total_norm` if below 1."""
+    """`clip_grad_norm_` with a known norm: scale the gradients in place by `max_norm / total_norm` if that is below 1.
+    """
     _scale(_gradients(parameters), max_norm, total_norm)
 
 
@@ -128,14 +144,14 @@ _clipped = operator("clip_grad_", _scale_into, tensors=2)
 
 def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
                    foreach: bool | None = None) -> Tensor:
-    """The old name of `clip_grad_norm_`. Warns of that."""
+    """The old name of `clip_grad_norm_`. A call warns that the name is deprecated."""
     warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
          FutureWarning)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
-    """Move every element of the gradients, in place, into [-clip_value, clip_value]."""
+    """Limit every element of the gradients, in place, to [-clip_value, clip_value]."""
     limit = float(clip_value)
     for grad in _gradients(parameters):
         writing(grad._array)

@@ -13,7 +13,8 @@ from ..modes import local
 from .basic import real
 from .framework import Op, backward_name, elementwise, linear, operator
 
-complex_ = linear("complex", kernels.complex_of, complex="adjoint", x=lambda g: real(g), y=lambda g: np.imag(g))
+complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elementwise", x=lambda g: real(g),
+                  y=lambda g: np.imag(g))
 
 
 def _full(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:

@@ -28,7 +28,7 @@ Rule = Callable[..., Any]
 Domain = Callable[[np.dtype[Any], list[np.dtype[Any]]], np.dtype[Any]]
 Step = tuple[int, Rule, tuple[int, ...]]
 # How the results of an op lie in memory, whose strides programs see; what each word means stands at `operator`.
-Layout = Literal["rows", "kept", "columns"]
+Layout = Literal["rows", "kept", "columns", "elementwise"]
 # What the rules of an op do about complex conjugates; what each word means stands at `elementwise`.
 Complex = Literal["holomorphic", "real", "adjoint"]
 # What differs in an op whose result is written over its first operand: a `node`, a `name`, a `kind`, a `kernel`, and
@@ -94,7 +94,8 @@ class Op:
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
-        self.layout: Layout = layout or ("rows" if kind in ("linear", "operator") and not view else "kept")
+        self.layout: Layout = layout or ("elementwise" if kind in ("elementwise", "constant") else
+                                         "kept" if view else "rows")
         self.composition: Callable[..., Any] | None = None     # what the op is recorded as, if it is of `composed`
         Op.by_kernel.setdefault(kernel, self)
         # The op that is recorded where the result is written over the first operand: mostly this one.
@@ -249,8 +250,9 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
     """Any other operator: neither elementwise nor linear in all its arguments at once.
 
     `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
-    as the kernel leaves them, mostly as the operand lies); or 'columns' (they stay so too, and the kernel makes
-    matrices column by column, as LAPACK does).
+    as the kernel leaves them, mostly as the operand lies); 'columns' (they stay so too, and the kernel makes
+    matrices column by column, as LAPACK does); or 'elementwise' (as the operands lie together, the first that can
+    deciding for each two dimensions; so lie the results of all elementwise operators).
     `complex` is as for `elementwise`; for an op with several outputs the default is 'adjoint'.
     The rules of an op that is `unfilled` are given None for the outputs that no gradient came from, and may return it.
     """

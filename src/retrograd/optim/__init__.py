@@ -1,4 +1,4 @@
-"""torch.optim: optimisers, and the schedules of their learning rates."""
+"""torch.optim: optimizers, and schedules of their learning rates."""
 
 from __future__ import annotations
 

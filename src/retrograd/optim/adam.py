@@ -1,4 +1,7 @@
-"""Adam and AdamW: steps scaled by running means of the gradient and of its square. Must not know other optimisers."""
+"""Adam and AdamW: steps scaled by running means of the gradient and of its square.
+
+This module must not know other optimizers.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +34,23 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(SteppingOptimizer):
-    """`p -= lr * m / (sqrt(v) + eps)`, with m and v the running means of g and g * g, corrected for their start at 0.
+    """`p -= lr * m / (sqrt(v) + eps)`. m and v are running means of g and g * g, corrected for their start at 0.
 
-    `betas` are the weights of the past in the two means. `weight_decay` adds that multiple of p to g, or, with
-    `decoupled_weight_decay`, shrinks p itself (as AdamW does). `amsgrad` keeps the largest v there has been;
-    `maximize` climbs. `foreach` and `fused` make no difference.
+    `betas` are the weights of the past in both means. `weight_decay` adds that multiple of p to g; with
+    `decoupled_weight_decay` it shrinks p itself, as in AdamW. `amsgrad` uses the largest v so far. `maximize` changes
+    the sign of g. `foreach` and `fused` make no difference.
 
-    Raises ValueError for an option out of range and for what `Optimizer` refuses; NotImplementedError for
-    `capturable` and `differentiable`.
+    >>> import retrograd as torch
+    >>> w = torch.nn.Parameter(torch.tensor([1., 2.]))
+    >>> optimizer = torch.optim.Adam([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    Parameter containing:
+    tensor([0.5000, 1.5000], requires_grad=True)
+
+    Raises ValueError for an option out of range, the errors of `Optimizer`, and NotImplementedError for `capturable`
+    and `differentiable`.
     """
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
@@ -80,7 +92,8 @@ class Adam(SteppingOptimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters, `p *= 1 - lr * weight_decay`, and leaves the gradient alone."""
+    """Adam whose weight decay shrinks the parameters, `p *= 1 - lr * weight_decay`, and does not change the gradient.
+    """
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
@@ -120,7 +133,7 @@ class _Scale:
     def __init__(self, dtype: np.dtype[Any], step: float, lr: float, betas: list[float], eps: float,
                  decay: float) -> None:
         first, second = betas
-        # Both corrections are in one factor, since
+        # One factor makes both corrections, since
         # (m / c1) / (sqrt(v / c2) + eps) = m / (sqrt(v) + eps * sqrt(c2)) * sqrt(c2) / c1.
         correction = math.sqrt(1 - second**step)
         self.slow, self.decays = 1 - first < 0.5, bool(decay)
@@ -130,7 +143,7 @@ class _Scale:
 
 
 def _step(block: tuple[Any, ...], maximize: bool, decoupled: bool, scale: _Scale, scratch: Scratch) -> None:
-    """The step of a block of elements: parameter, gradient, both means and, for AMSGrad, the largest second."""
+    """The step of a block of elements: parameter, gradient, both means and, for AMSGrad, the largest second mean."""
     p, g, first, second, *largest = block
     work = scratch.like(p)
     if maximize:

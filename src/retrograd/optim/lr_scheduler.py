@@ -1,4 +1,4 @@
-"""Schedules: how learning rates change from epoch to epoch. Must not know how a step is computed."""
+"""Schedules: how learning rates change from epoch to epoch. This module must not know how a step is computed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ __all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "Mul
 
 
 class LRScheduler:
-    """The base class of schedules: `step()` after each epoch sets the learning rates that `get_lr()` computes.
+    """The base class of schedules. `step()`, called after each epoch, sets the learning rates that `get_lr()` computes.
 
-    A subclass defines `get_lr`, from `self.last_epoch` and either `self.base_lrs` or the groups' present rates.
+    A subclass defines `get_lr` from `self.last_epoch` and either `self.base_lrs` or the present rates of the groups.
+    Raises TypeError if `optimizer` is not an Optimizer.
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -36,7 +37,7 @@ class LRScheduler:
         self._advance()
 
     def get_lr(self) -> list[Any]:
-        """The learning rate of each group at `last_epoch`. To be overridden."""
+        """The learning rate of each group at `last_epoch`. A subclass overrides this method."""
         raise NotImplementedError
 
     def get_last_lr(self) -> list[Any]:
@@ -44,7 +45,7 @@ class LRScheduler:
         return self._last_lr
 
     def step(self) -> None:
-        """Go on to the next epoch."""
+        """Advance to the next epoch. Warns if the optimizer has not made a step yet."""
         if self._step_count == 1 and not self.optimizer._opt_called:
             warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
                  "later, you should call them in the opposite order: `optimizer.step()` before "
@@ -64,16 +65,28 @@ class LRScheduler:
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the schedule holds, besides the optimiser."""
+        """Everything that the schedule holds, except for the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take back what `state_dict` gave."""
+        """Load what `state_dict` returned."""
         self.__dict__.update(state_dict)
 
 
 class StepLR(LRScheduler):
-    """Multiplies the learning rates by `gamma` every `step_size` epochs."""
+    """Multiplies the learning rates by `gamma` every `step_size` epochs.
+
+    >>> import retrograd as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     optimizer.step()
+    ...     rates += schedule.get_last_lr()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 1.0, 0.5, 0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
@@ -108,9 +121,9 @@ class ExponentialLR(LRScheduler):
 
 
 class LambdaLR(LRScheduler):
-    """Multiplies the initial learning rates by `lr_lambda(epoch)`; or those of each group by a function of its own.
+    """Multiplies the initial learning rates by `lr_lambda(epoch)`. A list has a function for each group.
 
-    Raises ValueError where there are not as many functions as groups.
+    Raises ValueError if the number of functions is not the number of groups.
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
@@ -125,16 +138,17 @@ class LambdaLR(LRScheduler):
         return [base * factor(self.last_epoch) for base, factor in zip(self.base_lrs, self.lr_lambdas)]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the schedule holds, besides the optimiser and the functions, which need not be fit to be saved."""
+        """Everything that the schedule holds, except for the optimizer and the functions, which may not be picklable.
+        """
         return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take back what `state_dict` gave; the functions stay those of this schedule."""
+        """Load what `state_dict` returned. The functions of this schedule stay."""
         super().load_state_dict({**state_dict, "lr_lambdas": self.lr_lambdas})
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Takes the learning rates along half a cosine to `eta_min` in `T_max` epochs, and back."""
+    """Moves the learning rates along half a cosine to `eta_min` in `T_max` epochs, and back."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min

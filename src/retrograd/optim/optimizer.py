@@ -1,4 +1,4 @@
-"""What every optimiser is: groups of parameters with their options, a state for each, saving and loading, hooks.
+"""The base class of optimizers: groups of parameters with options, a state for each parameter, saving, loading, hooks.
 
 This module must not know how a step is computed.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from ..autograd.grad_mode import enable_grad
 from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
-from ..nn.module import clear_grad
+from ..nn.parameter import clear_grad
 from ..tensors.state.base import TensorBase, plain
 
 __all__ = ["Optimizer", "required"]
@@ -35,7 +35,7 @@ required = _Required()
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A `step` with the hooks of the optimiser around it, which a scheduler can see to have been called."""
+    """A `step` with the optimizer's hooks around it. It also notes for schedulers that it was called."""
 
     @functools.wraps(step)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -59,12 +59,13 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Optimizer:
-    """The base class of optimisers.
+    """The base class of optimizers.
 
-    `params` are tensors, pairs of name and tensor, or dictionaries (a group with options of its own under
-    "params"); `defaults` are the options of a group that does not say otherwise. A subclass defines `step`.
+    `params` are tensors, pairs of name and tensor, or dictionaries. A dictionary is a group of parameters, under
+    "params", with options of its own; `defaults` are the options of groups that do not give them. A subclass defines
+    `step`.
 
-    Raises ValueError for an empty list and for a tensor that is no leaf, TypeError for what is no tensor.
+    Raises ValueError for an empty list and for a tensor that is not a leaf, TypeError for other values than tensors.
     """
 
     _opt_called = False
@@ -77,7 +78,7 @@ class Optimizer:
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                            f"{params.type()}: pass [tensor]")
+                            f"{params.type()}. Pass a list: [tensor]")
         self._step_pre_hooks: HookDict = OrderedDict()
         self._step_post_hooks: HookDict = OrderedDict()
         self.defaults = defaults
@@ -85,15 +86,18 @@ class Optimizer:
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list: are the parameters registered in the module, or "
-                             "was a generator used up?")
+            raise ValueError("optimizer got an empty parameter list: either the module has no parameters, or a "
+                             "generator was used twice")
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options of their own: `{"params": [...], "lr": 0.01}`. Raises as the constructor does."""
+        """Add parameters with options of their own: `{"params": [...], "lr": 0.01}`.
+
+        Raises the errors of the constructor.
+        """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = dict(param_group)
@@ -122,11 +126,11 @@ class Optimizer:
         self.param_groups.append(group)
 
     def step(self, closure: Closure | None = None) -> Any:
-        """Change the parameters by their gradients. To be overridden."""
+        """Change the parameters by their gradients. A subclass overrides this method."""
         raise NotImplementedError
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters; or, where `set_to_none` is false, fill them with zeros."""
+        """Remove the gradients of all parameters. If `set_to_none` is False, fill them with zeros instead."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if not set_to_none:
@@ -135,7 +139,7 @@ class Optimizer:
                     parameter._meta.grad = None
 
     def _evaluated(self, closure: Closure | None) -> Any:
-        """The loss that a closure computes, with recording on; None without one."""
+        """The loss that the closure computes, with grad mode on; None without a closure."""
         if closure is None:
             return None
         with enable_grad():
@@ -144,7 +148,7 @@ class Optimizer:
     # Hooks
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before every step; it may return new arguments."""
+        """Call `hook(optimizer, args, kwargs)` before every step. The hook may return new arguments."""
         return register(self._step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
@@ -154,7 +158,7 @@ class Optimizer:
     # Saving and loading
 
     def state_dict(self) -> dict[str, Any]:
-        """The options of the groups, with numbers for parameters, and the state by those numbers."""
+        """The options of all groups and the state of all parameters. Numbers stand for the parameters."""
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -166,9 +170,9 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take back what `state_dict` gave, for parameters in the same order.
+        """Load what `state_dict` returned, for parameters in the same order.
 
-        Raises ValueError where the groups or their sizes differ.
+        Raises ValueError if the groups or their sizes differ.
         """
         groups, saved_groups = self.param_groups, deepcopy(state_dict["param_groups"])
         if len(groups) != len(saved_groups):
@@ -206,7 +210,7 @@ class Optimizer:
 
 
 def _unzipped(params: list[Any]) -> tuple[list[str], list[Any]]:
-    """The names and the tensors of what may be tensors or pairs of name and tensor."""
+    """The names and the tensors of `params`, which are tensors or pairs of name and tensor."""
     named = [isinstance(p, tuple) for p in params]
     if not any(named):
         return [], params
@@ -219,12 +223,12 @@ def _check_parameter(tensor: Any, differentiable: bool) -> None:
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(tensor).__name__}")
     if not differentiable and not tensor.is_leaf and not tensor.retains_grad:
-        raise ValueError("can't optimize a non-leaf Tensor: this one was computed by "
-                         f"{tensor.grad_fn.name()}; detach() it, or optimise what it was computed from")
+        raise ValueError("can't optimize a non-leaf Tensor: this tensor was computed by "
+                         f"{tensor.grad_fn.name()}. Call detach() on it, or optimize the tensors it was computed from")
 
 
 def _fitted(parameter: Any, value: Any, key: str) -> Any:
-    """A loaded state, with the tensors in it copied, and in the parameter's dtype unless they count steps."""
+    """A loaded state with its tensors copied, in the dtype of the parameter unless they count steps."""
     if isinstance(value, TensorBase):
         array = value._array
         floating = parameter._array.dtype.kind in "fc" and key != "step"

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, with momentum as PyTorch defines it. Must not know other optimisers."""
+"""Stochastic gradient descent, with momentum as PyTorch defines it. This module must not know other optimizers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ __all__ = ["SGD"]
 class SGD(SteppingOptimizer):
     """`p -= lr * g`; with momentum `b = momentum * b + (1 - dampening) * g` and `p -= lr * b`.
 
-    With `nesterov`, `p -= lr * (g + momentum * b)`. `weight_decay` adds that multiple of p to g; `maximize` climbs.
-    `foreach` and `fused` make no difference.
+    With `nesterov` the step is `p -= lr * (g + momentum * b)`. `weight_decay` adds that multiple of p to g. `maximize`
+    changes the sign of g. `foreach` and `fused` make no difference.
 
     >>> import retrograd as torch
     >>> w = torch.nn.Parameter(torch.tensor([1., 2.]))
@@ -43,8 +43,8 @@ class SGD(SteppingOptimizer):
     Parameter containing:
     tensor([0., 0.], requires_grad=True)
 
-    Raises ValueError for a negative option, for Nesterov's momentum without momentum or with dampening, and for what
-    `Optimizer` refuses; NotImplementedError for `differentiable`.
+    Raises ValueError for a negative option, for Nesterov's momentum without momentum or with dampening, and the errors
+    of `Optimizer`; NotImplementedError for `differentiable`.
     """
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
@@ -83,7 +83,7 @@ class SGD(SteppingOptimizer):
                 written(parameter._array, line)
 
     def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rates: tuple[float, ...]) -> None:
-        """The step of one parameter with momentum, weight decay, or uphill; or through what stands on the seam."""
+        """The step of one parameter with momentum, weight decay or `maximize`, or under a transform."""
         first, buffer = False, None
         if group["momentum"]:
             state = self.state[parameter]
@@ -101,7 +101,7 @@ _OPTIONS = ("momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 def _update(p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[float, ...], first: bool,
             scratch: Scratch) -> None:
-    """Write the next values of a parameter, and of its buffer if it has one."""
+    """Write the new values of a parameter and of its buffer, if there is one."""
     rate, *others = numbers(p.real.dtype, *rates)
     for block in blocks((p, g) if buffer is None else (p, g, buffer)):
         _step(block, options, rate, others, first, scratch)

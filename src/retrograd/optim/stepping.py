@@ -1,6 +1,6 @@
-"""What optimisers share that write arrays: the step around their formula, checks of options, gradients, memory.
+"""What optimizers that write into arrays share: the step around their formula, checks, gradients, memory.
 
-This module must not know any one optimiser.
+This module must not know any single optimizer.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ from ..ops.framework import Op
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 
-# How many elements are changed at a time: they and what belongs to them stay in the processor's cache from pass to
-# pass, and the memory to compute in is never larger. Below, cutting up costs more than it brings.
+# The number of elements of a block. A block, its gradient and its state stay in the processor's cache from one pass to
+# the next, and the scratch memory is never larger. Smaller blocks cost more than they gain.
 BLOCK = 1 << 17
 
 
 def check_modes(foreach: Any, fused: Any, differentiable: bool, capturable: bool = False) -> None:
-    """Refuse the ways of computing a step that are not there. `foreach` and `fused` make no difference otherwise."""
+    """Raises an error for ways to compute a step that do not exist here. `foreach` and `fused` make no difference."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     if differentiable:
         raise NotImplementedError("differentiable=True is not available: the step writes into the parameters. Compute "
-                                  "w - lr * g with create_graph=True instead, and go on with the result.")
+                                  "w - lr * g with create_graph=True instead, and use the result.")
     if capturable:
-        raise NotImplementedError("capturable=True is not available: there are no CUDA graphs to capture in.")
+        raise NotImplementedError("capturable=True is not available: retrograd has no CUDA graphs.")
 
 
 def check_learning_rate(lr: Any) -> None:
-    """Refuse a learning rate that is negative, or a tensor of several elements."""
+    """Raises ValueError for a learning rate that is negative or a tensor of several elements."""
     if isinstance(lr, TensorBase) and lr._array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
     check_number(lr, "learning rate")
 
 
 def check_number(value: Any, what: str) -> None:
-    """Refuse an option that is negative or not a number."""
+    """Raises ValueError for an option that is negative or nan."""
     if not value >= 0.0:
         raise ValueError(f"Invalid {what}: {value}")
 
 
 def as_float(value: Any) -> float:
-    """An option that may be a tensor of one element, as a number."""
+    """An option as a number. The option may be a tensor of one element."""
     return value._array.item() if isinstance(value, TensorBase) else value
 
 
 def gradient(parameter: Any) -> Any:
-    """The raw gradient of a parameter; None where it has none."""
+    """The gradient of a parameter as an array; None if there is none."""
     meta = parameter._meta
     if meta is None or meta.grad is None:
         return None
@@ -64,7 +64,9 @@ def gradient(parameter: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def numbers(dtype: np.dtype[Any], *values: float) -> tuple[Any, ...]:
-    """Python numbers as 0-d arrays: NumPy takes longer to convert one than to multiply a small array by it."""
+    """Python numbers as arrays without dimensions. NumPy takes longer to convert a number than to multiply a small
+    array.
+    """
     return tuple([np.array(value, dtype) for value in values])
 
 
@@ -81,7 +83,7 @@ def like(array: Any) -> Any:
 
 
 class Scratch:
-    """Memory to compute in, one array for each shape, dtype and purpose. It is used over and over."""
+    """Memory to compute in: one array for each shape, dtype and purpose. The arrays are used again in every step."""
 
     __slots__ = ("_arrays",)
     _LIMIT = 512
@@ -90,7 +92,7 @@ class Scratch:
         self._arrays: dict[Any, Any] = {}
 
     def like(self, array: Any, purpose: int = 0) -> Any:
-        """An array with the shape and dtype of another, and any contents."""
+        """An array with the shape and the dtype of another array, and any contents."""
         key = (array.shape, array.dtype, purpose)
         held = self._arrays.get(key)
         if held is None:
@@ -101,7 +103,7 @@ class Scratch:
 
 
 class SteppingOptimizer(Optimizer):
-    """An optimiser whose step writes into the parameters as arrays. A subclass defines `_update`."""
+    """An optimizer whose step writes into the parameters as arrays. A subclass defines `_update`."""
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self._scratch = Scratch()
@@ -112,9 +114,10 @@ class SteppingOptimizer(Optimizer):
         self._scratch = Scratch()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient. Returns the loss that `closure` computes, if there is one."""
+        """Change every parameter that has a gradient. Returns the loss that `closure` computes; None without a closure.
+        """
         loss = self._evaluated(closure)
-        # Silent on overflow and invalid values, as PyTorch is; and an error about what is written will name the line.
+        # As in PyTorch, overflow gives no warning. A later error about these writes names the line.
         if local.thread.transform is None:
             local.thread.run(self._update, user_site(2))
         else:
@@ -122,14 +125,14 @@ class SteppingOptimizer(Optimizer):
         return loss
 
     def _update(self, line: Any) -> None:
-        """Write the next values of all parameters, and enter the writes in the books as made on `line`."""
+        """Write the new values of all parameters, and count the writes as made on `line`."""
         raise NotImplementedError
 
 
 def blocks(arrays: tuple[Any, ...]) -> Iterable[tuple[Any, ...]]:
-    """Arrays of one shape, as they are where they are small or not row-major, else in blocks of their elements.
+    """Arrays of one shape in blocks of their elements. Small arrays and arrays that are not row-major stay whole.
 
-    Of complex arrays first the real parts, then the imaginary ones.
+    Complex arrays give first their real parts, then their imaginary parts.
     """
     first = arrays[0]
     if first.dtype.kind == "c":

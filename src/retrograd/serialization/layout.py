@@ -1,7 +1,4 @@
-"""What saving and loading agree on: the members of a file, and how each kind of object is written.
-
-Must not know zip files.
-"""
+"""The common parts of saving and loading: the members of a file, and the form of each kind of object."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ MAPPINGS: dict[str, type[Any]] = {"dict": dict, "OrderedDict": OrderedDict, "Cou
 TENSORS: dict[str, type[Any]] = {"Tensor": Tensor, "Parameter": Parameter}
 KINDS = {cls: kind for kinds in (SEQUENCES, MAPPINGS, TENSORS) for kind, cls in kinds.items()}
 
-# What is written within the object that holds it. JSON has no infinities, and readers of it take no long integers.
+# Objects written inside the object that holds them. JSON has no infinities, and its readers do not take long integers.
 
 
 def _float(value: float) -> Any:
@@ -58,7 +55,7 @@ FROM_INLINE: dict[str, Callable[[Any], Any]] = {
 
 
 def opened(f: Any, mode: str) -> AbstractContextManager[Any]:
-    """The file, to be closed afterwards where only its name was given."""
+    """The file as a context manager. It is closed at the end if it was opened here, by its name."""
     if isinstance(f, (str, os.PathLike)):
         parent = os.path.dirname(os.fspath(f))
         if mode == "wb" and parent and not os.path.isdir(parent):

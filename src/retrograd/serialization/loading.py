@@ -1,4 +1,4 @@
-"""`torch.load`. Anybody may have written the file: nothing in it is run, and every number in it is checked."""
+"""`torch.load`. Anybody may have written the file, so nothing in it is run, and every number in it is checked."""
 
 from __future__ import annotations
 
@@ -40,16 +40,17 @@ _CHUNK = 1 << 24
 
 def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = True,
          mmap: bool | None = None) -> Any:
-    """What `save` wrote to a file, here or in PyTorch: a name, a path, or a file object that is open for reading bytes.
+    """The object that `save` wrote to a file, here or in PyTorch.
 
-    Of PyTorch's files, those are read that hold tensors, parameters, numbers, strings and containers, as a
-    `state_dict()` does. Nothing in a file is run, whatever `weights_only` and `pickle_module` say: they are taken for
-    the sake of programs that pass them. So is `mmap`: memory is always read, not mapped. `map_location` may be the
-    CPU, a dict from devices to devices, or a function, which is not asked, since all memory is the CPU's.
+    `f` is a name, a path, or a file object opened for reading bytes. Files of PyTorch may hold tensors, parameters,
+    numbers, strings and containers, as a `state_dict()` does. Nothing in a file is run. `weights_only` and
+    `pickle_module` do not change that; they are accepted for programs that pass them. So is `mmap`: memory is always
+    read, not mapped. `map_location` may be the CPU, a dict from devices to devices, or a function; the function is not
+    called, because all memory is the CPU's.
 
-    Raises RuntimeError for a file that is broken or of another program; pickle.UnpicklingError for one of PyTorch's
-    that holds more than data, or elements of a type that there is not here; EOFError where there is nothing to read;
-    FileNotFoundError; TypeError for another `map_location`; ValueError for `mmap` of what is no file on disk.
+    Raises RuntimeError for a damaged file or a file of another program; pickle.UnpicklingError for a file of PyTorch
+    that holds more than data, or elements of an unknown dtype; EOFError for an empty file; FileNotFoundError; TypeError
+    for another `map_location`; and ValueError for `mmap` without a file on disk.
     """
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")
@@ -58,8 +59,8 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
         head = file.read(8)
         size = file.seek(0, os.SEEK_END)
         if not head:
-            raise EOFError("Ran out of input: there is nothing to read in the file from where it stands. To read what "
-                           "was just written to it, call f.seek(0) first.")
+            raise EOFError("Ran out of input: the file has no bytes after its position. To read what was just "
+                           "written to it, call f.seek(0) first.")
         try:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, RuntimeError, ValueError, struct.error) as error:
@@ -71,16 +72,16 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
 
 
 def _no_zip(head: bytes) -> str:
-    """What to say of a file that is no whole zip, by its first bytes."""
+    """The message for a file that is not a complete zip, chosen by its first bytes."""
     if head.startswith(b"PK"):
         return ("PytorchStreamReader failed reading zip archive: failed finding central directory. The file is cut off "
                 "or damaged.")
     if head.startswith(b"\x80"):
-        return ("Weights only load failed. The file is a pickle, such as PyTorch wrote before 1.6. To read one is to "
-                "run it as a program, so it is not read. Save it again with a later PyTorch: that file is read.")
+        return ("Weights only load failed. The file is a pickle, such as PyTorch wrote before 1.6. Reading a "
+                "pickle runs it as a program, so load does not read it. Save the object again with a later PyTorch.")
     if head.startswith(npy.MAGIC_PREFIX):
         return "The file is one of NumPy's: read it with torch.from_numpy(numpy.load(f))."
-    return "The file was not written by torch.save: it is no zip, or its beginning is damaged."
+    return "The file was not written by torch.save: it is not a zip, or its start is damaged."
 
 
 def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) -> Any:
@@ -93,8 +94,8 @@ def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) ->
                 return pytorch.read(archive, pickled[0], lambda info: _checked(info, size))
         raise RuntimeError(f"The file was not written by torch.save: it is a zip without {STRUCTURE}.")
     if min(info.header_offset for info in members.values()) != start:
-        raise RuntimeError(f"The file holds more than one saved object: what begins at byte {start}, where it stands, "
-                           "is not what it ends with. Save one object to a file, and call f.seek(0) before reading.")
+        raise RuntimeError(f"The file holds more than one saved object: the object at byte {start}, its position, "
+                           "is not the one at its end. Save one object to a file, and call f.seek(0) before reading.")
     with _damage():
         with archive.open(_checked(members[STRUCTURE], size)) as member:
             structure = json.loads(member.read())
@@ -102,7 +103,7 @@ def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) ->
         count = int(structure["memories"])
     if made_by != (FORMAT, VERSION, sys.byteorder):
         theirs, ours = ("{} {}, {}-endian".format(*facts) for facts in (made_by, (FORMAT, VERSION, sys.byteorder)))
-        raise RuntimeError(f"The file is of another version or machine: its format is {theirs}, and {ours} is read.")
+        raise RuntimeError(f"The file is of another version or machine: its format is {theirs}, and load reads {ours}.")
     if count:
         _check_place(map_location)
     with _damage():
@@ -112,23 +113,23 @@ def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) ->
 
 @contextmanager
 def _damage() -> Iterator[None]:
-    """Whatever goes wrong in here is the file's fault, and is raised as a RuntimeError that says so."""
+    """Turn any error inside into a RuntimeError that blames the file."""
     try:
         yield
     except (ArithmeticError, AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, struct.error,
             zipfile.BadZipFile, zlib.error) as error:
-        raise RuntimeError(f"The file is damaged, or was changed since it was saved. Reading it ended in "
+        raise RuntimeError(f"The file is damaged, or was changed since it was saved. Reading it failed with "
                            f"{type(error).__name__}: {error}") from error
 
 
 def _check_place(map_location: Any) -> None:
-    """Raise where tensors, which are saved from the CPU, are not to be loaded to the CPU."""
+    """Raise an error if `map_location` maps tensors of the CPU to another device."""
     if isinstance(map_location, dict):
         map_location = map_location.get("cpu")
     if map_location is None or callable(map_location):
         return
     if not isinstance(map_location, (str, device)):
-        raise TypeError(f"map_location is a device, a dict of devices or a function, not a "
+        raise TypeError(f"map_location must be a device, a dict of devices or a function, not a "
                         f"{type(map_location).__name__}: pass map_location='cpu'.")
     kind = str(map_location).partition(":")[0]
     if kind == "cuda":
@@ -140,14 +141,14 @@ def _check_place(map_location: Any) -> None:
 
 
 def _checked(info: zipfile.ZipInfo, size: int) -> zipfile.ZipInfo:
-    """A member whose bytes stand in the file as they are, so that it cannot be larger than the file."""
+    """A member that is stored uncompressed, so that it cannot be larger than the file."""
     if info.compress_type != zipfile.ZIP_STORED or not info.file_size == info.compress_size <= size:
         raise ValueError(f"{info.filename} is compressed, or larger than the file")
     return info
 
 
 def _memory(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
-    """The one-dimensional array of a member, on memory that can be written to."""
+    """The one-dimensional array of a member, in writable memory."""
     with archive.open(info) as member:
         if npy.read_magic(member) != (1, 0):
             raise ValueError(f"{info.filename} has another version of NumPy's format")
@@ -162,12 +163,12 @@ def _memory(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
                 raise EOFError(f"{info.filename} ends too early")
             raw[done:done + piece.size] = piece
             done += piece.size
-        member.read()                                    # to the end, where the checksum is compared
+        member.read()                                    # to the end, which checks the checksum
     return memory
 
 
 def _built(structure: dict[str, Any], memories: list[Array]) -> Any:
-    """The root of a structure. Objects are made in their order, each of those before it."""
+    """The root of a structure. Objects are built in order, each from earlier objects."""
     objects: list[Any] = []
 
     def value(written: Any) -> Any:
@@ -200,7 +201,7 @@ def _tensor(entry: dict[str, Any], memories: list[Array]) -> Tensor:
     shape, element = entry["shape"], BY_NAME[entry["dtype"]].dtype
     if 0 in shape:
         array = np.empty(shape, element)
-    else:                                                # the constructor raises where this is not all in the memory
+    else:                                                # the constructor raises if this leaves the memory
         array = np.ndarray(shape, element, memories[entry["memory"]], entry["offset"], entry["strides"])
     tensor: Tensor = plain(array)
     if TENSORS[entry["kind"]] is Parameter:

@@ -1,8 +1,8 @@
 """Files that PyTorch's own `torch.save` wrote, as far as they hold data: tensors, numbers, text, containers.
 
-Such a file is a zip with a pickle in it, and a pickle is a program. It is not run here: its instructions are read one
-by one, by a machine that can make tensors and plain containers and knows nothing else, neither modules nor
-attributes. A name in it is text, and what is done with it stands in one table.
+Such a file is a zip with a pickle in it, and a pickle is a program. This module does not run the program. A small
+machine reads its instructions one by one; it can make tensors and plain containers, and has no access to modules or
+attributes. A name in the pickle is only text, and one table says what each name does.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _OLD = {"FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "f
 
 
 class Name(NamedTuple):
-    """A name that the pickle refers to. It is never looked up."""
+    """A name in the pickle. It is never imported or looked up."""
 
     module: str
     name: str
 
 
 class _Mark:
-    """Where a run of items begins on the stack."""
+    """Marks the start of a run of items on the stack."""
 
 
 _MARK = _Mark()
@@ -50,7 +50,7 @@ def _tensor(memory: Array, offset: int, size: Any, stride: Any, requires_grad: b
         raise ValueError("a negative stride")
     if 0 in size:
         array = np.empty(size, memory.dtype)
-    else:                                                # the constructor raises where this is not all in the memory
+    else:                                                # the constructor raises if this leaves the memory
         array = np.ndarray(size, memory.dtype, memory, offset * step, [n * step for n in stride])
     tensor = plain(array)
     return tensor.requires_grad_() if requires_grad else tensor
@@ -63,7 +63,7 @@ def _parameter(data: Any, requires_grad: bool, hooks: Any, state: Any = None) ->
 
 
 def _with_attributes(function: Name, kind: Any, args: tuple[Any, ...], state: Any) -> Any:
-    """A tensor that has attributes."""
+    """A tensor with attributes."""
     if kind not in (Name("torch", "Tensor"), Name("torch.nn.parameter", "Parameter")):
         raise _refused(kind)
     tensor = _called(function, args)
@@ -72,19 +72,19 @@ def _with_attributes(function: Name, kind: Any, args: tuple[Any, ...], state: An
 
 
 def _encoded(text: str, encoding: str) -> bytes:
-    """How old pickles write bytes."""
+    """The form in which old pickles write bytes."""
     if encoding != "latin1":
         raise ValueError(encoding)
     return text.encode("latin1")
 
 
 def _bytearray(data: bytes = b"", *rest: Any) -> bytearray:
-    if not isinstance(data, bytes):                      # a number would ask for so many
+    if not isinstance(data, bytes):                      # a number would ask for that many zero bytes
         raise TypeError(type(data).__name__)
     return bytearray(data)
 
 
-# What names may be called, and what is made then.
+# The names that may be called, and the functions that build their results.
 _CALLS: dict[Name, Callable[..., Any]] = {
     Name("torch._utils", "_rebuild_tensor_v2"): _tensor,
     Name("torch._utils", "_rebuild_parameter"): _parameter,
@@ -104,9 +104,9 @@ _CALLS: dict[Name, Callable[..., Any]] = {
 def _refused(name: Any) -> pickle.UnpicklingError:
     shown = f"{name.module}.{name.name}" if isinstance(name, Name) else repr(name)
     return pickle.UnpicklingError(
-        f"Weights only load failed. Unsupported global: GLOBAL {shown} was not an allowed global by default. Only "
-        "tensors, parameters and plain containers are read, whatever weights_only says, since all else would run code "
-        "of the file's. With PyTorch, save the state_dict() alone.")
+        f"Weights only load failed. Unsupported global: GLOBAL {shown} was not an allowed global by default. load "
+        "reads only tensors, parameters and plain containers, for any weights_only: other objects would run code of "
+        "the file. In PyTorch, save only the state_dict().")
 
 
 def _called(function: Any, args: tuple[Any, ...]) -> Any:
@@ -116,7 +116,7 @@ def _called(function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _value(item: Any) -> Any:
-    """What an item is as a part of something. A name is one only where it is that of an element type."""
+    """An item as a part of another object. Of names, only those of element types are allowed."""
     if type(item) is tuple:
         return tuple(map(_value, item))
     if type(item) in (_Mark, np.ndarray):
@@ -129,7 +129,7 @@ def _value(item: Any) -> Any:
 
 
 class _Machine:
-    """Reads the instructions of a pickle. Where an item is made of others, they are checked by `_value`."""
+    """Reads the instructions of a pickle. `_value` checks the items that become parts of other objects."""
 
     def __init__(self, memory_of: Callable[[str, str], Array]) -> None:
         self.memory_of = memory_of
@@ -148,11 +148,11 @@ class _Machine:
             elif code.name in _LITERALS:
                 self.stack.append(argument)
             elif code.name not in ("PROTO", "FRAME"):
-                raise pickle.UnpicklingError(f"Weights only load failed. The instruction {code.name} is not read.")
+                raise pickle.UnpicklingError(f"Weights only load failed. The instruction {code.name} is unknown.")
         raise EOFError("the pickle does not end")
 
     def items(self) -> list[Any]:
-        """The items above the last mark, off the stack."""
+        """The items above the last mark, removed from the stack."""
         at = max(i for i, item in enumerate(self.stack) if item is _MARK)
         items = self.stack[at + 1:]
         del self.stack[at:]
@@ -183,7 +183,7 @@ class _Machine:
     do_long_binput, do_long_binget = do_binput, do_binget
 
     def do_tuple(self, argument: Any) -> None:
-        self.stack.append(tuple(self.items()))           # of arguments too, so names in it are checked where it is used
+        self.stack.append(tuple(self.items()))           # for arguments too, so names in it are checked on use
 
     def _last(self, count: int) -> None:
         items = tuple(self.stack[-count:])
@@ -232,17 +232,17 @@ class _Machine:
         raise _refused(self.stack[-2])
 
     def do_build(self, argument: Any) -> None:
-        """The attributes of a dict, such as the `_metadata` of a state_dict."""
+        """Set the attributes of a dict, such as the `_metadata` of a state_dict."""
         state = self.stack.pop()
         vars(self._of(OrderedDict)).update(state)
 
     def do_binpersid(self, argument: Any) -> None:
-        """A memory: ("storage", its old class, its member, where it was, how many elements)."""
+        """Push a memory: ("storage", its old class, its member, its location, the number of elements)."""
         _, kind, key, _, count = self.stack.pop()
         if kind.name not in _OLD:
-            raise pickle.UnpicklingError(f"Weights only load failed. Elements of {kind.name} are of a type that there "
-                                         "is not here. With PyTorch, convert the tensors, by .float() say, and save "
-                                         "them again.")
+            raise pickle.UnpicklingError(f"Weights only load failed. There is no dtype here for elements of "
+                                         f"{kind.name}. In PyTorch, convert the tensors, for example by .float(), "
+                                         "and save them again.")
         memory = self.memory_of(key, _OLD[kind.name])
         if memory.size < count:
             raise ValueError(f"memory {key} has fewer elements than the file says")
@@ -259,7 +259,8 @@ _LITERALS = frozenset(("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BIN
 def read(archive: zipfile.ZipFile, pickled: str, checked: Callable[[zipfile.ZipInfo], zipfile.ZipInfo]) -> Any:
     """The object in an archive of PyTorch's whose pickle is the member `pickled`.
 
-    `checked` gives a member back if it can be as large as it says. Raises UnpicklingError for what is no plain data.
+    `checked` returns a member if its size is possible, and raises otherwise. Raises UnpicklingError if the file holds
+    more than plain data.
     """
     folder = pickled.removesuffix(PICKLE)
     members = {info.filename: info for info in archive.infolist()}

@@ -1,4 +1,4 @@
-"""`torch.save`. Must not know how a file is read."""
+"""`torch.save`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..kernels.layout import bytes_between
 from ..tensors.state.base import TensorBase
 from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTURE, VERSION, Array, opened
 
-# For what is refused: of which type, and what to do. The first that fits.
+# The remedies for objects that cannot be saved, by type. The first type that fits counts.
 _REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
-    (TensorBase, "Save x.as_subclass(torch.Tensor), an ordinary tensor."),
+    (TensorBase, "Save x.as_subclass(torch.Tensor), a plain tensor."),
     (np.ndarray, "Save torch.from_numpy(x)."),
     (np.generic, "Save x.item(), a Python number."),
     (type, "A class is code, and a file holds no code."),
@@ -32,22 +32,22 @@ _REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
 
 
 class _Attribute(str):
-    """A step on the way to an object that is an attribute rather than an index."""
+    """An attribute, rather than an index, on the way to an object."""
 
     __slots__ = ()
 
 
 class _Writer:
-    """The objects of a structure, each after those it is made of, and the tensors among them."""
+    """The objects of a structure, each after its parts, and the tensors among them."""
 
     def __init__(self) -> None:
         self.objects: list[dict[str, Any]] = []
-        self.numbers: dict[int, int | None] = {}        # of each object by its id; None while its parts are written
+        self.numbers: dict[int, int | None] = {}        # by object id; None while the object's parts are written
         self.tensors: list[tuple[dict[str, Any], Array]] = []
         self.path: list[Any] = []
 
     def value(self, obj: Any) -> Any:
-        """What stands for `obj` in the object that holds it. Raises TypeError for what is not saved."""
+        """The form of `obj` inside the object that holds it. Raises TypeError if it cannot be saved."""
         inline = INLINE.get(type(obj))
         if inline is not None:
             return inline(obj)
@@ -92,9 +92,9 @@ def _refusal(obj: Any, place: str) -> str:
     cls = type(obj)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     if hasattr(obj, "state_dict") and not isinstance(obj, type):
-        remedy = "Save its state_dict(), and give the loaded one to load_state_dict()."
+        remedy = "Save its state_dict(), and pass the loaded dict to load_state_dict()."
     elif hasattr(obj, "get_state") and not isinstance(obj, type):
-        remedy = "Save its get_state(), and give the loaded one to set_state()."
+        remedy = "Save its get_state(), and pass the loaded state to set_state()."
     else:
         remedy = next((remedy for base, remedy in _REMEDIES if isinstance(obj, base)), "Save what it is made of.")
     return (f"cannot save {place}: it is a {name}. {remedy} A file holds tensors, numbers, strings, None, dtypes, "
@@ -102,9 +102,10 @@ def _refusal(obj: Any, place: str) -> str:
 
 
 def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
-    """The memories that the tensors lie in; each tensor's entry is told which, where in it, and the strides in bytes.
+    """The memories that the tensors lie in. Each tensor's entry gets its memory, place, and strides in bytes.
 
-    Bytes that several tensors span are one memory, whichever arrays own it, and only what a tensor spans is saved.
+    Bytes that several tensors span are one memory, even if different arrays own them. Only the bytes that a tensor
+    spans are saved.
     """
     spans: list[tuple[int, int, list[int]]] = []
     for low, high, i in sorted((*array_utils.byte_bounds(a), i) for i, (_, a) in enumerate(tensors) if a.size):
@@ -113,7 +114,7 @@ def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
             spans.append((first, max(last, high), [*members, i]))
         else:
             spans.append((low, high, [i]))
-    spans.sort(key=lambda span: min(span[2]))            # addresses differ from run to run, files must not
+    spans.sort(key=lambda span: min(span[2]))            # addresses differ between runs, but files must not
     memories = []
     for number, (low, high, members) in enumerate(spans):
         for entry, array in map(tensors.__getitem__, members):
@@ -123,7 +124,7 @@ def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
 
 
 def _typed(low: int, high: int, arrays: list[Array]) -> Array:
-    """A span as elements of the type that all its arrays have; as bytes where they differ."""
+    """A span as elements of the dtype of all its arrays, or as bytes if their dtypes differ."""
     element = arrays[0].dtype
     raw = bytes_between(low, high, arrays)
     if any(a.dtype != element or (a.ctypes.data - low) % element.itemsize for a in arrays):
@@ -135,11 +136,11 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
          _use_new_zipfile_serialization: bool = True) -> None:
     """Save an object to a file: a name, a path, or a file object that is open for writing bytes.
 
-    The object is a tensor, a parameter, a number, a string, None, a dtype, a device, or lists, tuples, sizes and
-    dicts of such; so the `state_dict()` of a module or an optimiser can be saved, the module itself not. `load` gives
-    it back: tensors that share memory share it again, and dtype, strides and `requires_grad` are kept. A tensor that
-    was computed comes back as a leaf, and gradients are not saved. The file is no pickle, so the options of one are
-    taken for the sake of programs that pass them, and mean nothing.
+    The object is a tensor, a parameter, a number, a string, None, a dtype, a device, or a list, tuple, size or dict of
+    such objects. So the `state_dict()` of a module or an optimizer can be saved, but not the module itself. `load`
+    returns the object: tensors that shared memory share it again, and dtype, strides and `requires_grad` are kept. A
+    computed tensor comes back as a leaf, and gradients are not saved. The file is not a pickle; the options of pickles
+    are accepted for programs that pass them, and change nothing.
 
     >>> import io, retrograd as torch
     >>> file = io.BytesIO()
@@ -148,7 +149,7 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     >>> torch.load(file)
     {'step': 3, 'weight': tensor([1., 1.])}
 
-    Raises TypeError for anything else, and says where in `obj` it is; nothing is written then.
+    Raises TypeError for any other object, with its place in `obj`. Then nothing is written.
     """
     writer = _Writer()
     root = writer.value(obj)

@@ -16,6 +16,7 @@ from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
 from .arguments.size import Size
+from .face.absent import AbsentAttributes
 from .face.calling import CallingMethods
 from .face.conversion import ConversionMethods
 from .face.copying import CopyingMethods
@@ -120,6 +121,7 @@ class Tensor(
     KindMethods,
     LegacyMethods,
     SubclassMethods,
+    AbsentAttributes,
     TensorBase,
 ):
     """An array that remembers how it was made.
@@ -183,6 +185,10 @@ class Tensor(
                                f"This one is {self.dtype!r}: convert it with .float() first.")
         if value or self._meta is not None:
             set_leaf(meta_of(self), value)
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        self.requires_grad = None  # type: ignore[assignment]        # which is refused, as no bool
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError where it cannot be changed."""
@@ -313,6 +319,10 @@ class Tensor(
     @_backward_hooks.setter
     def _backward_hooks(self, hooks: HookDict | None) -> None:
         meta_of(self).hooks = hooks
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed! Set it to None instead.")
 
     @property
     def _post_accumulate_grad_hooks(self) -> HookDict | None:

@@ -1,7 +1,7 @@
-"""`assert_close`: whether two values are the same up to rounding, with PyTorch's words where they are not.
+"""`assert_close`: whether two values are equal up to rounding, with PyTorch's message if they are not.
 
-Values are first taken apart into pairs: lists and dicts into what is in them. Then each pair is compared, as tensors,
-numbers, bools or None. Nothing is recorded.
+The values are first split into pairs: lists and dicts are split into their elements. Then each pair is compared as
+tensors, numbers, bools or None. The comparison records nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ..tensors.functions.elementwise.comparison import isclose
 from ..tensors.state.base import TensorBase
 
 Message = str | Callable[[str], str] | None
-# For each type, the relative and the absolute difference that rounding explains; integers have to be equal.
+# For each dtype, the relative and the absolute tolerance. Integers must be equal.
 _TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex64": (1.3e-6, 1e-5),
                "complex128": (1e-7, 1e-7)}
 _OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5)}
 
 
 class _Mismatch(AssertionError):
-    """Why two values are not the same, and which of several, before the user's own message is asked for."""
+    """The difference between two values, and their place, before the user's own message replaces it."""
 
     def __init__(self, message: str, item: str) -> None:
         super().__init__(message + (item and f"\n\nThe failure occurred for item {item}"))
@@ -36,7 +36,7 @@ class _Mismatch(AssertionError):
 
 @dataclass(frozen=True)
 class _Options:
-    """What the caller of `assert_close` asks for."""
+    """The options of `assert_close`."""
 
     allow_subclasses: bool
     rtol: float | None
@@ -48,7 +48,7 @@ class _Options:
     check_stride: bool
 
     def tolerances(self, *names: str) -> tuple[float, float]:
-        """The given ones; else those of the types, of which the wider ones count."""
+        """The given tolerances, or those of the dtypes, of which the larger one counts."""
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
         relative, absolute = zip(*(_TOLERANCES.get(name, (0.0, 0.0)) for name in names))
@@ -59,11 +59,12 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
                  atol: float | None = None, equal_nan: bool = False, check_device: bool = True,
                  check_dtype: bool = True, check_layout: bool = True, check_stride: bool = False,
                  msg: Message = None) -> None:
-    """Raise AssertionError unless `actual` and `expected` are the same up to rounding.
+    """Raise AssertionError unless `actual` and `expected` are equal up to rounding.
 
-    Elements may differ by `atol + rtol * abs(expected)`; without both, by what the dtype explains (1.3e-6 and 1e-5 for
-    float32), and integers not at all. Shapes and dtypes have to agree. Arrays, numbers, lists and dicts of them
-    compare as well. `msg` replaces the message, or makes another of it. Raises TypeError for what cannot be compared.
+    Elements may differ by `atol + rtol * abs(expected)`. Without these arguments the dtype decides: 1.3e-6 and 1e-5 for
+    float32, and no difference for integers. Shapes and dtypes must agree. Arrays and numbers can be compared as well,
+    and lists and dicts of them. `msg` replaces the message, or is a function of the message. Raises TypeError for
+    values that cannot be compared.
 
     >>> import retrograd as torch
     >>> torch.testing.assert_close(torch.tensor([0.1 + 0.2]), torch.tensor([0.3]))
@@ -92,7 +93,7 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
 
 def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
                     equal_nan: bool = True, msg: str = "") -> None:
-    """The old `assert_close`: dtypes need not agree, nan equals nan, and numbers may stand for tensors."""
+    """The old `assert_close`: dtypes may differ, nan equals nan, and numbers may stand for tensors."""
     warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
          "use `torch.testing.assert_close()` instead.", FutureWarning)
     if not isinstance(actual, TensorBase):
@@ -104,10 +105,10 @@ def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol:
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
 
 
-# Taking apart
+# Splitting into pairs
 
 def _pairs(actual: Any, expected: Any, options: _Options, item: str) -> Iterator[tuple[Any, Any, str]]:
-    """The values to compare, each with where it stands, as in `[1]['a']`."""
+    """The pairs to compare, each with its place, as in `[1]['a']`."""
     if _are(Sequence, actual, expected) and not isinstance(actual, str) and not isinstance(expected, str):
         if len(actual) != len(expected):
             raise _Mismatch(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", item)
@@ -167,7 +168,7 @@ def _python(value: Any) -> Any:
 
 
 def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
-    """What is said of two numbers that are not close; nothing of others."""
+    """The message for two numbers that are not close, or ''."""
     actual, expected = _python(actual), _python(expected)
     if options.check_dtype and type(actual) is not type(expected):
         return f"The (d)types do not match: {type(actual)} != {type(expected)}."
@@ -183,7 +184,7 @@ def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
 
 
 def _of_tensors(actual: Any, expected: Any, options: _Options) -> str:
-    """What is said of two tensors that are not close; nothing of others."""
+    """The message for two tensors that are not close, or ''."""
     asked = (("shape", True), ("layout", options.check_layout), ("device", options.check_device),
              ("dtype", options.check_dtype))
     for attribute, wanted in asked:
@@ -205,11 +206,11 @@ def _of_tensors(actual: Any, expected: Any, options: _Options) -> str:
 # Messages
 
 def _difference(actual: Any, expected: Any, matches: Any, rtol: float, atol: float) -> str:
-    """By how much two arrays of one shape and dtype differ, and where the most."""
+    """The greatest differences between two arrays of one shape and dtype, and their places."""
     if actual.dtype.kind in "biu":
         actual, expected = actual.astype(np.int64), expected.astype(np.int64)
     absolute = np.abs(actual - expected)
-    single = absolute.dtype.kind == "i"                      # PyTorch divides integers in its default type
+    single = absolute.dtype.kind == "i"                      # PyTorch divides integers in its default dtype
     relative = (absolute.astype(F32) if single else absolute) / np.abs(expected.astype(F32) if single else expected)
     if actual.ndim == 0:
         return _of_scalars(actual.item(), expected.item(), absolute.item(), relative.item(), rtol, atol)

@@ -18,10 +18,10 @@ from ..tensors.functions.creation.random import randint
 def make_tensor(*shape: Any, dtype: torch_dtype, device: Any, low: float | None = None, high: float | None = None,
                 requires_grad: bool = False, noncontiguous: bool = False, exclude_zero: bool = False,
                 memory_format: Any = None) -> Any:
-    """A tensor of random numbers from `low` up to `high`, below it where they are integers.
+    """A tensor of random numbers from `low` to `high`. Integers stay below `high`.
 
-    Without bounds, numbers are from -9 to 9, unsigned ones from 0 to 9. `noncontiguous` leaves gaps in memory;
-    `exclude_zero` puts the least positive number where a 0 was drawn. Raises ValueError for bounds that leave nothing.
+    Without bounds, numbers are from -9 to 9, or from 0 to 9 if the dtype is unsigned. `noncontiguous` leaves gaps in
+    memory. `exclude_zero` replaces zeros by the smallest positive number. Raises ValueError for an empty range.
 
     >>> import retrograd as torch
     >>> torch.testing.make_tensor(2, 3, dtype=torch.int64, device="cpu").shape
@@ -47,7 +47,7 @@ def make_tensor(*shape: Any, dtype: torch_dtype, device: Any, low: float | None 
 
 
 def _bounds(dtype: torch_dtype, low: Any, high: Any) -> tuple[Any, Any]:
-    """The bounds to draw between, within what the dtype holds."""
+    """The bounds to draw between, within the range of the dtype."""
     least, most = {"b": (0, 2), "u": (0, 10), "i": (-9, 10)}.get(dtype.kind, (-9, 9))
     low, high = least if low is None else low, most if high is None else high
     if math.isnan(low) or math.isnan(high):
@@ -66,7 +66,7 @@ def _bounds(dtype: torch_dtype, low: Any, high: Any) -> tuple[Any, Any]:
 
 
 def _limits(dtype: torch_dtype) -> tuple[Any, Any]:
-    """The least number that the dtype holds, and the greatest; for integers the next after it."""
+    """The smallest and the greatest number of the dtype; for integers 1 more than the greatest."""
     if dtype.kind == "b":
         return 0, 2
     limits: Any = np.iinfo(dtype.dtype) if dtype.kind in "iu" else np.finfo(dtype.dtype)
@@ -82,13 +82,13 @@ def _drawn(shape: tuple[int, ...], dtype: torch_dtype, device: Any, low: Any, hi
     numbers = result.view(dtype.to_real()) if dtype.is_complex else result
     if math.isfinite(high - low) and high - low <= float(np.finfo(numbers.dtype.dtype).max):
         numbers.uniform_(low, high)
-    else:                                                    # the width is no number of this type, half of it is
+    else:                                                    # the dtype cannot hold the width, but half of it
         numbers.uniform_(low / 2, high / 2).mul_(2)
     return result
 
 
 def _least(dtype: torch_dtype) -> Any:
-    """What stands where a 0 is unwanted."""
+    """The replacement of an unwanted 0."""
     if not (dtype.is_floating_point or dtype.is_complex):
         return 1
     info: Any = np.finfo(dtype.dtype)

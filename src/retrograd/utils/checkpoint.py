@@ -1,7 +1,8 @@
-"""torch.utils.checkpoint: memory for time. What happens inside a function is not kept, but computed again in backward.
+"""torch.utils.checkpoint: less memory for more time. Values inside a function are not kept, but computed again.
 
-There are two kinds. The one to use (`use_reentrant=False`) records as ever and makes saved values again when they are
-asked for: `recomputation` has it. The other runs the function unrecorded, and records it in a backward of its own.
+There are two kinds of checkpoints. The recommended kind (`use_reentrant=False`) records as usual, and computes the
+saved values again when they are needed: see `recomputation`. The other kind runs the function without recording, and
+records it in a backward pass of its own.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import contextlib
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..modes import local
-from ..nn.containers import Sequential
+from ..names import missing
+from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
 from ..tensors.tensor import Tensor
 from .recomputation import CheckpointError, Segment, watching
@@ -26,8 +28,8 @@ __all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "
 
 Contexts = tuple[contextlib.AbstractContextManager[Any], contextlib.AbstractContextManager[Any]]
 
-_PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; where it "
-            "is not passed, use_reentrant=True is meant.")
+_PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended. The "
+            "default is use_reentrant=True.")
 _SUPPRESSED = ("torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
                "during the checkpointed forward. This is not supported because checkpoint cannot return a value for a "
                "failed forward.")
@@ -35,7 +37,7 @@ _CHECKS = ("default", "none")
 
 
 class _Settings:
-    """What `set_checkpoint_early_stop` and `set_checkpoint_debug_enabled` say, in all threads; None for nothing."""
+    """The values of `set_checkpoint_early_stop` and `set_checkpoint_debug_enabled` for all threads, or None."""
 
     early_stop: bool | None = None
     debug: bool | None = None
@@ -43,7 +45,7 @@ class _Settings:
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
-    """While it is open, checkpoints are made that stop their recomputation early, or that do not."""
+    """Inside the block, new checkpoints stop their recomputation early if `enable`, and otherwise run it to the end."""
     before, _Settings.early_stop = _Settings.early_stop, enable
     try:
         yield
@@ -53,7 +55,7 @@ def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
-    """While it is open, checkpoints are made as with `debug=enabled`; None leaves it to them."""
+    """Inside the block, new checkpoints use `debug=enabled`. None leaves the choice to each checkpoint."""
     before, _Settings.debug = _Settings.debug, enabled
     try:
         yield
@@ -67,7 +69,7 @@ def noop_context_fn() -> Contexts:
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The same values as leaves that require grad where the tensors do. Raises RuntimeError unless given a tuple."""
+    """The same values as leaves with the same `requires_grad`. Raises RuntimeError unless given a tuple."""
     if not isinstance(inputs, tuple):
         raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: "
                            f"{type(inputs).__name__}")
@@ -76,17 +78,17 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn where none of the tensors among `inputs` requires grad."""
+    """Warn if no tensor among `inputs` requires grad."""
     if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 class CheckpointFunction(Function):
-    """The reentrant kind: `CheckpointFunction.apply(function, preserve_rng_state, *args)`."""
+    """The reentrant kind of checkpoint: `CheckpointFunction.apply(function, preserve_rng_state, *args)`."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Run the function unrecorded; keep its arguments, and where the random numbers began."""
+        """Run the function without recording. Keep its arguments and the state of the random generator."""
         check_backward_validity(args)
         ctx.run_function, ctx.random_state = run_function, get_rng_state() if preserve_rng_state else None
         ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
@@ -97,7 +99,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Run the function again, recorded, and go backward through that. RuntimeError in a pass to chosen inputs."""
+        """Run the function again with recording, and go backward through it. Raises in a pass to chosen inputs."""
         if not _to_all_leaves(local.thread.walk):
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
@@ -121,7 +123,7 @@ class CheckpointFunction(Function):
 
 
 def _to_all_leaves(walk: Any) -> bool:
-    """Whether a pass goes to all leaves, and so do those that it is run inside."""
+    """Whether a pass, and all passes that it runs inside, go to all leaves."""
     while walk is not None:
         if walk.wanted is not None:
             return False
@@ -131,7 +133,7 @@ def _to_all_leaves(walk: Any) -> bool:
 
 @contextlib.contextmanager
 def _random_numbers_from(state: Any) -> Generator[None]:
-    """Draw random numbers from this state of the default generator on, and then as if none had been drawn."""
+    """Draw random numbers from this state of the default generator, and restore the generator afterwards."""
     with fork_rng(enabled=state is not None):
         if state is not None:
             set_rng_state(state)
@@ -141,16 +143,16 @@ def _random_numbers_from(state: Any) -> Generator[None]:
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
                context_fn: Callable[[], Contexts] = noop_context_fn, determinism_check: str = "default",
                debug: bool = False, early_stop: bool = True, preserve_rng_state: bool = True, **kwargs: Any) -> Any:
-    """`function(*args, **kwargs)`, of which only the arguments are kept; backward runs the function again.
+    """Call `function(*args, **kwargs)` and keep only its arguments. Backward runs the function again.
 
-    The random numbers are the same in both runs, unless `preserve_rng_state` is False. `context_fn()` gives two context
-    managers, one for each run. A recomputation stops when all that is needed is there, unless `early_stop` is False.
-    With `use_reentrant` the function is run unrecorded at first, in a `CheckpointFunction`: then there is no
-    `autograd.grad`, no keyword, and only tensors that are arguments themselves count.
+    The random numbers are the same in both runs, unless `preserve_rng_state` is False. `context_fn()` returns two
+    context managers, one for each run. A recomputation stops once it has all needed values, unless `early_stop` is
+    False. With `use_reentrant`, the first run is not recorded, in a `CheckpointFunction`. Then `autograd.grad` and
+    keyword arguments are not supported, and only tensors that are arguments themselves get gradients.
 
-    The function has to save the same in both runs, in number, shape and dtype: backward raises CheckpointError where it
-    does not, and says where. `determinism_check="none"` compares the number alone; with `debug` the message lists all
-    operations. Raises ValueError for options that do not go together.
+    The function must save values of the same number, shapes and dtypes in both runs. Otherwise backward raises
+    CheckpointError, which names the first difference. `determinism_check="none"` compares only the number. With `debug`
+    the message lists all operations. Raises ValueError for options that exclude each other.
 
     >>> import retrograd as torch
     >>> from retrograd.utils.checkpoint import checkpoint
@@ -189,7 +191,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
 
 def _again(function: Callable[..., Any], kwargs: dict[str, Any], state: Any,
            context: contextlib.AbstractContextManager[Any], *args: Any) -> None:
-    """Run a checkpointed function once more."""
+    """Run a checkpointed function again."""
     with _random_numbers_from(state), context:
         function(*args, **kwargs)
 
@@ -201,7 +203,7 @@ def _refuse(kwargs: dict[str, Any]) -> None:
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, *,
                           preserve_rng_state: bool = True, **kwargs: Any) -> Any:
-    """A `Sequential`, or a list of functions, run one after the other in so many checkpoints; the last is not one.
+    """Run a `Sequential`, or a list of functions, in `segments` segments. All but the last are checkpoints.
 
     >>> import retrograd as torch
     >>> from retrograd.utils.checkpoint import checkpoint_sequential
@@ -228,3 +230,7 @@ def _in_turn(functions: Sequence[Callable[[Any], Any]], input: Any) -> Any:
     for function in functions:
         input = function(input)
     return input
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,4 +1,4 @@
-"""torch.utils.dlpack: memory from and to other libraries, by DLPack's capsules."""
+"""torch.utils.dlpack: memory from and to other libraries, as DLPack capsules."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Any) -> Any:
-    """A capsule with the memory of a tensor, which another library may take over once; no gradient goes with it.
+    """A capsule with the memory of a tensor, which another library may take over once. It carries no gradient.
 
-    What calls `__dlpack__` itself, as `np.from_dlpack` and its like do, takes the tensor as it is.
+    Functions that call `__dlpack__` themselves, such as `np.from_dlpack`, take the tensor itself.
     """
     check_tensor("_to_dlpack", tensor)
     return tensor.detach().__dlpack__()

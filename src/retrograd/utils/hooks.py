@@ -1,4 +1,4 @@
-"""torch.utils.hooks: the handle that takes a hook away again."""
+"""torch.utils.hooks: the handle that removes a hook."""
 
 from ..graph.hooks import RemovableHandle
 

@@ -1,10 +1,9 @@
-"""A checkpointed call: what its operations save is let go, and made again when a backward pass comes to use it.
+"""A checkpointed call: its saved values are released, and computed again when a backward pass needs them.
 
-The operations of a `Segment` are recorded as ever; hooks on saved tensors put an empty `Place` where each saved value
-would be. The first place that a pass looks into runs the function once more, and a `Recomputation` keeps what is saved
-then, for that pass. Places count from 0 in the order of saving, and that order is all that ties the two runs together.
-So both note what each value looked like and who saved it, and where they differ the message has both.
-This module must not know how users ask for a checkpoint.
+The operations of a `Segment` are recorded as usual, but hooks on saved tensors replace each saved value by an empty
+`Place`. When a pass first reads a place, a `Recomputation` runs the function again, and keeps the values that this run
+saves for the pass. Places count from 0 in the order of saving, and only that order connects the two runs. So both runs
+note what each value looked like and which operation saved it. If the runs differ, the message shows both.
 """
 
 from __future__ import annotations
@@ -34,25 +33,25 @@ _UNLIKE = ("torch.utils.checkpoint: Recomputed values for the following tensors 
            "the forward pass.\n")
 _TWICE = ("torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
           "calling ctx.saved_tensors in backward, make sure to do so only once.")
-_REMEDY = ("The function has to do the same whenever it is run: hand it what it depends on as arguments, and change "
-           "nothing outside of it that it reads.")
+_REMEDY = ("The function must do the same in every run: pass all that it depends on as arguments, and change nothing "
+           "outside that it reads.")
 _DUMP = (" An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
          "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\nOperations recorded in the forward run:\n  {}\n\n"
          "Operations recorded in the recomputation:\n  {}")
 
 
 class CheckpointError(RuntimeError):
-    """The recomputation of a checkpointed function did not save what its forward run had saved."""
+    """The recomputation of a checkpointed function saved other values than its forward run."""
 
     __module__ = "retrograd.utils.checkpoint"
 
 
 class StopRecomputation(BaseException):
-    """All that was saved has been made again: raised through the function, so that it runs no further."""
+    """All saved values exist again. Raised through the function, to stop it."""
 
 
 class Saved(NamedTuple):
-    """What a saved value looked like; the class of the node that saved it, None for a checkpoint inside; the line."""
+    """The shape and dtype of a saved value, the node's class (None for an inner checkpoint), and the line."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -64,7 +63,7 @@ class Saved(NamedTuple):
         return f"{metadata}, saved by {self.by()}"
 
     def by(self) -> str:
-        """Who saved it, and where."""
+        """The operation that saved the value, and where."""
         return _operation("a checkpoint inside, as its input," if self.node is None else self.node.__name__, self.site)
 
 
@@ -73,7 +72,7 @@ def _operation(name: str, site: Site | None) -> str:
 
 
 class Place:
-    """Stands in a node for a value that was let go."""
+    """Stands in a node for a value that was released."""
 
     __slots__ = ("__weakref__", "index")
 
@@ -82,7 +81,7 @@ class Place:
 
 
 class Input:
-    """A tensor that the function was given, kept as operations keep theirs: by the hooks in force, if there are any."""
+    """A tensor argument of the function. Like saved tensors, it is kept by the hooks in force, if there are any."""
 
     __slots__ = ("number", "value")
 
@@ -92,11 +91,11 @@ class Input:
         self.value = tensor if packer is None else Hooked(packer.hooks, tensor, edge_of(tensor), None)
 
     def name(self) -> str:
-        """What a message calls the one who saved it."""
+        """The name of the operation in a message."""
         return "checkpoint"
 
     def tensor(self) -> Any:
-        """The tensor. Raises RuntimeError where it was written to since."""
+        """The tensor. Raises RuntimeError if it was written to since."""
         value = self.value
         if isinstance(value, Hooked):
             return value.tensor(value.edge)
@@ -106,10 +105,10 @@ class Input:
 
 
 class Run:
-    """One run of the function. Of what it saved there are the fields of a `Saved` each, since there are many.
+    """One run of the function. For each saved value it keeps only the fields of a `Saved`, because there are many.
 
-    `node` is the class of the node that is being recorded, if any, and `site` its line. `log` is of all that was
-    recorded, for debugging.
+    `node` is the class of the node that is being recorded, if any, and `site` is its line. `log` lists all recorded
+    operations, for debugging.
     """
 
     __slots__ = ("__weakref__", "log", "node", "saved", "site")
@@ -121,21 +120,21 @@ class Run:
         self.site: Site | None = None
 
     def pack(self, tensor: Any) -> Any:
-        """Take in a value that is being saved; what is kept of it."""
+        """Take a value that is being saved, and return what to keep of it."""
         raise NotImplementedError
 
     def unpack(self, kept: Any) -> Any:
-        """The value again."""
+        """The unpacked value."""
         raise NotImplementedError
 
     def note(self, tensor: Any) -> None:
-        """Write down a value that is being saved."""
+        """Note a value that is being saved."""
         array, node = tensor._array, self.node
         self.saved.append((array.shape, array.dtype, node, user_site(2) if node is None else self.site))
 
 
 class watching(saved_tensors_hooks):
-    """While it is open, what is saved goes to `run`."""
+    """Inside the block, saved values go to `run`."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.pack, run.unpack)
@@ -146,7 +145,7 @@ class watching(saved_tensors_hooks):
 
 
 class _Watcher(Packer):
-    """Notes which operation is saving, where the hooks on saved tensors are told only what."""
+    """Notes which operation saves a value. Hooks on saved tensors get only the value."""
 
     __slots__ = ("run",)
 
@@ -168,10 +167,10 @@ class _Watcher(Packer):
 
 
 class Segment(Run):
-    """A checkpointed call: its forward run, and how it is run again.
+    """A checkpointed call: its forward run, and how to run it again.
 
-    `again(*args)` runs the function as it was run before. With `early_stop` it is stopped once all is there. With
-    `compare` the shapes and dtypes of both runs have to agree.
+    `again(*args)` runs the function as before. With `early_stop`, the run stops once all values exist. With `compare`,
+    the shapes and dtypes of both runs must agree.
     """
 
     __slots__ = ("again", "compare", "complete", "early_stop", "inputs", "open_ended", "places")
@@ -183,7 +182,7 @@ class Segment(Run):
         self.inputs = [Input(arg) if isinstance(arg, TensorBase) else arg for arg in args]
         self.places: list[weakref.ref[Place]] = []
         self.complete = False             # the forward run is over
-        self.open_ended = False           # it was not when a recomputation went on where it had stopped
+        self.open_ended = False           # a recomputation went on past the end of an incomplete forward run
 
     def pack(self, tensor: Any) -> Place:
         place = Place(len(self.places))
@@ -205,7 +204,7 @@ class Segment(Run):
 
 
 class Recomputation(Run):
-    """The function run again for one backward pass. `values` are those that it saved and nobody has asked for yet."""
+    """The second run of the function, for one backward pass. `values` are the saved values that were not used yet."""
 
     __slots__ = ("segment", "values")
 
@@ -215,7 +214,7 @@ class Recomputation(Run):
         self.values: dict[int, Any] = {}
 
     def run(self) -> None:
-        """Run the function. Raises CheckpointError where what it saved is not what it had saved before."""
+        """Run the function. Raises CheckpointError if it saves other values than before."""
         segment = self.segment
         args = [arg.tensor() if isinstance(arg, Input) else arg for arg in segment.inputs]
         try:
@@ -236,7 +235,7 @@ class Recomputation(Run):
             if segment.complete:
                 raise self.error(_MORE, self._difference())
             segment.open_ended = True
-        elif segment.places[index]() is not None:      # else a pass inside the function has used it already
+        elif segment.places[index]() is not None:      # otherwise a pass inside the function has used it already
             self.values[index] = tensor
         if segment.early_stop and index + 1 == count:
             raise StopRecomputation
@@ -259,17 +258,17 @@ class Recomputation(Run):
                                                  for i in unlike]))
 
     def _difference(self) -> str:
-        """The first value that one run saved and the other did not."""
+        """The first value that only one run saved."""
         before, now = self.segment.saved, self.saved
         for i, (old, new) in enumerate(zip(before, now)):
             if old[:3] != new[:3]:
                 return f"They differ from position {i} on:\n{_both(old, new)}"
         i = min(len(before), len(now))
         name, more = ("forward run", before) if len(before) > len(now) else ("recomputation", now)
-        return f"They differ from position {i} on: only in the {name} was one saved, by {Saved(*more[i]).by()}"
+        return f"They differ from position {i} on: only the {name} saved one, by {Saved(*more[i]).by()}"
 
     def error(self, sentence: str, details: str = "") -> CheckpointError:
-        """What to say of a mismatch; with all that was recorded, where that was asked for."""
+        """The error for a mismatch. In debug mode it lists all recorded operations."""
         error = CheckpointError(f"{sentence}{details}\n{_REMEDY}" if details else sentence)
         if self.log is None:
             return error
@@ -279,5 +278,5 @@ class Recomputation(Run):
 
 
 def _both(before: tuple[Any, ...], now: tuple[Any, ...]) -> str:
-    """A value that was saved in both runs, with PyTorch's words."""
+    """A value that both runs saved, in PyTorch's words."""
     return f"saved metadata: {Saved(*before)}\nrecomputed metadata: {Saved(*now)}"

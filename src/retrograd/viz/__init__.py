@@ -1,6 +1,6 @@
 """Pictures of the gradient graph: as a text tree, as DOT, as SVG.
 
-Nothing else in the package knows of them, and they only read.
+Drawing reads the graph and changes nothing.
 """
 
 from .dot import dot, svg

@@ -1,4 +1,4 @@
-"""The gradient graph in Graphviz's DOT language, and as SVG where the `graphviz` package and program are installed."""
+"""The gradient graph in Graphviz's DOT language, and as SVG if the `graphviz` package and program are installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ digraph gradients {
 def dot(outputs: Any, params: Any = None) -> str:
     """The graph behind a tensor (or a `grad_fn`, or a sequence of them) as DOT text; leaves are green.
 
-    Arrows point from an operation to what it was computed from. `params` may name leaves, as in `tree`.
+    Arrows point from an operation to its inputs. `params` may name leaves, as in `tree`.
 
     Raises ValueError for a tensor that requires no grad.
     """
@@ -38,7 +38,7 @@ def dot(outputs: Any, params: Any = None) -> str:
 
 
 def _nodes(outputs: Any) -> list[Node]:
-    """Every node that can be reached, each once, the nearest first."""
+    """Every reachable node once, the nearest first."""
     found = list(dict.fromkeys(node for node, _ in beginnings(outputs)))
     seen = {*found}
     for node in found:

@@ -1,6 +1,6 @@
-"""The gradient graph as a text tree: a line for each node, and below it, indented, what it was computed from.
+"""The gradient graph as a text tree: one line for each node, and its inputs indented below it.
 
-No recursion: a graph of any depth prints, up to `max_nodes` lines.
+There is no recursion: a graph of any depth prints, up to `max_nodes` lines.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from .reading import beginnings, label, names_of, shape_text
 def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
     """The graph behind a tensor (or a `grad_fn`, or a sequence of them) as text, the newest operation first.
 
-    A line has the name of an operation and the shape of its result. A leaf has the name that `params` gives it, a
-    dictionary of name to tensor or what `Module.named_parameters()` gives; constants are left out. What is below a node
-    that was met before is not repeated. At most `max_nodes` lines are printed.
+    A line has the name of an operation and the shape of its result. A leaf has its name from `params`, which is a
+    Module, a dictionary from names to tensors, or the result of `Module.named_parameters()`. Constants are left out. If
+    a node occurs again, the lines below it are not repeated. The text has at most `max_nodes` lines.
 
-    Raises ValueError for a tensor that requires no grad.
+    Raises ValueError for a tensor that requires no grad, and TypeError for `params` that name no leaves.
 
     >>> import retrograd as torch
     >>> w, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
@@ -36,7 +36,7 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
     names = names_of(params)
     lines: list[str] = []
     seen: set[Node] = set()
-    # To be printed: a node, which output of it, what stands before it, and what stands before the lines below it.
+    # Still to print: a node, the number of its output, the prefix of its line, and the prefix of the lines below it.
     stack = [(node, index, "", "") for node, index in reversed(beginnings(outputs))]
     while stack:
         if len(lines) >= max_nodes:

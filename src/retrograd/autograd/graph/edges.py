@@ -1,6 +1,6 @@
-"""The edge that a tensor's gradient goes along, as users hold it.
+"""The edge of a tensor's gradient, as users hold it.
 
-What a node is and does stands in `retrograd.graph`; this module only gives it PyTorch's names.
+`retrograd.graph` defines nodes and edges. This module gives them PyTorch's names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..context import BackwardCFunction
 
 
 class Node(ABC):
-    """What every `grad_fn` is an instance of.
+    """The class of every `grad_fn`.
 
     >>> import retrograd as torch
     >>> y = torch.ones(2, requires_grad=True).exp()
@@ -33,7 +33,7 @@ class Node(ABC):
     @property
     @abstractmethod
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """For each input, the node that made it and which of its outputs it is."""
+        """For each input, the node that made the input and the number of the output."""
 
     @property
     @abstractmethod
@@ -54,10 +54,10 @@ Node.register(BackwardCFunction)
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
-    """The edge that the gradient of `tensor` goes along: its node, and which output of the node it is.
+    """The edge that the gradient of `tensor` goes along: its node, and the number of the node's output.
 
-    It stands for the tensor where `autograd.grad` and `backward` take tensors, and does not keep it alive. Raises
-    RuntimeError where the tensor requires no grad.
+    `autograd.grad` and `backward` take the edge instead of the tensor. The edge does not keep the tensor alive. Raises
+    RuntimeError if the tensor requires no grad.
 
     >>> import retrograd as torch
     >>> x = torch.tensor(3., requires_grad=True)
@@ -73,10 +73,10 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 
 
 def increment_version(tensor: Any) -> None:
-    """Note that the memory of a tensor, or of several, was written to in a way that could not be seen.
+    """Count a write to the memory of a tensor, or of several, that autograd could not see.
 
-    A value that was saved there is refused in the backward pass, as after any write in place. Tensors of inference
-    mode have no count. Raises RuntimeError for what is no tensor and no iterable of tensors; those before it count.
+    A backward pass that needs a value from this memory then raises an error, as after any write in place. Tensors of
+    inference mode have no version. Raises RuntimeError at an element that is not a tensor.
 
     >>> import retrograd as torch
     >>> x = torch.ones(2)

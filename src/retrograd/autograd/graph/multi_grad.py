@@ -1,7 +1,4 @@
-"""A hook on the gradients of several tensors at once.
-
-This module must not know how a pass is run: it asks the pass that is under way.
-"""
+"""A hook on the gradients of several tensors at once. It asks the running pass which gradients will come."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ from ...tensors.state.base import edge_of, stands_as_leaf
 
 
 class _MultiHandle(RemovableHandle):
-    """Takes a hook on several tensors away again."""
+    """Removes a hook on several tensors."""
 
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles
 
     def remove(self) -> None:
-        """Take the hook away from all of them."""
+        """Remove the hook from all of the tensors."""
         for handle in self.handles:
             handle.remove()
 
@@ -37,17 +34,17 @@ class _MultiHandle(RemovableHandle):
 
 
 class _All:
-    """Gathers the gradients of a pass, and calls the hook once those that the pass computes are there."""
+    """Gathers the gradients of a pass, and calls the hook once all that the pass computes have arrived."""
 
     def __init__(self, tensors: Sequence[Any], hook: Callable[[list[Any]], Any]) -> None:
         self.hook, self.lock = hook, threading.Lock()
-        # Nodes by their numbers, leaves weakly: the nodes have the hook, and it is not to have them.
+        # Nodes by their numbers, leaves weakly: the nodes hold the hook, so the hook must not hold the nodes.
         self.made_by = [weakref.ref(t) if stands_as_leaf(t) else edge_of(t).node.number for t in tensors]
-        # For each pass: how many gradients are due, those that are there, and the places they came to.
+        # For each pass: how many gradients are due, the gradients that arrived, and their places.
         self.gathered: WeakKeyDictionary[Pass, tuple[int, list[Any], list[int]]] = WeakKeyDictionary()
 
     def seen(self, index: int, gradient: Any) -> None:
-        """The gradient of one of the tensors, in the pass that is under way."""
+        """Note the gradient of one of the tensors, in the running pass."""
         walk = _under_way()
         with self.lock:
             if walk not in self.gathered:
@@ -88,8 +85,9 @@ def _under_way() -> Pass:
 
 
 def _is_run(walk: Pass, made_by: Any) -> bool:
-    """Whether the pass comes to a node, by its number, or to a leaf. Raises RuntimeError for a leaf whose gradient
-    `grad` is to return.
+    """Whether the pass runs a node, given by its number, or a leaf.
+
+    Raises RuntimeError for a leaf in a pass of `autograd.grad`.
     """
     if isinstance(made_by, int):
         return walk.runs(made_by)
@@ -104,11 +102,11 @@ def _is_run(walk: Pass, made_by: Any) -> bool:
 
 
 def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[[Any], Any], *, mode: str = "all") -> RemovableHandle:
-    """Call `fn` in each backward pass, once the gradients of `tensors` are there; or the first of them.
+    """Call `fn` in each backward pass, once all gradients of `tensors` have arrived, or the first of them.
 
-    In mode "all" it is called with a list of them, None for tensors whose gradient the pass does not compute. In mode
-    "any" with the first. What it returns does not matter. Raises RuntimeError where a tensor requires no grad, unless
-    the mode is "any", which passes over it.
+    In mode "all", `fn` gets a list of the gradients, with None for a tensor whose gradient the pass does not compute.
+    In mode "any", `fn` gets the first gradient. The return value of `fn` is ignored. If a tensor requires no grad, mode
+    "all" raises AssertionError, and mode "any" skips the tensor.
 
     >>> import retrograd as torch
     >>> x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)

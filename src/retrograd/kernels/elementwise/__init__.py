@@ -1,1 +1,1 @@
-"""Arithmetic, elementary functions and comparisons, element by element."""
+"""Elementwise arithmetic, elementary functions and comparisons."""

@@ -1,6 +1,6 @@
-"""Arithmetic that NumPy has no single function for, or has a slow one. Arrays in, arrays out; must not know ops.
+"""Arithmetic for which NumPy has no single function, or a slow one.
 
-A kernel that takes `out` is called as a ufunc is: `...` asks for an array even where there is but one element.
+A kernel that takes `out` is called as a ufunc: `...` asks for an array even if there is only one element.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from .choosing import where
 
 
 def promoted(x: Any, number: Any) -> Any:
-    """`x` in its common type with a Python number, which counts less than an array: only its category matters."""
+    """`x` in its common dtype with a Python number. A number counts less than an array: only its category matters."""
     if category(of_scalar(number)) <= category(x.dtype):
         return x
     return copied(x, result_dtype([(x.dtype, True)], [number]))
 
 
 def like(number: Any, x: Any) -> Any:
-    """A Python number as a 0-d array of the dtype of x; one too large for an integer type wraps around."""
+    """A Python number as a 0-d array of the dtype of x. A number too large for an integer dtype wraps around."""
     if x.dtype.kind in "iu":
         return np.asarray(number).astype(x.dtype)
     return np.asarray(number, dtype=x.dtype)
 
 
 def factor(number: Any, x: Any) -> Any:
-    """As `like`, but RuntimeError for a number that is too large. A negative one of unsigned ints wraps around."""
+    """`like`, with RuntimeError for a number that is too large. A negative number wraps around in an unsigned dtype."""
     if x.dtype.kind in "iu":
         limits = np.iinfo(x.dtype)
         if not min(limits.min, -limits.max) <= number <= limits.max:
@@ -42,7 +42,7 @@ def factor(number: Any, x: Any) -> Any:
 
 
 def scaled(y: Any, alpha: Any) -> Any:
-    """`alpha * y`, in the dtype of y. Raises RuntimeError where alpha is not a number of that kind."""
+    """`alpha * y`, in the dtype of y. Raises RuntimeError if that dtype cannot hold the kind of alpha."""
     kind = y.dtype.kind
     if isinstance(alpha, bool) and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
@@ -79,7 +79,7 @@ def rsub_number(x: Any, number: Any, alpha: Any) -> Any:
 
 def _refuse_zero(x: Any, y: Any) -> None:
     if y.dtype.kind in "iu" and not np.all(y):
-        np.broadcast_shapes(x.shape, y.shape)            # shapes that do not fit are said before
+        np.broadcast_shapes(x.shape, y.shape)            # shapes that do not broadcast raise first
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -105,19 +105,19 @@ def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
 
 
 def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """What is left of x when it is divided by y and rounded down: it has the sign of y."""
+    """The remainder of x / y when the quotient is rounded down. It has the sign of y."""
     _refuse_zero(x, y)
     return remainders.remainder(x, y, out)
 
 
 def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """What is left of x when it is divided by y and rounded towards 0: it has the sign of x."""
+    """The remainder of x / y when the quotient is rounded towards 0. It has the sign of x."""
     _refuse_zero(x, y)
     return remainders.fmod(x, y, out)
 
 
 def _ordered(x: Any, number: Any, name: str) -> Any:
-    """`x` in its common type with a Python number. Raises NotImplementedError for complex numbers and bools."""
+    """`x` in its common dtype with a Python number. Raises NotImplementedError for complex numbers and bools."""
     x = promoted(x, number)
     if x.dtype.kind in "bc":
         raise unimplemented(f"{name}_cpu", x.dtype)
@@ -137,7 +137,7 @@ def number_floor_divide(x: Any, number: Any) -> Any:
 
 
 def number_remainder(x: Any, number: Any) -> Any:
-    """What is left of a Python number when it is divided by x and rounded down."""
+    """The remainder of a Python number divided by x, when the quotient is rounded down."""
     x = _ordered(x, number, "remainder")
     return remainder(like(number, x), x)
 
@@ -158,7 +158,7 @@ _ONES = {np.dtype(code): np.ones((), code) for code in "fd"}
 
 
 def reciprocal(x: Any, *, out: Any = ...) -> Any:
-    """1 / x. np.reciprocal has no vector instructions, which division has."""
+    """1 / x. Division has vector instructions, while np.reciprocal has none."""
     one = _ONES.get(x.dtype)
     return np.reciprocal(x, out=out) if one is None else np.divide(one, x, out=out)
 
@@ -191,14 +191,14 @@ def power_number(x: Any, exponent: Any) -> Any:
 
 
 def power(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """x ** y, element by element."""
+    """x ** y, elementwise."""
     if x.dtype.kind == "i" and np.any(np.less(y, 0)):
         return _integer_power(x, y)
     return np.power(x, y, out=out)
 
 
 def _integer_power(x: Any, y: Any) -> Any:
-    """Integers to integer powers, some negative: 1 and -1 keep their meaning, anything else is 0, as in PyTorch."""
+    """Integers to integer powers, some of them negative. Negative powers of 1 and -1 are exact; all others are 0."""
     inverse = np.where(np.abs(x) == 1, np.where(y % 2 == 0, x * x, x), 0)
     return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0))).astype(x.dtype)
 
@@ -224,7 +224,7 @@ def square(x: Any, *, out: Any = ...) -> Any:
 
 
 def lerp_number(x: Any, y: Any, weight: Any) -> Any:
-    """The way from x to y, of which weight is gone: counted from the nearer end, so that both ends are met exactly."""
+    """x + weight * (y - x). The result is computed from the nearer end, so that both ends are exact."""
     if x.dtype.kind != "c" and isinstance(weight, complex):
         raise RuntimeError(f"value cannot be converted to type {'double' if x.dtype == np.float64 else 'float'} "
                            "without overflow")
@@ -235,7 +235,7 @@ def lerp_number(x: Any, y: Any, weight: Any) -> Any:
 
 
 def lerp(x: Any, y: Any, weight: Any) -> Any:
-    """As `lerp_number`, with a weight for each element."""
+    """`lerp_number` with a weight for each element."""
     way = np.subtract(y, x, out=...)
     near = np.abs(weight) < 0.5
     start, gone = where(near, x, y), np.subtract(weight, np.logical_not(near), out=..., dtype=way.dtype)
@@ -255,17 +255,17 @@ def addcdiv(x: Any, y: Any, z: Any, value: Any) -> Any:
 
 
 def add_number(x: Any, number: Any) -> Any:
-    """x + number, in the type of x."""
+    """x + number, in the dtype of x."""
     return np.add(x, number, out=...)
 
 
 def mul_number(x: Any, number: Any) -> Any:
-    """x * number, in the type of x."""
+    """x * number, in the dtype of x."""
     return np.multiply(x, number, out=...)
 
 
 def div_number(x: Any, number: Any) -> Any:
-    """x / number, in the type of x."""
+    """x / number, in the dtype of x."""
     return np.divide(x, number, out=...)
 
 
@@ -275,7 +275,7 @@ def filled(x: Any, value: Any) -> Any:
 
 
 def overwritten(x: Any, y: Any) -> Any:
-    """What x becomes when y is copied into it: y in the dtype of x, broadcast to its shape."""
+    """The value of x after y is copied into it: y in the dtype of x, broadcast to the shape of x."""
     if y.dtype.kind == "c" and x.dtype.kind != "c":
         y = y.real
     return np.broadcast_arrays(x, y)[1].astype(x.dtype)

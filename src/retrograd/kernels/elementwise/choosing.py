@@ -1,7 +1,8 @@
-"""One or the other of two arrays, element by element; limits. Arrays in, arrays out; must not know ops.
+"""Choose elementwise between two arrays, and clamp arrays to limits.
 
-np.where branches at each element, and a processor that cannot foresee the branches takes twenty times as long. Here
-the bits of the numbers are multiplied by 0 or 1 instead, which is exact for all of them, infinities and nan included.
+np.where branches at each element, which takes twenty times as long if the processor cannot predict the branches. This
+module multiplies the bits of the numbers by 0 or 1 instead, which is exact for all numbers, including infinities and
+nan.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _BITS: dict[Any, Any] = {F16: np.dtype(np.int16), F32: np.dtype(np.int32), F64: 
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where the condition holds, y elsewhere, as np.where has it; either may be a Python number."""
+    """x if the condition holds, else y, as np.where. Either may be a Python number."""
     if type(condition) is np.ndarray and condition.size >= _LARGE and condition.dtype.kind == "b":
         dtype = getattr(x if type(x) is np.ndarray else y, "dtype", None)
         bits = _BITS.get(dtype)
@@ -29,7 +30,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def where_into(out: Any, condition: Any, x: Any) -> Any:
-    """Write x, an array of the dtype of `out` or a number that it holds, to where the condition is true."""
+    """Write x, an array of the dtype of `out` or a number that fits it, to where the condition is true."""
     bits = _BITS.get(out.dtype)
     if bits is None or out.size < _LARGE or not out.flags.forc or not _fits(x, out.dtype):
         np.copyto(out, x, where=condition, casting="unsafe")
@@ -41,12 +42,12 @@ def where_into(out: Any, condition: Any, x: Any) -> Any:
 
 
 def limited(x: Any, low: float, high: float, *, out: Any = ...) -> Any:
-    """Floats, but at least `low` and at most `high`; nan, and a zero's sign, stay. Quicker than maximum and minimum."""
+    """Floats limited to [low, high]. A nan and the sign of a zero are kept. Quicker than maximum and minimum."""
     return x.clip(low, high, out=out)
 
 
 def signed(out: Any, x: Any) -> Any:
-    """Write the sign of each x to `out`, of its shape and dtype, whose numbers have it already or none but +0.0's."""
+    """Write the sign of each x to `out`. Each element of `out` is +0.0, or positive, or has the sign already."""
     bits = _BITS.get(out.dtype)
     if bits is None or x.dtype is not out.dtype or x.shape != out.shape:
         return np.copysign(out, x, out=out)
@@ -78,5 +79,5 @@ def _chosen(condition: Any, x: Any, y: Any, bits: Any) -> Any:
 
 
 def _is_zero(x: Any) -> bool:
-    """Whether x is a number all of whose bits are 0, as those of -0.0 are not."""
+    """Whether x is a number with all bits 0. The number -0.0 has a sign bit."""
     return type(x) is not np.ndarray and x == 0 and math.copysign(1, x) > 0

@@ -1,4 +1,4 @@
-"""Limits and closeness of arrays, element by element. Arrays in, arrays out; must not know ops."""
+"""Elementwise limits and closeness of arrays."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .elementary import delivered
 
 
 def clamp_number(x: Any, min: Any, max: Any) -> Any:
-    """x, but at least `min` and at most `max`, Python numbers of which one may be None."""
+    """x, limited to at least `min` and at most `max`. These are Python numbers, and one of them may be None."""
     if x.dtype.kind != "f":
         x = x if min is None else promoted(x, min)
         x = x if max is None else promoted(x, max)
         if x.dtype.kind == "b":
             raise NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
         min, max = [None if limit is None else factor(limit, x) for limit in (min, max)]
-    if x.dtype.kind == "f":                     # which takes any number that is not complex as one of its own
+    if x.dtype.kind == "f":                     # a float array takes any real number as one of its own dtype
         return choosing.limited(x, -math.inf if min is None else min, math.inf if max is None else max)
     if min is None:
         return np.minimum(x, max, out=...)
@@ -31,14 +31,14 @@ def clamp_number(x: Any, min: Any, max: Any) -> Any:
 
 
 def clamp(x: Any, min: Any, max: Any) -> Any:
-    """x, but at least `min` and at most `max`, arrays of which one may be None."""
+    """x, limited to at least `min` and at most `max`. These are arrays, and one of them may be None."""
     if min is not None:
         x = np.maximum(x, min, out=...)
     return x if max is None else np.minimum(x, max, out=...)
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where the condition holds, y elsewhere, in their common type."""
+    """x if the condition holds, else y, in their common dtype."""
     if x.dtype != y.dtype:
         dtype = result_dtype([(x.dtype, x.ndim > 0), (y.dtype, y.ndim > 0)])
         x, y = x.astype(dtype), y.astype(dtype)
@@ -46,7 +46,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
-    """Whether abs(x - y) <= atol + abs(rtol * y). An infinity is close to itself only."""
+    """Whether abs(x - y) <= atol + abs(rtol * y). An infinity is close only to itself."""
     close = np.equal(x, y, out=...)
     if category(x.dtype) >= FLOATING and equal_nan:
         close |= np.logical_and(np.isnan(x), np.isnan(y))
@@ -69,7 +69,7 @@ def isneginf(x: Any, *, out: Any = ...) -> Any:
 
 
 def isreal(x: Any, *, out: Any = ...) -> Any:
-    """Whether x has no imaginary part, or one of 0."""
+    """Whether the imaginary part of x is absent or 0."""
     if x.dtype.kind == "c":
         return np.equal(x.imag, 0, out=out)
     real = empty_as(x, BOOL_)
@@ -78,7 +78,7 @@ def isreal(x: Any, *, out: Any = ...) -> Any:
 
 
 def copysign_number(x: Any, number: Any) -> Any:
-    """The sizes of x with the sign of a number."""
+    """The absolute values of x with the sign of a number."""
     if isinstance(number, complex):
         raise NotImplementedError("\"copysign_cpu\" not implemented for "
                                   f"'{torch_dtype.of[promoted(x, number).dtype].legacy}'")
@@ -86,5 +86,5 @@ def copysign_number(x: Any, number: Any) -> Any:
 
 
 def heaviside(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """0 below 0, 1 above, y at 0."""
+    """0 for a negative x, 1 for a positive x, y for x = 0."""
     return delivered(np.where(x == 0, y, (x > 0).astype(x.dtype)), out)

@@ -1,6 +1,6 @@
-"""Elementary functions that NumPy lacks, or has for real numbers only. Arrays in, arrays out; must not know ops.
+"""Elementary functions that NumPy lacks, or has only for real numbers.
 
-A kernel that takes `out` is called as a ufunc is: `...` asks for an array even where there is but one element.
+A kernel that takes `out` is called as a ufunc: `...` asks for an array even if there is only one element.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .choosing import limited, where, where_into
 
 
 def delivered(result: Any, out: Any) -> Any:
-    """A result where it was asked to be: in `out`, or, for `...`, as an array of its own."""
+    """A result in the place that the caller asked for: in `out`, or as an array of its own for `...`."""
     if out is ...:
         return np.asarray(result)
     np.copyto(out, result)
@@ -27,15 +27,15 @@ def delivered(result: Any, out: Any) -> Any:
 
 
 def widened(x: Any) -> Any:
-    """The array; half precision as single, in which PyTorch computes it and rounds once."""
+    """The array, with half precision cast to single. PyTorch computes half precision in single, and rounds once."""
     dtype = x.dtype
-    if dtype is F32 or dtype is F64:                        # to compare dtypes takes longer
+    if dtype is F32 or dtype is F64:                        # comparing dtypes takes longer
         return x
     return x.astype(F32) if dtype == F16 else x
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, for half precision computed in single, and rounded once."""
+    """A version of the kernel that computes half precision in single, and rounds once."""
 
     @wraps(kernel)
     def call(x: Any, *options: Any, out: Any = ...) -> Any:
@@ -63,26 +63,26 @@ def sigmoid(x: Any, *, out: Any = ...) -> Any:
 
 
 def exp2(x: Any, *, out: Any = ...) -> Any:
-    """2 ** x, of complex numbers too."""
+    """2 ** x, also for complex numbers."""
     if x.dtype.kind != "c":
         return np.exp2(x, out=out)
-    scaled = np.empty_like(x)                               # by parts: a product of complex numbers makes inf * 0
+    scaled = np.empty_like(x)                               # part by part, because a complex product makes inf * 0
     scaled.real, scaled.imag = x.real * math.log(2), x.imag * math.log(2)
     return np.exp(scaled, out=out)
 
 
 def threshold_backward(g: Any, result: Any) -> Any:
-    """What comes back through relu."""
+    """The gradient of relu: g, and 0 where the result is not positive."""
     return where(result <= 0, 0.0, g)
 
 
 def relu(x: Any, *, out: Any = ...) -> Any:
-    """max(x, 0), where -0.0 and nan stay as they are."""
+    """max(x, 0). A -0.0 and a nan stay as they are."""
     return limited(x, 0, math.inf, out=out) if x.dtype.kind == "f" else np.maximum(0, x, out=out)
 
 
 def sgn(x: Any, *, out: Any = ...) -> Any:
-    """x / abs(x), and 0 at 0. A real nan has no sign either: 0."""
+    """x / abs(x), and 0 at 0. A real nan gives 0 too."""
     kind = x.dtype.kind
     if kind == "b":
         return np.positive(x.view(np.uint8), out=...).view(bool)
@@ -92,12 +92,12 @@ def sgn(x: Any, *, out: Any = ...) -> Any:
 
 
 def rounded(x: Any, *, out: Any = ...) -> Any:
-    """The nearest integer, of two the even one."""
+    """The nearest integer, or the even one of two."""
     return np.rint(x, out=out) if x.dtype.kind not in "iu" else np.positive(x, out=out)
 
 
 def rounded_at(x: Any, decimals: Any) -> Any:
-    """Rounded to so many digits after the point, or before it where `decimals` is negative."""
+    """x rounded to `decimals` digits after the point, or before the point if `decimals` is negative."""
     if x.dtype.kind != "f":
         return rounded(x)
     power = 10.0 ** abs(decimals)
@@ -107,12 +107,12 @@ def rounded_at(x: Any, decimals: Any) -> Any:
 
 
 def frac(x: Any, *, out: Any = ...) -> Any:
-    """What stands after the point, with the sign of x."""
+    """The fractional part, with the sign of x."""
     return np.subtract(x, np.trunc(x), out=out)
 
 
 def whole(ufunc: np.ufunc) -> Callable[..., Any]:
-    """A rounding to integers, which leaves integers as they are."""
+    """A kernel that rounds floats to whole numbers, and leaves integers as they are."""
 
     def call(x: Any, *, out: Any = ...) -> Any:
         return ufunc(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
@@ -121,26 +121,26 @@ def whole(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def conjugate(x: Any, *, out: Any = ...) -> Any:
-    """The complex conjugate; of a real array, bools among them, its own type."""
+    """The complex conjugate. A real array keeps its dtype, bools included."""
     return np.conjugate(x, out=out) if x.dtype.kind == "c" else delivered(x.copy(), out)
 
 
 def angle(x: Any, *, out: Any = ...) -> Any:
-    """The angle of a complex number; of a real one pi where it is negative."""
+    """The angle of a complex number. For a real number: pi if it is negative, else 0."""
     if x.dtype.kind == "c":
         return np.arctan2(x.imag, x.real, out=out)
     return delivered(np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0))), out)
 
 
 def logit(x: Any, eps: float | None) -> Any:
-    """log(x / (1 - x)), of x moved into [eps, 1 - eps] where eps is given."""
+    """log(x / (1 - x)). If eps is given, x is first limited to [eps, 1 - eps]."""
     dtype = x.dtype
     if dtype == F16:
         x = x.astype(F32)
     if eps is not None:
         if eps <= 0.5:
             x = limited(x, eps, 1 - eps)
-        else:                                               # the limits cross, and the lower one goes first
+        else:                                               # the limits cross, so the lower limit wins
             x = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)).astype(x.dtype)
     t = np.subtract(1, x, out=...)
     np.divide(x, t, out=t)
@@ -148,7 +148,7 @@ def logit(x: Any, eps: float | None) -> Any:
 
 
 def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
-    """Numbers in place of nan and the infinities: 0 and the largest of either sign, unless others are given."""
+    """x with numbers instead of nan and infinities: by default 0 and the largest number of either sign."""
     if x.dtype.kind in "biu":
         return copied(x, x.dtype)
     if x.dtype.kind == "f":
@@ -165,17 +165,17 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
 
 
 def _replace(out: Any, condition: Any, value: float) -> Any:
-    """Write a number to where the condition is true, which mostly is nowhere."""
+    """Write a number to where the condition is true, which is rarely anywhere."""
     return where_into(out, condition, value) if condition.any() else out
 
 
 def xlogy(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """x * log(y), and 0 where x is 0, unless y is nan."""
+    """x * log(y), and 0 if x is 0 and y is not nan."""
     return times_log(x, y, np.log(y, out=...), out)
 
 
 def times_log(x: Any, y: Any, log: Any, out: Any) -> Any:
-    """x times a logarithm that was taken of y, and 0 where x is 0, unless y is nan."""
+    """x times a given logarithm of y, and 0 if x is 0 and y is not nan."""
     value = np.multiply(x, log, out=out)
     zero = np.equal(x, 0, out=...)
     if zero.any():
@@ -184,14 +184,14 @@ def times_log(x: Any, y: Any, log: Any, out: Any) -> Any:
 
 
 def _nearness(x: Any, y: Any) -> Any:
-    """-abs(x - y): nan for two infinities that are equal, to which what is less adds nothing."""
+    """-abs(x - y), or nan for two equal infinities; fmax ignores that nan."""
     t = np.subtract(x, y, out=...)
     np.abs(t, out=t)
     return np.negative(t, out=t)
 
 
 def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """log2(2 ** x + 2 ** y), without an intermediate that overflows."""
+    """log2(2 ** x + 2 ** y), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp2(x, y, out=out)
     t = _nearness(x, y)
@@ -200,12 +200,12 @@ def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
     return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
 
 
-# Sums of squares from here on have all their digits; the C library's function, many times slower, has them everywhere.
+# Larger sums of squares have all their digits. The C library's function always has them, but is many times slower.
 _LEAST_SQUARE = {F32: 1e-30, F64: 1e-290}
 
 
 def hypot(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """sqrt(x * x + y * y), without an intermediate that over- or underflows."""
+    """sqrt(x * x + y * y), without overflow or underflow on the way."""
     least = _LEAST_SQUARE.get(x.dtype)
     if least is None or x.size < 64:
         return np.hypot(x, y, out=out)
@@ -216,17 +216,17 @@ def hypot(x: Any, y: Any, *, out: Any = ...) -> Any:
 
 
 def deg2rad(x: Any, *, out: Any = ...) -> Any:
-    """Degrees in radians."""
+    """Degrees converted to radians."""
     return np.multiply(x, math.pi / 180, out=out)
 
 
 def rad2deg(x: Any, *, out: Any = ...) -> Any:
-    """Radians in degrees."""
+    """Radians converted to degrees."""
     return np.multiply(x, 180 / math.pi, out=out)
 
 
 def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """log(exp(x) + exp(y)), without an intermediate that overflows."""
+    """log(exp(x) + exp(y)), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp(x, y, out=out)
     if x.dtype.kind != "c":
@@ -240,14 +240,14 @@ def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
 
 
 def complex_of(x: Any, y: Any) -> Any:
-    """x + y * 1j, of two real arrays of one type."""
+    """x + y * 1j for two real arrays of one dtype."""
     out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x.dtype, np.complex64))
     out.real, out.imag = x, y
     return out
 
 
 def polar(x: Any, y: Any) -> Any:
-    """The complex number of size x at the angle y."""
+    """The complex number with absolute value x and angle y."""
     return complex_of(x * np.cos(y), x * np.sin(y))
 
 

@@ -1,4 +1,4 @@
-"""Mantissas and exponents: the parts of a number as computers hold it. Arrays in, arrays out; must not know ops."""
+"""Mantissas and exponents of floats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .elementary import exp2
 
 
 def frexp(x: Any) -> tuple[Any, Any]:
-    """The mantissa, of a size from 1 / 2 to 1, and the power of 2 that it is multiplied by."""
+    """The mantissa, with an absolute value from 1 / 2 to 1, and the exponent of the power of 2."""
     mantissa, exponent = np.frexp(x)
     return np.asarray(mantissa), np.asarray(exponent)
 

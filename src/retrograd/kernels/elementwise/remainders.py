@@ -1,7 +1,7 @@
-"""Quotients of floats rounded to whole numbers, and what they leave, exactly. Arrays in, arrays out; must not know ops.
+"""Quotients of floats rounded to whole numbers, and exact remainders.
 
-NumPy asks the C library for each element. Here the quotient is divided, rounded, and multiplied out again without an
-error, for all elements at once. This is so as long as quotients are of moderate size; where one is not, NumPy is asked.
+NumPy calls the C library for each element. This module divides, rounds, and multiplies back without an error, for all
+elements at once. The method is exact as long as all quotients are moderate; otherwise NumPy computes the result.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .choosing import signed, where
 # Below this many elements NumPy's own loops are as fast.
 _FEW = 256
 _PIECE = 16384
-# Quotients below this have products that are exact in the steps below, and are exact in single precision themselves.
+# Quotients below this have exact products in the steps below, and are exact in single precision themselves.
 _MODERATE = 2.0 ** 24
 _UPPER_HALF = np.array(-1 << 27, np.int64)                  # the first 26 bits of a significand
 
 
 def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, for large arrays on pieces whose intermediates fit the cache."""
+    """A version of the kernel that splits large arrays into pieces whose intermediates fit the cache."""
 
     @wraps(kernel)
     def call(x: Any, y: Any, out: Any) -> Any:
@@ -45,7 +45,7 @@ def _in_pieces(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 @_in_pieces
 def fmod(x: Any, y: Any, out: Any) -> Any:
-    """What is left of x when the quotient is rounded towards 0."""
+    """The remainder when the quotient is rounded towards 0."""
     found = _whole_and_rest(x, y)
     if found is None:
         return np.fmod(x, y, out=out)
@@ -54,7 +54,7 @@ def fmod(x: Any, y: Any, out: Any) -> Any:
 
 @_in_pieces
 def remainder(x: Any, y: Any, out: Any) -> Any:
-    """What is left of x when the quotient is rounded down."""
+    """The remainder when the quotient is rounded down."""
     found = _whole_and_rest(x, y)
     if found is None:
         return np.remainder(x, y, out=out)
@@ -74,17 +74,17 @@ def floor_divide(x: Any, y: Any, out: Any) -> Any:
 
 
 def _beyond(rest: Any, y: Any) -> Any:
-    """Where rounding towards 0 is not rounding down."""
+    """Where rounding towards 0 differs from rounding down."""
     return np.logical_and((rest < 0) != (y < 0), rest != 0)
 
 
 def _whole_and_rest(x: Any, y: Any) -> tuple[Any, Any] | None:
-    """The quotient rounded towards 0, in float64, and what is left; None where the exact way is not open."""
+    """The quotient rounded towards 0, in float64, and the remainder. None if the exact method does not apply."""
     dtype = x.dtype
     if x.size < _FEW or y.dtype is not dtype or (dtype is not F32 and dtype is not F64):
         return None
     if dtype is F32:
-        x, y = x.astype(F64), y.astype(F64)                 # in which the product with a moderate number is exact
+        x, y = x.astype(F64), y.astype(F64)                 # float64 holds the product with a moderate number exactly
     whole = np.divide(x, y)
     np.trunc(whole, out=whole)
     if not (whole.max() < _MODERATE and whole.min() > -_MODERATE):
@@ -93,12 +93,12 @@ def _whole_and_rest(x: Any, y: Any) -> tuple[Any, Any] | None:
         rest = x - whole * y
     else:
         upper = np.bitwise_and(y.view(np.int64), _UPPER_HALF, out=...).view(F64)
-        rest = x - whole * upper                            # the products with either half are exact, and what is left
+        rest = x - whole * upper  # the product with either half is exact, and the difference too
         rest -= whole * (y - upper)
-    if not math.isfinite(np.add.reduce(rest, axis=None)):   # of an infinite y
+    if not math.isfinite(np.add.reduce(rest, axis=None)):   # y was infinite
         return None
     wrong = np.logical_and(rest != 0, (rest < 0) != (x < 0))
-    if wrong.any():                                         # the quotient was rounded to the next whole number
+    if wrong.any():                                         # the quotient was rounded up to the next whole number
         sign = np.copysign(1.0, whole[wrong])
         rest[wrong] += np.copysign(np.broadcast_to(y, rest.shape)[wrong], np.broadcast_to(x, rest.shape)[wrong])
         whole[wrong] -= sign

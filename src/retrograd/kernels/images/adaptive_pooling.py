@@ -1,7 +1,7 @@
-"""Maxima and means over as many windows as a result is to have, and over windows at random places.
+"""Maxima and means over a given number of windows, and maxima over windows at random places.
 
 Window i of m along a dimension of n goes from floor(i n / m) to ceil((i + 1) n / m). As in `pooling`, one dimension is
-taken after the other, and images are (..., *space).
+reduced after the other, and images are (..., *space).
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ Sizes = tuple[int, ...]
 
 
 def ends(size: int, outputs: int) -> tuple[list[int], list[int]]:
-    """The first place of each window, and the one after its last."""
+    """The start and the end of each window. The end lies just after the window."""
     return ([i * size // outputs for i in range(outputs)], [-(-(i + 1) * size // outputs) for i in range(outputs)])
 
 
 def _dims(sizes: Sizes, to: Sizes) -> list[tuple[int, int, int]]:
-    """For each of the last dimensions, the last first: how far from the end it is, its size, and how many windows."""
+    """For each of the last dimensions, the last first: its distance from the end, its size, and its windows."""
     return [(back, sizes[-back], to[-back]) for back in range(1, len(to) + 1)]
 
 
 def _alike(sizes: Sizes, to: Sizes) -> Sizes:
-    """The size of the windows, where all have the same, and so are those of ordinary pooling; else nothing."""
+    """The size of the windows if all have the same size, as in ordinary pooling. Otherwise an empty tuple."""
     pairs = [*zip(sizes[len(sizes) - len(to):], to)]
     return tuple([n // m for n, m in pairs]) if all([m and not n % m for n, m in pairs]) else ()
 
 
 def adaptive_max_pool(x: Any, to: Sizes) -> Any:
-    """The maxima, and where each is in its image."""
+    """The maxima, and the place of each in its image."""
     same = _alike(x.shape, to)
     if same:
         none = (0,) * len(to)
@@ -45,7 +45,7 @@ def adaptive_max_pool(x: Any, to: Sizes) -> Any:
     for back, size, count in _dims(x.shape, to):
         starts, stops = [np.asarray(places, np.int64) for places in ends(size, count)]
         width = max(1, int((stops - starts).max(initial=1)))
-        # Windows are not all as wide: the last place of a narrow one comes once more.
+        # Windows differ in width: a narrow window repeats its last place.
         taps = [np.minimum(starts + i, stops - 1) for i in range(width)]
         axis = x.ndim - back
         values, taken = largest(map(np.take, repeat(values), taps, repeat(axis)), width)
@@ -56,13 +56,13 @@ def adaptive_max_pool(x: Any, to: Sizes) -> Any:
 
 
 def _placed(indices: Any, places: Any, axis: int, step: int) -> Any:
-    """The indices in an image of elements that are at these places of an axis; of those after it in `indices`."""
+    """The indices in an image: `places` along this axis, combined with `indices` for the axes after it."""
     far = places * step
     return far if indices is None else np.add(np.take_along_axis(indices, places, axis), far, out=far)
 
 
 def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
-    """The means."""
+    """The means over the windows."""
     same = _alike(x.shape, to)
     if same:
         return avg_pool(x, same, same, (0,) * len(to), False, True, None).astype(x.dtype, copy=False)
@@ -78,7 +78,7 @@ def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
 
 @lru_cache(maxsize=32)
 def _members(size: int, count: int) -> Any:
-    """1 where a place is in a window, else 0: (size, count)."""
+    """A matrix (size, count) with 1 if a place is in a window, else 0."""
     found = np.zeros((size, count))
     for i, (start, stop) in enumerate(zip(*ends(size, count))):
         found[start:stop, i] = 1
@@ -87,20 +87,20 @@ def _members(size: int, count: int) -> Any:
 
 
 def _sums(x: Any, members: Any, axis: int) -> Any:
-    """The sums over an axis of what is in each column of `members`, as a product of matrices."""
+    """The sums over an axis of the elements that each column of `members` marks, as a product of matrices."""
     matrix, ahead, after = members.astype(x.dtype), x.shape[:axis], x.shape[axis + 1:]
     if math.prod(after) == 1:
         out = np.matmul(x.reshape(math.prod(ahead), len(matrix)), matrix)
     else:
         out = np.matmul(matrix.T, x.reshape(math.prod(ahead), len(matrix), math.prod(after)))
-    if not np.isfinite(out).all():                          # then what is outside counts: its product with 0 is nan
+    if not np.isfinite(out).all():                          # then elements outside count too, as inf * 0 is nan
         moved = np.moveaxis(x, axis, -1)
         out = np.stack([moved[..., column > 0].sum(-1) for column in matrix.T], axis)
     return out.reshape(*ahead, matrix.shape[1], *after)
 
 
 def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
-    """The adjoint of `adaptive_avg_pool` of images whose last `dims` dimensions have these sizes."""
+    """The adjoint of `adaptive_avg_pool`, for images whose last `dims` dimensions have these sizes."""
     same = _alike(sizes, g.shape[g.ndim - dims:])
     if same:
         return avg_pool_backward(g, sizes, same, same, (0,) * dims, False, True, None)
@@ -114,10 +114,10 @@ def adaptive_avg_pool_backward(g: Any, sizes: Sizes, dims: int) -> Any:
 
 
 def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
-    """The maxima over windows of these sizes, whose places a sample for each image and dimension decides (Graham 2014).
+    """The maxima over windows at random places (Graham 2014). `kernel` gives the sizes of the windows.
 
-    The samples are (..., dims) of numbers in [0, 1). Those of images are for the width and the height, in this order,
-    those of volumes for the depth, the height and the width.
+    `samples` (..., dims) holds a number in [0, 1) for each image and dimension. For images the order is width, height;
+    for volumes it is depth, height, width.
     """
     values, indices, dims = x, None, len(to)
     for back in range(1, dims + 1):
@@ -132,7 +132,7 @@ def fractional_max_pool(x: Any, samples: Any, kernel: Sizes, to: Sizes) -> Any:
 
 
 def intervals(sample: Any, size: int, kernel: int, count: int) -> Any:
-    """Where the windows begin: (..., count) places for samples (...)."""
+    """The starts of the windows: (..., count) places for samples (...)."""
     last = np.full((*sample.shape, 1), size - kernel)
     if count == 1:
         return last

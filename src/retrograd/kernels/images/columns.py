@@ -1,6 +1,6 @@
-"""The columns that a convolution multiplies with its weight, and products of such columns in threads.
+"""The columns that a convolution multiplies by its weight, and the products of such columns in threads.
 
-A column holds what one output position sees: C * prod(kernel) numbers. Must not know what is made of the products.
+A column holds the elements that one output position sees: C * prod(kernel) numbers.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from numpy.lib.stride_tricks import as_strided
 from ..native import blas, threads
 
 Sizes = tuple[int, ...]
-# How many output positions a product should have at least, how many bytes of columns are made at a time, if they are
-# of several samples, and how long a multiplication takes, in nanoseconds, with what has to be done around it.
+# How many output positions a product should have at least; how many bytes of columns of several samples are made at a
+# time; and how long a multiplication takes in nanoseconds, including the work around it.
 _POSITIONS, _BLOCK, _PRODUCT = 128, 1 << 22, 0.04
-# What kernels of so many places at most see of so many elements at least is copied place by place; for others, zeros
-# are put around the input first.
+# If a kernel has at most _PLACES places and its columns at least _LARGE elements, the columns are copied place by
+# place. Otherwise the input is padded with zeros first.
 _PLACES, _LARGE = 8, 1 << 14
 
 
 class Window(NamedTuple):
-    """How a kernel slides: for each dimension of space its size, step, the zeros around, and the gaps in it."""
+    """How a kernel slides: for each dimension of space its size, its stride, the padding, and the dilation."""
 
     kernel: Sizes
     stride: Sizes
@@ -33,33 +33,33 @@ class Window(NamedTuple):
     dilation: Sizes
 
     def outputs(self, sizes: Sizes) -> Sizes:
-        """How many positions there are in each dimension."""
+        """The number of output positions in each dimension."""
         return tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1
                       for n, k, s, p, d in zip(sizes, *self)])
 
     def inputs(self, outputs: Sizes, extra: Sizes) -> Sizes:
-        """The sizes that a transposed convolution gives."""
+        """The output sizes of a transposed convolution."""
         return tuple([(n - 1) * s - 2 * p + d * (k - 1) + e + 1
                       for n, k, s, p, d, e in zip(outputs, *self, extra)])
 
     @property
     def trivial(self) -> bool:
-        """Whether each position sees just itself."""
+        """Whether each position sees only its own element."""
         return not any(self.padding) and max((*self.kernel, *self.stride)) == 1
 
     def reach(self, start: int, stop: int) -> slice:
-        """What these positions see of the first dimension, where no zeros are around it."""
+        """The range of the first dimension that these positions see, if it has no padding."""
         first = self.stride[0] * start
         return slice(first, self.stride[0] * (stop - 1) + self.dilation[0] * (self.kernel[0] - 1) + 1)
 
     def taps(self, sizes: Sizes, outputs: Sizes) -> list[tuple[tuple[slice, ...], tuple[slice, ...]]]:
-        """For each place in the kernel, row by row: which positions see an input through it, and which inputs."""
+        """For each place in the kernel, row by row: the positions that see an input through it, and these inputs."""
         pairs = [[_seen(i * d - p, s, n, m) for i in range(k)]
                  for k, s, p, d, n, m in zip(*self, sizes, outputs)]
         return [(tuple([a for a, _ in tap]), tuple([b for _, b in tap])) for tap in places(*pairs)]
 
     def view(self, x: Any, outputs: Sizes) -> Any:
-        """The windows of an array (..., *sizes) without zeros around as a view: (..., *kernel, *outputs)."""
+        """The windows of an array (..., *sizes) without padding, as a view: (..., *kernel, *outputs)."""
         dims = len(outputs)
         steps = x.strides[-dims:]
         return as_strided(x, (*x.shape[:-dims], *self.kernel, *outputs),
@@ -68,12 +68,12 @@ class Window(NamedTuple):
 
 
 def last(ranges: tuple[slice, ...]) -> Any:
-    """An index that takes these ranges of the last dimensions."""
+    """An index with these ranges of the last dimensions."""
     return (..., *ranges)
 
 
 def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, slice]:
-    """The positions i with 0 <= i * step + offset < inputs, and these places of the input."""
+    """The positions i with 0 <= i * step + offset < inputs, and their places in the input."""
     first = max(0, -(offset // step))
     last = max(first, min(outputs, (inputs - 1 - offset) // step + 1))
     start = first * step + offset
@@ -81,11 +81,11 @@ def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, sli
 
 
 class Columns:
-    """The columns of so many samples at a time, in memory that is used again. One for each thread.
+    """The columns of `count` samples at a time, in memory that is reused. Each thread has an object of its own.
 
-    Those of each sample are a matrix for each group, (samples, groups, C / groups * prod(kernel), positions); where
-    they are `merged`, those of all samples are one: (groups, C / groups * prod(kernel), samples * positions). With
-    `ones`, each column has a last element of 1.
+    The columns of each sample are one matrix for each group: (samples, groups, C / groups * prod(kernel), positions).
+    If `merged`, the columns of all samples are one matrix: (groups, C / groups * prod(kernel), samples * positions).
+    With `ones`, each column has a last element of 1.
     """
 
     def __init__(self, x: Any, window: Window, outputs: Sizes, groups: int, count: int, merged: bool,
@@ -119,9 +119,9 @@ class Columns:
                            zip(places(*map(range, window.kernel)), window.taps(sizes, outputs))]
 
     def _by_rows(self, window: Window, outputs: Sizes, columns: Any) -> tuple[Window, Sizes, Any]:
-        """Take two steps: what the last dimension of the kernel sees, and the rows of that which the others see.
+        """Copy in two steps: first the elements along the kernel's last dimension, then whole rows of them.
 
-        The first copies short runs and the second, of which there are more, long ones. This gives the first.
+        The first step copies short runs. The second step copies more data, but in long runs. Returns the first step.
         """
         one, (kernel, stride, padding, dilation) = (1,) * (len(outputs) - 1), window
         ahead = [n + 2 * p for n, p in zip(self.x.shape[3:-1], padding)]
@@ -134,7 +134,7 @@ class Columns:
                 rows.reshape(*rows.shape[:3], *one, *rows.shape[3:]))
 
     def __call__(self, start: int) -> Any:
-        """Those of the samples from this one on."""
+        """The columns of the samples from `start` on."""
         x = self.x[start:start + self.count]
         if self.trivial:
             return matrices(x, self.merged)
@@ -154,8 +154,10 @@ def matrices(x: Any, merged: bool) -> Any:
 
 
 class Blocks(NamedTuple):
-    """How the samples are taken: so many at a time, by one product if they are merged; what all costs in nanoseconds,
-    where threads can share it."""
+    """How to process the samples: the number at a time, whether one product merges them, and the total cost.
+
+    The cost is in nanoseconds. It is 0 if threads cannot share the work.
+    """
 
     samples: int
     merged: bool
@@ -163,7 +165,7 @@ class Blocks(NamedTuple):
 
 
 def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, itemsize: int) -> Blocks:
-    """For products of (rows, inner) with (inner, positions) in each group of each sample."""
+    """The blocks for products of (rows, inner) with (inner, positions) in each group of each sample."""
     cost = samples * positions * rows * inner * groups * _PRODUCT
     merged = positions < _POSITIONS
     size = (-(-_POSITIONS // max(1, positions)) if merged else
@@ -177,7 +179,7 @@ def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, ite
 
 
 def over_samples(work: Callable[[int, int], object], samples: int, cost: float) -> None:
-    """`work(start, stop)` for ranges that make up all samples, in threads if it costs enough."""
+    """Run `work(start, stop)` for ranges that cover all samples, in threads if the cost is high enough."""
     if not cost:
         work(0, samples)
         return

@@ -1,22 +1,22 @@
-"""Convolutions of any number of dimensions, as matrix products of columns: forwards, and by input and by weight.
+"""Convolutions of any number of dimensions as matrix products of columns: forward, by input and by weight.
 
-Columns (see `columns`) are copied for a few samples at a time, and for a strip of one where images are large: so they
-stay in the cache, and memory does not grow with the batch. The gradient by the weight
-copies them once more, since to keep them would take prod(kernel) times the memory of the input. A product is written
-straight to the result, and the bias is part of it: a row of ones in the columns.
+Columns (see `columns`) are copied for a few samples at a time, and for a strip of one sample if images are large. So
+they stay in the cache, and memory does not grow with the batch. The gradient by the weight copies the columns again,
+because keeping them would take prod(kernel) times the memory of the input. A product is written directly to the result.
+The bias is part of the product: the columns get a row of ones.
 
-The transposed convolution, which is the gradient by the input, is the reverse: a product gives columns, and they are
-added where they came from. Where all steps but the last are 1, only the last dimension is treated so. Along the others
-the kernel is turned round and moves over the cotangent, which copies long runs and leaves fewer parts to be added.
-Where steps skip elements, those at the same place within a step are added up apart, in long runs too.
+The transposed convolution, which is the gradient by the input, is the reverse: a product gives columns, and the columns
+are added at the places that they came from. If all strides but the last are 1, only the last dimension needs this.
+Along the other dimensions the flipped kernel slides over the cotangent, which copies long runs and leaves fewer parts
+to add. If strides skip elements, the elements at the same place within a stride are added together, also in long runs.
 
-Samples are spread over threads, in which the BLAS uses none of its own (see `blas`). All that is done for a sample is
-done for the few at once: between calls of NumPy only one of the threads runs.
+Samples are spread over threads, in which the BLAS uses no threads of its own (see `blas`). Each call handles several
+samples at once, because between calls of NumPy only one thread runs.
 
 Measured on one core for 32x16x28x28 and 32 filters of 3x3: products take 2.1 ms each way, columns 0.4, sums 0.3. One
 product for the whole batch was not faster, with 32 times the memory. Shifted products without columns have an inner
-dimension of C alone, or of C * 3 with columns of the last dimension only, and took longer than they saved.
-Transposing by 9 sums of columns took 1 ms more than now.
+dimension of only C, or of C * 3 with columns of the last dimension only, and took longer than they saved. Transposing
+by 9 sums of columns took 1 ms more than now.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def conv_tbc(x: Any, weight: Any, bias: Any, pad: int) -> Any:
 
 
 def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any:
-    """What each position sees, weighted and summed."""
+    """For each position, the weighted sum of the elements that it sees."""
     outputs, rows = window.outputs(x.shape[2:]), weight.shape[0]
     result = np.empty((x.shape[0], rows, *outputs), x.dtype)
     if not result.size:
@@ -96,22 +96,22 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
 
 
 def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups: int) -> Any:
-    """The transpose of `gathered`: each position gives its value, weighted, to all that it sees."""
+    """The transpose of `gathered`: each position adds its value, weighted, to all elements that it sees."""
     channels = weight.shape[1] * groups
     shape = (g.shape[0], channels, *sizes)
     if not (math.prod(shape) and weight.size and g.size):
         result = np.zeros(shape, g.dtype)
         return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
-    turned = _turned_round(window)
-    if len(weight) == groups == channels and turned and turned.outputs(g.shape[2:]) == sizes:
-        # One channel to one: a product with columns is several times as fast as one that makes them.
+    flipped = _flipped(window)
+    if len(weight) == groups == channels and flipped and flipped.outputs(g.shape[2:]) == sizes:
+        # One channel each: a product with given columns is several times as fast as one that makes columns.
         kernel = weight[(..., *[slice(None, None, -1)] * len(sizes))]
-        return gathered(g, np.ascontiguousarray(kernel), bias, turned, groups)
+        return gathered(g, np.ascontiguousarray(kernel), bias, flipped, groups)
     strips = _strips(window, g.shape[2:], channels * g.itemsize)
     if strips:
         return _spread_by_strips(g, weight, bias, window, np.zeros(shape, g.dtype), strips, groups)
     ahead, window = _ahead(window)
-    weights, outputs = _turned(weight, ahead, groups), ahead.outputs(g.shape[2:])
+    weights, outputs = _weight_matrices(weight, ahead, groups), ahead.outputs(g.shape[2:])
     taps, whole = window.taps(sizes, outputs), tuple([slice(0, n, 1) for n in sizes])
     first = next((t for t, (_, target) in enumerate(taps) if target == whole), None)
     result = np.zeros(shape, g.dtype) if first is None else np.empty(shape, g.dtype)
@@ -137,14 +137,14 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
 
 
-def _turned_round(window: Window) -> Window | None:
-    """How the kernel turned round slides over what a convolution without steps gives; None where there are steps."""
+def _flipped(window: Window) -> Window | None:
+    """The window of the flipped kernel over the result of a convolution with strides of 1; None for other strides."""
     around = tuple([d * (k - 1) - p for k, p, d in zip(window.kernel, window.padding, window.dilation)])
     return window._replace(padding=around) if max(window.stride) == 1 and min(around) >= 0 else None
 
 
 def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any]:
-    """Memory for products of this shape, (channels, taps, samples, ...), and a view of it with the samples first."""
+    """Memory for products of this shape, (channels, taps, samples, ...), and a view with the samples first."""
     channels, taps, count, *outputs = shape
     if merged:
         parts = np.empty(shape, dtype)
@@ -154,7 +154,7 @@ def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any
 
 
 def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: bool) -> None:
-    """Add each of the parts (samples, channels, taps, ...) where it belongs. If one is `first`, no sums exist yet."""
+    """Add each of the parts (samples, channels, taps, ...) at its places. Part `first`, if given, starts the sums."""
     if first is not None:
         np.copyto(sums, parts[:, :, first][last(taps[first][0])])
     for t, (source, target) in enumerate(taps):
@@ -168,14 +168,14 @@ def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: boo
 
 
 def _add_moved(part: Any, sums: Any, far: Sizes) -> None:
-    """Add the part, moved so far in each dimension of space, to the sums: as one long run, with 0 where it is out."""
+    """Add the part, shifted by `far` in space, to the sums: as one long run, with 0 for the elements outside."""
     sizes = sums.shape[2:]
     if any(abs(by) >= n for by, n in zip(far, sizes)):
         return
     along = 0
     for dim, (by, n) in enumerate(zip(far, sizes)):
         along = along * n + by
-        if dim and by:                                      # what drops out of the first is not in the run
+        if dim and by:  # elements shifted out along the first dimension are not in the run
             part[(slice(None),) * (2 + dim) + (slice(n - by, None) if by > 0 else slice(-by),)] = 0
     part, sums = (a.reshape(*sums.shape[:2], -1) for a in (part, sums))
     place = sums[..., max(along, 0):sums.shape[-1] + min(along, 0)]
@@ -183,15 +183,15 @@ def _add_moved(part: Any, sums: Any, far: Sizes) -> None:
 
 
 def _by_phases(window: Window, sizes: Sizes, outputs: Sizes) -> bool:
-    """Whether a step skips elements of which each is seen by positions beside it, as many as there are positions."""
+    """Whether the strides exceed 1 and divide the input into as many places as there are positions."""
     return (max(window.stride) > 1 and max(window.kernel) > 1
             and all(n == m * s for n, m, s in zip(sizes, outputs, window.stride)))
 
 
 def _phases(window: Window) -> list[tuple[Sizes, list[tuple[Sizes, int]]]]:
-    """By the places of elements within a step: how far from a position these are, and through which tap it sees them.
+    """By the place of an element within a stride: the distances of the positions that see it, and their taps.
 
-    Those with the least distance come first.
+    The tap with the least distance comes first.
     """
     found: dict[Sizes, list[tuple[Sizes, int]]] = {place: [] for place in places(*map(range, window.stride))}
     for t, tap in enumerate(places(*map(range, window.kernel))):
@@ -201,7 +201,7 @@ def _phases(window: Window) -> list[tuple[Sizes, list[tuple[Sizes, int]]]]:
 
 
 def _add_by_phases(parts: Any, sums: Any, stride: Sizes, phases: list[tuple[Sizes, list[tuple[Sizes, int]]]]) -> None:
-    """Add up the parts (samples, channels, taps, ...) of each phase in long runs, and put it in its places once."""
+    """Add the parts (samples, channels, taps, ...) of each phase in long runs, and write each sum once."""
     for place, taps in phases:
         if taps and not any(taps[0][0]):
             total, taps = parts[:, :, taps[0][1]], taps[1:]
@@ -214,7 +214,7 @@ def _add_by_phases(parts: Any, sums: Any, stride: Sizes, phases: list[tuple[Size
 
 def _spread_by_strips(g: Any, weight: Any, bias: Any, window: Window, result: Any, strips: list[tuple[int, int]],
                       groups: int) -> Any:
-    """The same, where rows of positions are taken after each other and added up in `result`."""
+    """`spread` by strips: ranges of rows of positions are processed in turn, and added up in `result`."""
     sizes, around, free = result.shape[2:], window.padding[0], _flush(window)
     for a, b in strips:
         rows = free.reach(a, b)
@@ -227,7 +227,7 @@ def _spread_by_strips(g: Any, weight: Any, bias: Any, window: Window, result: An
 
 
 def _strips(window: Window, outputs: Sizes, channel: int) -> list[tuple[int, int]]:
-    """Ranges of the first dimension whose columns are small enough; none where all of them are."""
+    """Ranges of the first dimension whose columns are small enough. Empty if no division is needed."""
     row = channel * math.prod(window.kernel) * math.prod(outputs[1:])
     count = max(1, _STRIP // max(1, row))
     if window.trivial or count >= outputs[0]:
@@ -236,7 +236,7 @@ def _strips(window: Window, outputs: Sizes, channel: int) -> list[tuple[int, int
 
 
 def _padded_ahead(x: Any, window: Window) -> Any:
-    """x with the zeros around its first dimension of space."""
+    """x with the padding of its first dimension of space."""
     around = window.padding[0]
     if not around:
         return x
@@ -244,15 +244,15 @@ def _padded_ahead(x: Any, window: Window) -> Any:
 
 
 def _flush(window: Window) -> Window:
-    """The window without zeros around the first dimension."""
+    """The window without padding in the first dimension."""
     return window._replace(padding=(0, *window.padding[1:]))
 
 
 def _ahead(window: Window) -> tuple[Window, Window]:
-    """Two windows in turn, of which the first is a convolution by the kernel turned round, the second transposed.
+    """Two windows in turn: a convolution by the flipped kernel, and then a transposed convolution.
 
-    Where all steps but the last are 1, the first has all dimensions but the last, and copies long runs; otherwise it
-    is trivial. So the second adds in as few pieces as can be.
+    If all strides but the last are 1, the first window has all dimensions but the last, and copies long runs. Otherwise
+    it is trivial. So the second window adds as few pieces as possible.
     """
     kernel, stride, padding, dilation = window
     one = (1,) * len(kernel)
@@ -264,18 +264,18 @@ def _ahead(window: Window) -> tuple[Window, Window]:
                    (*one[1:], dilation[-1])))
 
 
-def _turned(weight: Any, ahead: Window, groups: int) -> Any:
-    """The weight as matrices from what `ahead` sees of g to the parts that are added up."""
+def _weight_matrices(weight: Any, ahead: Window, groups: int) -> Any:
+    """The weight as matrices that map what `ahead` sees of g to the parts to add up."""
     given, channels, *kernel = weight.shape
     whole = weight.reshape(groups, given // groups, channels, math.prod(kernel[:-1]), kernel[-1])
     if math.prod(ahead.kernel) == 1:
         return np.ascontiguousarray(np.moveaxis(whole, 1, 4)).reshape(groups, channels * math.prod(kernel), -1)
-    turned = np.ascontiguousarray(whole[..., ::-1, :].transpose(0, 2, 4, 1, 3))
-    return turned.reshape(groups, channels * kernel[-1], -1)
+    flipped = np.ascontiguousarray(whole[..., ::-1, :].transpose(0, 2, 4, 1, 3))
+    return flipped.reshape(groups, channels * kernel[-1], -1)
 
 
 def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Any:
-    """The gradient of a convolution of x by its weight of this shape, where g is that of its result."""
+    """The gradient of a convolution of x by its weight of this shape. g is the gradient of the result."""
     if x.dtype == F16:
         return weight_gradient(x.astype(F32), g.astype(F32), shape, stride, padding, dilation, groups).astype(F16)
     window, outputs = Window(shape[2:], stride, padding, dilation), g.shape[2:]
@@ -309,7 +309,7 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes,
 
 
 def _product_over_positions(a: Any, b: Any) -> Any:
-    """a (..., rows, positions) @ b (..., columns, positions) transposed. The BLAS is faster with more rows first."""
+    """a (..., rows, positions) times b (..., columns, positions) transposed. More rows in a are faster in the BLAS."""
     if a.shape[-2] < b.shape[-2]:
         return _product_over_positions(b, a).swapaxes(-1, -2)
     return np.matmul(a, b.swapaxes(-1, -2))
@@ -321,7 +321,7 @@ def _beside(bias: Any, dims: int) -> Any:
 
 
 def unfold(x: Any, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
-    """What each position sees of x (N, C, ...) or (C, ...), as columns: (N, C * prod(kernel), positions)."""
+    """The elements that each position sees in x (N, C, ...) or (C, ...): columns (N, C * prod(kernel), positions)."""
     if x.ndim == len(kernel) + 1:
         return unfold(x[None], kernel, dilation, padding, stride)[0]
     window = Window(kernel, stride, padding, dilation)
@@ -333,7 +333,7 @@ def unfold(x: Any, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 
 
 def fold(x: Any, sizes: Sizes, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
-    """The columns (N, C * prod(kernel), positions) added where they were seen: (N, C, *sizes), or both without N."""
+    """The columns (N, C * prod(kernel), positions) added at the places of `unfold`: (N, C, *sizes). N may be absent."""
     if x.ndim == 2:
         return fold(x[None], sizes, kernel, dilation, padding, stride)[0]
     window = Window(kernel, stride, padding, dilation)

@@ -1,6 +1,6 @@
-"""Arrays with more, or fewer, elements at the ends of their last dimensions. Must not know ops.
+"""Arrays with more or fewer elements at the ends of their last dimensions.
 
-`pad` gives two numbers for each dimension, those of the last dimension first; a negative number takes elements away.
+`pad` has two numbers for each dimension, those of the last dimension first. A negative number removes elements.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Shape = tuple[int, ...]
 
 
 def _by_axis(ndim: int, pad: Shape) -> Iterator[tuple[int, int, int]]:
-    """Each axis that is padded, and by how much in front and behind."""
+    """Each padded axis, and the padding before and after it."""
     for i in range(0, len(pad), 2):
         yield ndim - 1 - i // 2, pad[i], pad[i + 1]
 
 
 def padded_shape(shape: Shape, pad: Shape) -> Shape:
-    """The shape that padding makes of another."""
+    """The shape after padding."""
     sizes = [*shape]
     for axis, before, after in _by_axis(len(shape), pad):
         sizes[axis] += before + after
@@ -28,7 +28,7 @@ def padded_shape(shape: Shape, pad: Shape) -> Shape:
 
 
 def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
-    """`x` with a number around it."""
+    """`x` surrounded by a constant."""
     out = np.full(padded_shape(x.shape, pad), value, x.dtype)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
     for axis, before, after in _by_axis(x.ndim, pad):
@@ -38,10 +38,10 @@ def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
     return out
 
 
-# Elements of the array itself around it: mirrored at the ends, or the last one again and again
+# Surround an array with its own elements: mirrored at the ends, or the end elements repeated
 
 def reflect(x: Any, pad: Shape) -> Any:
-    """`x` with its mirror image around it, which does not repeat the elements at the ends."""
+    """`x` surrounded by its mirror image, which does not repeat the end elements."""
     out = _framed(x, pad)
     for axis, before, after in _by_axis(x.ndim, pad):
         first, last = max(before, 0), max(before, 0) + x.shape[axis] - 1
@@ -53,7 +53,7 @@ def reflect(x: Any, pad: Shape) -> Any:
 
 
 def replicate(x: Any, pad: Shape) -> Any:
-    """`x` with the elements at its ends around it."""
+    """`x` surrounded by its end elements."""
     out = _framed(x, pad)
     for axis, before, after in _by_axis(x.ndim, pad):
         first, last = max(before, 0), max(before, 0) + x.shape[axis] - 1
@@ -65,12 +65,12 @@ def replicate(x: Any, pad: Shape) -> Any:
 
 
 def _at(axis: int, place: Any) -> Any:
-    """The index of this place, or range, of an axis."""
+    """An index of this place, or range, of an axis."""
     return (*[slice(None)] * axis, place)
 
 
 def _framed(x: Any, pad: Shape) -> Any:
-    """`x` in an array with room around it. Nothing is taken away."""
+    """`x` in an array with room around it. Negative padding is ignored."""
     out = np.empty(padded_shape(x.shape, tuple([max(n, 0) for n in pad])), x.dtype)
     inner = [slice(None)] * x.ndim
     for axis, before, _ in _by_axis(x.ndim, pad):
@@ -80,14 +80,14 @@ def _framed(x: Any, pad: Shape) -> Any:
 
 
 def _without(x: Any, pad: Shape) -> Any:
-    """`x` less what negative numbers take away at its ends."""
+    """`x` without the elements that negative padding removes."""
     for axis, before, after in _by_axis(x.ndim, pad):
         x = x[_at(axis, slice(max(-before, 0), x.shape[axis] - max(-after, 0)))]
     return np.ascontiguousarray(x)
 
 
 def reflect_backward(g: Any, shape: Shape, pad: Shape) -> Any:
-    """For each element the sum of `g` where `reflect` put it."""
+    """For each element, the sum of `g` at the places where `reflect` put it."""
     for axis, before, after in _by_axis(len(shape), pad):
         out, n, end = _middle(g, shape[axis], axis, before, after), shape[axis], g.shape[axis]
         for i in range(before):
@@ -99,7 +99,7 @@ def reflect_backward(g: Any, shape: Shape, pad: Shape) -> Any:
 
 
 def replicate_backward(g: Any, shape: Shape, pad: Shape) -> Any:
-    """For each element the sum of `g` where `replicate` put it."""
+    """For each element, the sum of `g` at the places where `replicate` put it."""
     for axis, before, after in _by_axis(len(shape), pad):
         out, end = _middle(g, shape[axis], axis, before, after), g.shape[axis]
         for i in range(before):
@@ -111,7 +111,7 @@ def replicate_backward(g: Any, shape: Shape, pad: Shape) -> Any:
 
 
 def _middle(g: Any, n: int, axis: int, before: int, after: int) -> Any:
-    """The sums for `n` elements so far: those of what lies where it was."""
+    """The first part of the sums for `n` elements: the gradient at the elements' own places."""
     first, last = max(-before, 0), n - max(-after, 0)
     place = _at(axis, slice(first + before, last + before))
     if first == 0 and last == n:
@@ -121,28 +121,28 @@ def _middle(g: Any, n: int, axis: int, before: int, after: int) -> Any:
     return out
 
 
-# Elements that change places between channels and the plane
+# Elements exchanged between channels and the plane
 
 def pixel_shuffle(x: Any, factor: int) -> Any:
-    """Channels, `factor` squared at a time, as pixels of a plane that is larger by `factor`."""
+    """Groups of `factor` squared channels as the pixels of a plane that is larger by `factor`."""
     *batch, channels, height, width = x.shape
     few = channels // factor ** 2
     split = x.reshape(*batch, few, factor, factor, height, width)
     n = len(batch)
-    turned = split.transpose(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-    return turned.reshape(*batch, few, height * factor, width * factor)
+    pixels = split.transpose(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    return pixels.reshape(*batch, few, height * factor, width * factor)
 
 
 def pixel_unshuffle(x: Any, factor: int) -> Any:
-    """Pixels of a plane, `factor` squared at a time, as channels."""
+    """Groups of `factor` squared pixels of a plane as channels."""
     *batch, channels, height, width = x.shape
     low, narrow, n = height // factor, width // factor, len(batch)
     split = x.reshape(*batch, channels, low, factor, narrow, factor)
-    turned = split.transpose(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
-    return turned.reshape(*batch, channels * factor ** 2, low, narrow)
+    pixels = split.transpose(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    return pixels.reshape(*batch, channels * factor ** 2, low, narrow)
 
 
 def channel_shuffle(x: Any, groups: int) -> Any:
-    """The first channel of each group, then the second of each, and so on."""
+    """The first channel of each group, then the second channel of each group, and so on."""
     batch, channels, *rest = x.shape
     return x.reshape(batch, groups, channels // groups, *rest).swapaxes(1, 2).reshape(x.shape)

@@ -1,8 +1,8 @@
-"""Maxima and means over windows that slide over an image, and over as many windows as a result is to have.
+"""Maxima and means over windows that slide over an image.
 
-A window of several dimensions is taken one dimension after the other, the last first: kernel + kernel passes over an
-image, not kernel * kernel, each by slices of whole rows. Of equal maxima the first in the order of rows counts, of
-NaNs the last, as in PyTorch. Images are (..., *space): what comes before is as it may be.
+A window of several dimensions is reduced one dimension after the other, the last first. This takes kernel + kernel
+passes over an image instead of kernel * kernel, and each pass works on slices of whole rows. Of equal maxima the first
+in row-major order counts, and of NaNs the last, as in PyTorch. Images are (..., *space), with any leading dimensions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Sizes = tuple[int, ...]
 
 
 class Span(NamedTuple):
-    """The windows along one dimension: their first places, how many, and how far apart the places in one are."""
+    """The windows along one dimension: the size, the number of windows, and how they slide."""
 
     size: int
     outputs: int
@@ -29,12 +29,12 @@ class Span(NamedTuple):
     dilation: int
 
     def first(self) -> Any:
-        """For each window its first place that is inside."""
+        """The first place of each window that lies inside the image."""
         starts = np.arange(self.outputs) * self.stride - self.padding
         return starts + np.maximum(0, -(starts // self.dilation)) * self.dilation
 
     def taps(self) -> Iterator[tuple[int, slice, slice]]:
-        """For each place in the windows: its number, the windows where it is inside, and the places then."""
+        """For each place in the windows: its number, the windows in which it lies inside the image, and its places."""
         for i in range(self.kernel):
             offset = i * self.dilation - self.padding
             a = max(0, -(offset // self.stride))
@@ -44,7 +44,7 @@ class Span(NamedTuple):
                 yield i, slice(a, b), slice(start, start + (b - a - 1) * self.stride + 1, self.stride)
 
     def counts(self, count_include_pad: bool) -> Any:
-        """How many places of each window a mean divides by: those inside, or with the zeros around too."""
+        """The divisor of each window's mean: its places inside the image, or also those in the padding."""
         starts = np.arange(self.outputs) * self.stride - self.padding
         ends = np.minimum(starts + self.kernel, self.size + self.padding)
         if count_include_pad:
@@ -60,7 +60,7 @@ def spans(shape: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: 
 
 
 def outputs(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
-    """How many windows there are. With `ceil_mode` the last may reach beyond the end, but begins before it."""
+    """The number of windows. With `ceil_mode` the last window may reach beyond the end, but begins before it."""
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
     if ceil_mode and (count - 1) * stride >= size + padding:
@@ -69,7 +69,7 @@ def outputs(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
 
 
 def along(back: int, place: Any) -> Any:
-    """An index that takes this place of the dimension that is `back` from the end."""
+    """An index of this place in the dimension that is `back` from the end."""
     return (..., place, *[slice(None)] * (back - 1))
 
 
@@ -77,10 +77,10 @@ def along(back: int, place: Any) -> Any:
 
 
 def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> Any:
-    """The maxima, and where each is: its place in the image, of which the dimensions are taken as one.
+    """The maxima, and the place of each in its image, whose dimensions are flattened.
 
-    Which place of its window a maximum has is kept as one small number while the dimensions are gone through. To look
-    out for NaNs takes longer, and is done only where one has come through.
+    While the dimensions are reduced, a small number keeps each maximum's place in its window. The search for NaNs takes
+    longer, and happens only if a NaN has come through.
     """
     windows = spans(x.shape, kernel, stride, padding, dilation, ceil_mode)
     values, taps = _maxima(x, windows, False)
@@ -97,7 +97,7 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
 
 
 def _maxima(x: Any, windows: list[Span], nans: bool) -> tuple[Any, Any]:
-    """The maxima, and which place of its window each has, row by row."""
+    """The maxima, and the place of each in its window, in row-major order."""
     number = np.min_scalar_type(math.prod([span.kernel for span in windows]))
     taps, inner = np.zeros((), number), 1
     for back, span in enumerate(reversed(windows), 1):
@@ -107,9 +107,9 @@ def _maxima(x: Any, windows: list[Span], nans: bool) -> tuple[Any, Any]:
 
 
 def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool) -> tuple[Any, Any]:
-    """The maxima along the dimension that is `back` from the end, in which a place counts `inner`.
+    """The maxima along the dimension that is `back` from the end. A place in it counts `inner`.
 
-    A later place has a greater number, so the number of the first of the maxima is kept by taking a maximum too.
+    A later place has a greater number, so a maximum also keeps the number of the first maximum.
     """
     first = span.first()
     begins = first - (np.arange(span.outputs) * span.stride - span.padding)
@@ -132,7 +132,7 @@ def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool)
 
 
 def largest(candidates: Iterator[Any], count: int) -> tuple[Any, Any]:
-    """Of so many arrays of values the maxima, and the number of the array that each is from: the first, of several."""
+    """The maxima of `count` arrays, and for each maximum the number of the first array that has it."""
     best = next(candidates)
     chosen = np.zeros(best.shape, np.min_scalar_type(count))
     for number, value in enumerate(candidates, 1):
@@ -149,13 +149,13 @@ def gathered(x: Any, indices: Any, dims: int, disjoint: bool) -> Any:
 
 
 def lines(x: Any, dims: int) -> Any:
-    """The last `dims` dimensions as one."""
+    """`x` with its last `dims` dimensions flattened."""
     first = x.ndim - dims
     return x.reshape(*x.shape[:first], math.prod(x.shape[first:]))
 
 
 def scattered(g: Any, indices: Any, shape: Sizes, dims: int, disjoint: bool) -> Any:
-    """Images of zeros, with these values added at these places, of which no two are one where they are `disjoint`."""
+    """Images of zeros, with these values added at these places. If `disjoint`, no two places are equal."""
     images, size = math.prod(shape[:len(shape) - dims]), math.prod(shape[len(shape) - dims:])
     at = (indices.reshape(images, math.prod(indices.shape[indices.ndim - dims:]))
           + np.arange(images)[:, None] * size).ravel()
@@ -167,7 +167,7 @@ def scattered(g: Any, indices: Any, shape: Sizes, dims: int, disjoint: bool) -> 
 
 
 def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
-    """Images of zeros of these sizes, with these values at these places."""
+    """Images of zeros with these sizes, and these values at these places."""
     images = x.shape[:x.ndim - len(sizes)]
     result = np.zeros((*images, math.prod(sizes)), x.dtype)
     np.put_along_axis(result, lines(indices, len(sizes)), lines(x, len(sizes)), -1)
@@ -178,7 +178,7 @@ def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
 
 
 def _divisor(windows: list[Span], count_include_pad: bool, divisor: int | None, dtype: Any) -> Any:
-    """What each sum is divided by, broadcast over the images."""
+    """The divisor of each sum, broadcast over the images."""
     if divisor is not None:
         return np.asarray(divisor, dtype)
     counts: Any = np.ones((), np.int64)
@@ -189,7 +189,7 @@ def _divisor(windows: list[Span], count_include_pad: bool, divisor: int | None, 
 
 def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool, count_include_pad: bool,
              divisor: int | None) -> Any:
-    """The sums over windows, divided by how many elements they have, or by `divisor`."""
+    """The sums over windows, divided by their number of elements, or by `divisor`."""
     if x.dtype == F16:
         return avg_pool(x.astype(F32), kernel, stride, padding, ceil_mode, count_include_pad, divisor).astype(F16)
     windows, sums = spans(x.shape, kernel, stride, padding, (1,) * len(kernel), ceil_mode), x
@@ -205,7 +205,7 @@ def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bo
 
 def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,
                       count_include_pad: bool, divisor: int | None) -> Any:
-    """The adjoint of `avg_pool` of images whose last dimensions have these sizes."""
+    """The adjoint of `avg_pool`, for images whose last dimensions have these sizes."""
     if g.dtype == F16:
         return avg_pool_backward(g.astype(F32), sizes, kernel, stride, padding, ceil_mode, count_include_pad,
                                  divisor).astype(F16)
@@ -222,7 +222,7 @@ def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, paddin
 
 
 def _divided(sums: Any, divisor: Any) -> Any:
-    """Of integers PyTorch cuts the fraction off."""
+    """The quotients. For integers PyTorch cuts off the fraction."""
     if sums.dtype.kind in "iu":
         return (np.abs(sums) // np.abs(divisor) * np.sign(sums) * np.sign(divisor)).astype(sums.dtype)
     return np.divide(sums, divisor, out=...)

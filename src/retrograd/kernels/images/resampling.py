@@ -1,8 +1,8 @@
-"""Changing the sizes of images: along each axis every element of the result is a weighted sum of a few of the input.
+"""Resize images: along each axis, each element of the result is a weighted sum of a few elements of the input.
 
-Which ones, and how heavy, is a table (`_Taps`) for each axis, made once for the same sizes. The adjoint is another such
-table. An axis is described by (axis, size, new size, mode, scale, align_corners, antialias), where the scale is that of
-the caller, or None. Must not know ops.
+A table (`_Taps`) for each axis has the places and the weights. It is made once for equal sizes. The adjoint is another
+such table. An axis is (axis, size, new size, mode, scale, align_corners, antialias); the scale is the caller's, or
+None.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ Axis = tuple[int, int, int, str, float | None, bool, bool]
 
 
 class _Taps(NamedTuple):
-    """For each element of the result the place `at` and the `weight` of (taps, new size); weight None stands for ones.
+    """For each element of the result, the places `at` and the weights of its taps: (taps, new size). None is all ones.
 
-    Where some have fewer taps than others, `padded` says that those of weight 0 are none, whatever is at their place.
+    If elements have different numbers of taps, `padded` says that taps of weight 0 do not count, whatever is at their
+    place.
     """
 
     at: Array
@@ -32,12 +33,12 @@ class _Taps(NamedTuple):
     padded: bool
 
 
-# The parameter of the cubic kernel: of interpolation, and of the filter that smooths as well.
+# The parameters of the cubic kernel: for interpolation, and for the filter of antialiasing.
 CUBIC, _SMOOTHING = -0.75, -0.5
 
 
 def _cubic(t: Array) -> list[Array]:
-    """The weights of the four neighbours of a point at `t` after the second of them."""
+    """The weights of the four neighbours of a point. The point lies `t` after the second neighbour."""
     far, near = t + 1, 1 - t
     return [_outer(far, CUBIC), _inner(t, CUBIC), _inner(near, CUBIC), _outer(near + 1, CUBIC)]
 
@@ -51,20 +52,20 @@ def _outer(x: Array, a: float) -> Array:
 
 
 def _step(size: int, new: int, scale: float | None, align: bool) -> float:
-    """How far two neighbours of the result are from each other in the input."""
+    """The distance in the input between two neighbouring elements of the result."""
     if align:
         return (size - 1) / (new - 1) if new > 1 else 0.0
     return 1.0 / scale if scale is not None and scale > 0 else size / new
 
 
 def _positions(size: int, new: int, scale: float | None, align: bool, dtype: Any) -> Array:
-    """Where the elements of the result lie in the input."""
+    """The places of the elements of the result in the input."""
     step, at = dtype.type(_step(size, new, scale, align)), np.arange(new, dtype=dtype)
     return np.asarray(step * at if align else step * (at + dtype.type(0.5)) - dtype.type(0.5))
 
 
 def _nearest(size: int, new: int, scale: float | None, offset: float) -> Array:
-    """In single precision, whatever the tensor's, as PyTorch does."""
+    """The nearest places. They are computed in single precision for every dtype, as in PyTorch."""
     step, at = F32.type(_step(size, new, scale, False)), np.arange(new, dtype=F32)
     if offset == 0 and new in (size, 2 * size):
         return np.arange(new) * size // new
@@ -89,7 +90,7 @@ _FILTERS: dict[str, tuple[int, Callable[[Array], Array]]] = {
 
 
 def _smoothed(size: int, new: int, mode: str, step: float) -> tuple[Array, Array]:
-    """The taps of a filter that is as wide as a step, where that is more than 1."""
+    """The taps of a filter that is as wide as a step, if the step exceeds 1."""
     breadth, shape = _FILTERS[mode]
     reach = max(step, 1.0)
     middle = step * (np.arange(new) + 0.5)
@@ -131,7 +132,7 @@ def _taps(axis: Axis, dtype: Any) -> _Taps:
 
 @lru_cache(maxsize=256)
 def _adjoint(axis: Axis, dtype: Any) -> _Taps:
-    """The table by which each element of the input gathers its share of the gradient."""
+    """The table by which each element of the input collects its part of the gradient."""
     taps, size, new = _taps(axis, dtype), axis[1], axis[2]
     source, weight = taps.at.ravel(), np.ones(taps.at.size, dtype) if taps.weight is None else taps.weight.ravel()
     target = np.broadcast_to(np.arange(new), taps.at.shape).ravel()
@@ -171,7 +172,7 @@ def _along(x: Any, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
 
 
 def resample(x: Any, axes: tuple[Axis, ...]) -> Any:
-    """x with new sizes along the axes that are described."""
+    """x, resized along these axes."""
     if x.dtype.kind == "f" or axes[0][3][:4] == "near":
         return _along(x, axes, _taps)
     for axis in sorted(axes, reverse=True):
@@ -181,9 +182,9 @@ def resample(x: Any, axes: tuple[Axis, ...]) -> Any:
 
 
 def _bytes_along(x: Any, axis: Axis) -> Any:
-    """The weighted sums of bytes along an axis, as bytes: the weights are whole numbers of 16 bits, as in PyTorch.
+    """The weighted sums of bytes along an axis, as bytes. The weights are 16-bit integers, as in PyTorch.
 
-    Weights that fall on the same byte, at an edge, are one weight.
+    Several weights of the same byte, at an edge, are added to one weight.
     """
     taps = _taps(axis, np.dtype(F64))
     at, weight = taps.at - taps.at[0], np.zeros((int((taps.at - taps.at[0]).max(initial=0)) + 1, axis[2]))
@@ -203,7 +204,7 @@ def resample_backward(g: Any, axes: tuple[Axis, ...]) -> Any:
 
 
 def affine_base(sizes: tuple[int, ...], align: bool, dtype: Any) -> Array:
-    """The points of a grid, with 1 as last coordinate: (points, dims + 1). The first coordinate is that of columns."""
+    """The points of a grid, with a last coordinate of 1: (points, dims + 1). The first coordinate counts columns."""
     lines = []
     for n in sizes:
         line = np.linspace(-1, 1, n, dtype=F64) if n > 1 else np.zeros(n)

@@ -1,12 +1,12 @@
-"""Values of images at any points: the taps and weights of each point, gathered, and their adjoint, scattered.
+"""The values of images at any points: the taps of each point are gathered, and scattered for the adjoint.
 
-Each coordinate of a point has taps of its own (2 for linear, 1 for nearest, 4 for cubic), and a value is the sum over
-their products. A weight is a function of the coordinate, so that its derivatives are weights as well: `orders` says
-which derivative to take by each coordinate, in the grid's order of them. Modes and paddings are PyTorch's numbers:
-0 linear, 1 nearest, 2 cubic; 0 zeros, 1 border, 2 reflection. Must not know ops.
+Each coordinate of a point has its own taps (2 for linear, 1 for nearest, 4 for cubic), and a value is the sum over the
+products of the taps. A weight is a function of the coordinate, so its derivatives are weights too: `orders` gives the
+order of the derivative by each coordinate, in the grid's order. Modes and paddings are PyTorch's numbers: 0 linear, 1
+nearest, 2 cubic; 0 zeros, 1 border, 2 reflection.
 
-The images lie as one row for each channel, with a border of zeros around each: so a tap is one place for all channels,
-and what is outside needs no question.
+The images lie in one row for each channel, with a border of zeros around each image. So a tap is one place for all
+channels, and places outside need no test.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from ..elementwise.elementary import widened
 from .resampling import CUBIC as _A
 
 Array = np.ndarray[Any, Any]
-# The polynomials of the four cubic weights in t, the highest power first.
+# The polynomials in t of the four cubic weights, the highest power first.
 _CUBIC = ((_A, -2 * _A, _A, 0.0), (_A + 2, -(_A + 3), 0.0, 1.0), (-(_A + 2), 2 * _A + 3, -_A, 0.0), (-_A, _A, 0.0, 0.0))
 _LINEAR = ((-1.0, 1.0), (1.0, 0.0))
 
 
 class _Coordinate(NamedTuple):
-    """For each tap of one coordinate where it is in the image with its border, and by order its weight."""
+    """For each tap of one coordinate: its place in the image with its border, and its weight for each order."""
 
     at: list[Array]
     weight: dict[int, list[Array]]
 
 
 def _reflected(x: Array, low: float, high: float) -> tuple[Array, Array]:
-    """x mirrored at the bounds until it is between them, and the sign of its slope."""
+    """x, mirrored at the bounds until it lies between them, and the sign of the slope."""
     if low == high:
         return np.zeros_like(x), np.zeros_like(x)
     span = high - low
@@ -49,9 +49,9 @@ def _reflected(x: Array, low: float, high: float) -> tuple[Array, Array]:
 
 
 def _clipped(x: Array, size: int) -> tuple[Array, Array]:
-    """x moved into the image, and its slope: 0 where it was moved, and on the borders."""
+    """x, clamped to the image, and its slope, which is 0 where x was clamped and on the borders."""
     slope = ((x > 0) & (x < size - 1)).astype(x.dtype)
-    return np.minimum(np.fmax(x, 0), size - 1), slope      # a nan goes to 0
+    return np.minimum(np.fmax(x, 0), size - 1), slope      # a nan becomes 0
 
 
 def _bounds(size: int, align: bool) -> tuple[float, float]:
@@ -71,13 +71,13 @@ def _padded(x: Array, size: int, padding: int, align: bool) -> tuple[Array, Arra
 
 @cache
 def _polynomials(mode: int, order: int) -> tuple[tuple[float, ...], ...]:
-    """The `order`-th derivatives of the weights of the taps in t, the way from the first tap to the point."""
+    """The `order`-th derivatives of the taps' weights in t. t is the distance from the first tap to the point."""
     return tuple([tuple(np.polyder(np.array(polynomial), order).tolist()) for polynomial in
                   (_LINEAR if mode == 0 else _CUBIC)])
 
 
 def _values(polynomials: tuple[tuple[float, ...], ...], t: Array) -> list[Array]:
-    """Polynomials at t."""
+    """The values of polynomials at t."""
     values = []
     for polynomial in polynomials:
         value = np.full_like(t, polynomial[0] if polynomial else 0)
@@ -89,7 +89,7 @@ def _values(polynomials: tuple[tuple[float, ...], ...], t: Array) -> list[Array]
 
 
 def _coordinate(where: Array, size: int, orders: set[int], mode: int, padding: int, align: bool) -> _Coordinate:
-    """The taps of one coordinate, given from -1 to 1."""
+    """The taps of one coordinate, which is given from -1 to 1."""
     half, where = where.dtype.type((size - 1) / 2 if align else size / 2), np.ascontiguousarray(where)
     x = (where + 1) * half if align else ((where + 1) * size - 1) / 2
     x = x.astype(where.dtype, copy=False)
@@ -109,7 +109,7 @@ def _coordinate(where: Array, size: int, orders: set[int], mode: int, padding: i
             places = [_padded(place, size, padding, align)[0] for place in places]
     weights = {order: [weight * slope ** order for weight in found] if order else found
                for order, found in weights.items()}
-    # What is outside, and a nan, is taken to the border. (With numbers as bounds NumPy takes five times as long.)
+    # Places outside, and nan, go to the border. (With numbers as bounds NumPy takes five times as long.)
     low, high = np.full_like(x, -1), np.full_like(x, size)
     at = [(np.minimum(np.fmax(place, low), high) + 1).astype(np.intp) for place in places]
     return _Coordinate(at, weights)
@@ -117,7 +117,7 @@ def _coordinate(where: Array, size: int, orders: set[int], mode: int, padding: i
 
 def _corners(grid: Array, sizes: tuple[int, ...], several: list[Any], mode: int, padding: int,
              align: bool) -> Iterator[tuple[Array, list[Array]]]:
-    """For each corner the places of all points in a row of images, and their weights for each of several orders."""
+    """For each corner: the places of all points in a row of images, and their weights for each of several orders."""
     flat = grid.reshape(-1, len(sizes))
     coordinates = [_coordinate(flat[:, i], size, {orders[i] for orders in several}, mode, padding, align)
                    for i, size in enumerate(sizes[::-1])]
@@ -138,12 +138,12 @@ def _corners(grid: Array, sizes: tuple[int, ...], several: list[Any], mode: int,
 
 
 def _inner(dims: int) -> Any:
-    """The index of what is inside the border."""
+    """An index of the elements inside the border."""
     return (..., *[slice(1, -1)] * dims)
 
 
 def _rows(x: Array) -> Array:
-    """Images (N, C, sizes…) with their borders, as a row for each channel."""
+    """Images (N, C, sizes…) with their borders, as one row for each channel."""
     count, channels, *sizes = x.shape
     images = np.zeros((channels, count, *[size + 2 for size in sizes]), x.dtype)
     images[_inner(len(sizes))] = x.swapaxes(0, 1)
@@ -151,7 +151,7 @@ def _rows(x: Array) -> Array:
 
 
 def _taken(rows: Array, place: Array) -> Array:
-    """The elements at these places of each row; they are all inside, and with this mode it is not asked."""
+    """The elements at these places of each row. All places are inside, and mode "wrap" skips the check."""
     return rows.take(place, 1, mode="wrap") if rows.shape[1] else np.zeros((len(rows), len(place)), rows.dtype)
 
 
@@ -185,8 +185,8 @@ def grid_scatter(g: Any, grid: Any, shape: Any, orders: Any, mode: int, padding:
 
 
 def grid_slopes(g: Any, x: Any, grid: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
-    """The sums over channels of g times the derivative of `grid_sample` by each coordinate: the shape of grid."""
-    if mode == 1:                                           # the nearest element stays the same
+    """The sums over channels of g times the derivative of `grid_sample` by each coordinate, in the shape of grid."""
+    if mode == 1:                                           # a small move does not change the nearest element
         return np.zeros_like(grid)
     wide, rows = _by_channel(widened(g)), _rows(widened(x))
     higher = [tuple([order + (axis == i) for axis, order in enumerate(orders)]) for i in range(len(orders))]

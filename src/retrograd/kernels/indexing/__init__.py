@@ -1,1 +1,1 @@
-"""Elements and rows by index, order and mask."""
+"""Elements and rows by index, by order and by mask."""

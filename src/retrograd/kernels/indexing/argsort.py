@@ -1,7 +1,7 @@
-"""Orders: the indices that sort, stably, with nan as the largest value. Arrays in, arrays out; must not know ops.
+"""Stable sort orders as indices. A nan counts as the largest value.
 
-NumPy sorts integers of 64 bits many times faster than it sorts indices. So an element that fits into 32 bits is made an
-integer of the same order, with its index in the lower 32 bits, and what is sorted are these.
+NumPy sorts 64-bit integers many times faster than it sorts indices. So if the elements fit into 32 bits, they become
+integers of the same order, with their index in the lower 32 bits, and these integers are sorted.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ..native.threads import in_parts
 
 Array = np.ndarray[Any, Any]
 
-# Below this many elements an order of indices is as quick.
+# Below this many elements a plain argsort is as fast.
 FEW = 512
 _LOW = (1 << 32) - 1
 
 
 def order(x: Array, dim: int, descending: bool = False) -> Any:
-    """The indices that sort `x` along `dim`, equal elements in the order they stand."""
+    """The indices that sort `x` along `dim`. Equal elements keep their order."""
     if x.ndim == 0:
         return np.zeros((), I64)
     if x.size < FEW or x.shape[dim] < 2:
@@ -44,7 +44,7 @@ def order(x: Array, dim: int, descending: bool = False) -> Any:
 
 
 def _keys(x: Array) -> Any:
-    """Integers in the order of `x`, of 32 bits if that does: -0.0 is 0.0, all nans are one number."""
+    """Integers in the order of `x`, with 32 bits if possible. -0.0 counts as 0.0, and all nans are one number."""
     if x.dtype.kind != "f":
         if x.itemsize < 4 or x.dtype == np.int32:
             return x.astype(np.int32, copy=False)
@@ -53,7 +53,7 @@ def _keys(x: Array) -> Any:
     if x.itemsize == 2:
         x = x.astype(np.float32)
     signed: Any = np.int32 if x.itemsize == 4 else I64
-    bits = (x + x.dtype.type(0)).view(signed)               # what is added makes 0.0 of -0.0
+    bits = (x + x.dtype.type(0)).view(signed)               # the sum turns -0.0 into 0.0
     nans = np.isnan(x)
     if nans.any():
         bits[nans] = np.iinfo(signed).max
@@ -62,7 +62,7 @@ def _keys(x: Array) -> Any:
 
 
 def _packed(keys: Array) -> Array:
-    """The order of rows of 32-bit keys."""
+    """The sort order of rows of 32-bit keys."""
     pairs = keys.astype(I64)
     pairs <<= 32
     pairs |= np.arange(keys.shape[-1])
@@ -72,7 +72,7 @@ def _packed(keys: Array) -> Array:
 
 
 def _repaired(keys: Array) -> Array:
-    """The order of rows of 64-bit keys: as NumPy finds it, then runs of equal keys by their indices."""
+    """The sort order of rows of 64-bit keys: NumPy's argsort, with runs of equal keys then sorted by index."""
     indices = np.argsort(keys, -1)
     ordered = np.take_along_axis(keys, indices, -1)
     new = ordered[:, 1:] != ordered[:, :-1]
@@ -90,7 +90,7 @@ def _repaired(keys: Array) -> Array:
 def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
     """The indices of the k largest or smallest elements along `dim`, in order.
 
-    Of elements that equal the last of them any may be among them.
+    If several elements equal the last of the k, any of them may be chosen.
     """
     n = x.shape[dim]
     if x.size < FEW or 4 * k > n or not k:
@@ -109,9 +109,9 @@ def first_few(x: Array, k: int, dim: int, largest: bool) -> Any:
 
 
 def _up_to(bounds: Array, lines: Array, starts: Array, k: int, largest: bool) -> Array | None:
-    """The places of what is not beyond the bound of its line, counted through all; None unless they are k of each.
+    """The k places of each line that are not beyond the line's bound, as flat indices; None if the counts are not k.
 
-    Of equals too many may be, and of nans none is. NumPy finds a bound several times faster than places.
+    Equal elements may make too many places, and nans none. NumPy finds a bound several times faster than places.
     """
     near: Array = np.flatnonzero(lines >= bounds if largest else lines <= bounds)
     if near.size != k * len(starts):
@@ -122,7 +122,7 @@ def _up_to(bounds: Array, lines: Array, starts: Array, k: int, largest: bool) ->
 
 
 def at_rank(x: Array, rank: int, dim: int) -> tuple[Array, Array]:
-    """The elements of this rank along `dim`, which stays at size 1, and their indices in the stable order."""
+    """The elements of this rank along `dim`, which keeps size 1, and their indices in the stable order."""
     rest = (slice(None),) * dim
     parted = x.copy()
     parted.partition(rank, dim)

@@ -1,7 +1,7 @@
 """Reading and writing element by element: by an index along one dimension, by number, by a mask.
 
-Functions that end in `_into` write to their first argument and return it. An index is an int64 array whose elements
-have been checked. Must not know ops.
+Functions whose names end in `_into` write to their first argument and return it. An index is an int64 array whose
+elements have been checked.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _BLOCK, _FEW = 1 << 16, 1 << 14
 # Element by element along one dimension
 
 def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
-    """Where, counted row by row, lie the elements of an array of `shape` that `index` names along `dim`.
+    """The row-major places of the elements that `index` selects along `dim` from an array of `shape`.
 
-    They come in blocks: a range of the first dimension of `index`, and the places for it, which stand only until the
-    next. NumPy reads and writes by one index of a flat array several times faster than by one for each dimension, and
-    a small block stays in the cache. The places of vectors are the index itself.
+    The places come in blocks: a range of the first dimension of `index`, and its places, which are valid only until the
+    next block. NumPy reads and writes by one index of a flat array several times faster than by one index for each
+    dimension, and a small block stays in the cache. For vectors the places are the index itself.
     """
     if index.ndim == 1:
         yield slice(None), index
@@ -54,7 +54,7 @@ def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
 
 
 def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
-    """Where in an array of `shape` those elements lie that are the first along `dim`, to be added to an index."""
+    """The places in an array of `shape` of the first elements along `dim`, which are added to an index."""
     steps = row_by_row(shape)
     base: Any = np.zeros((1,) * len(sizes), np.int64)
     for d, n in enumerate(sizes):
@@ -63,11 +63,11 @@ def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
     return base
 
 
-_few_offsets = lru_cache(maxsize=32)(_offsets)                  # which take longer than to use them
+_few_offsets = lru_cache(maxsize=32)(_offsets)                  # computing these takes longer than using them
 
 
 def gather(x: Any, index: Any, dim: int) -> Any:
-    """The elements whose place along `dim` is given by `index`, and elsewhere is their own."""
+    """The elements at place `index` along `dim`, and at their own place along the other dimensions."""
     if not index.size:
         return np.zeros(index.shape, x.dtype)
     if not (x.ndim and index.ndim):
@@ -79,17 +79,17 @@ def gather(x: Any, index: Any, dim: int) -> Any:
 
 
 def gather_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
-    """Zeros of `shape` with `g` added where `gather` would read."""
+    """Zeros of `shape`, with `g` added at the places that `gather` would read."""
     return scatter_add_into(np.zeros(shape, g.dtype), g, index, dim)
 
 
 def scatter(x: Any, src: Any, index: Any, dim: int) -> Any:
-    """`x` with elements of `src` written to where `gather` would read."""
+    """`x` with elements of `src` written to the places that `gather` would read."""
     return scatter_into(np.array(x, order="C"), src, index, dim)
 
 
 def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
-    """Write elements of `src` to where `gather` would read."""
+    """Write elements of `src` to the places that `gather` would read."""
     if out.ndim and index.ndim and index.size:
         _write(out, index, dim, part_of(src, index.shape))
     elif index.size:
@@ -98,12 +98,12 @@ def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
 
 
 def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
-    """`x` with a number written to where `gather` would read."""
+    """`x` with a number written to the places that `gather` would read."""
     return scatter_value_into(np.array(x, order="C"), index, dim, value)
 
 
 def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
-    """Write a number to where `gather` would read."""
+    """Write a number to the places that `gather` would read."""
     if out.ndim and index.ndim and index.size:
         _write(out, index, dim, value)
     elif index.size:
@@ -112,12 +112,12 @@ def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
 
 
 def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
-    """`x` with elements of `src` added to where `gather` would read."""
+    """`x` with elements of `src` added at the places that `gather` would read."""
     return scatter_add_into(np.array(x, order="C"), src, index, dim)
 
 
 def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
-    """Add elements of `src` to where `gather` would read."""
+    """Add elements of `src` at the places that `gather` would read."""
     if out.ndim and index.ndim and index.size:
         accumulate(np.add, out, index, dim, part_of(src, index.shape))
     elif index.size:
@@ -126,12 +126,12 @@ def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
 
 
 def part_of(src: Any, shape: Shape) -> Any:
-    """The part of a source, which may be larger, that an index of `shape` is for."""
+    """The part of `src` that belongs to an index of `shape`. `src` may be larger."""
     return src if src.shape == shape else src[tuple([slice(n) for n in shape])]
 
 
 def _write(out: Any, index: Any, dim: int, values: Any) -> None:
-    """Write values, or one number, to where `index` leads along `dim`."""
+    """Write values, or one number, to the places of `index` along `dim`."""
     flat, many = out.reshape(-1), np.ndim(values) > 0
     for rows, block in places(index, out.shape, dim):
         flat[block] = values[rows] if many else values
@@ -140,7 +140,7 @@ def _write(out: Any, index: Any, dim: int, values: Any) -> None:
 
 
 def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> None:
-    """Combine values, or one number, with what lies where `index` leads along `dim`, one after another."""
+    """Combine values, or one number, with the elements at the places of `index` along `dim`, one after another."""
     flat, many = out.reshape(-1), np.ndim(values) > 0
     for rows, block in places(index, out.shape, dim):
         ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1) if many else values)
@@ -154,7 +154,7 @@ def take(x: Any, index: Any) -> Any:
 
 
 def take_backward(g: Any, index: Any, shape: Shape) -> Any:
-    """Zeros of `shape` with `g` added at the numbers in `index`."""
+    """Zeros of `shape`, with `g` added at the numbers in `index`."""
     out = np.zeros(math.prod(shape), g.dtype)
     put_into(out, g.reshape(-1), (index.reshape(-1),), True)
     return out.reshape(shape)
@@ -163,12 +163,12 @@ def take_backward(g: Any, index: Any, shape: Shape) -> Any:
 # By a mask
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
-    """A number where the mask is true, `x` elsewhere."""
+    """A number where the mask is true, and `x` elsewhere."""
     return np.asarray(where(mask, np.asarray(value).astype(x.dtype), x))
 
 
 def masked_fill_tensor(x: Any, value: Any, mask: Any) -> Any:
-    """As `masked_fill`, with the number in a 0-d array."""
+    """`masked_fill` with the number in a 0-d array."""
     return np.asarray(where(mask, value.astype(x.dtype), x))
 
 
@@ -184,12 +184,12 @@ def masked_fill_into(out: Any, mask: Any, value: Any) -> Any:
 
 
 def masked_fill_tensor_into(out: Any, value: Any, mask: Any) -> Any:
-    """As `masked_fill_into`, with the number in a 0-d array."""
+    """`masked_fill_into` with the number in a 0-d array."""
     return masked_fill_into(out, mask, value)
 
 
 def masked_select(x: Any, mask: Any) -> Any:
-    """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
+    """The elements where the mask is true, as a vector. Array and mask are broadcast."""
     if x.shape != mask.shape:
         x, mask = np.broadcast_arrays(x, mask)
     return taken(x, mask)
@@ -203,7 +203,7 @@ def masked_place(g: Any, mask: Any, shape: Shape) -> Any:
 
 
 def masked_scatter(x: Any, source: Any, mask: Any) -> Any:
-    """`x` with the first elements of `source`, in order, where the mask is true; mask and `x` in their common shape."""
+    """`x` with the first elements of `source`, in order, where the mask is true. `x` and the mask are broadcast."""
     wide = x if x.shape == mask.shape else np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))
     out = np.array(wide, order="C")
     return masked_scatter_into(out, source, mask)
@@ -222,7 +222,7 @@ def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
 
 
 def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
-    """An array of `shape` that begins with the elements of `g` where the mask is true; then zeros."""
+    """An array of `shape` that starts with the elements of `g` where the mask is true. The rest is zeros."""
     out = np.zeros(math.prod(shape), g.dtype)
     found = taken(g, mask if mask.shape == g.shape else np.broadcast_to(mask, g.shape))
     out[:found.size] = found
@@ -232,12 +232,12 @@ def masked_first(g: Any, mask: Any, shape: Shape) -> Any:
 # By number in row-major order
 
 def put(x: Any, source: Any, index: Any, accumulate: bool) -> Any:
-    """`x` with elements of `source` written, or added, where `take` would read."""
+    """`x` with elements of `source` written, or added, at the places that `take` would read."""
     return put_over(np.array(x, order="C"), source, index, accumulate)
 
 
 def put_over(out: Any, source: Any, index: Any, accumulate: bool) -> Any:
-    """Write, or add, elements of `source` where `take` would read."""
+    """Write, or add, elements of `source` at the places that `take` would read."""
     flat = out.reshape(-1)
     if accumulate:
         np.add.at(flat, index.reshape(-1), source.reshape(-1))

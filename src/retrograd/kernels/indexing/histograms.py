@@ -1,4 +1,4 @@
-"""Where values stand in an order, and how many are in each bin. Arrays in, arrays out; must not know ops."""
+"""The place of values in a sorted array, and the number of values in each bin."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ Array = np.ndarray[Any, Any]
 
 
 def searchsorted(bounds: Any, x: Any, right: bool, narrow: bool, sorter: Any) -> Any:
-    """How many of the sorted `bounds` are less than each of `x`, or with `right` not greater; nan is the greatest.
+    """For each of `x`, how many of the sorted `bounds` are less, or with `right` not greater. A nan is the greatest.
 
-    `bounds` are 1-d, or as many rows as `x` has. `sorter` holds the indices that sort them. `narrow` asks for int32.
+    `bounds` has one dim, or one row for each row of `x`. `sorter` holds the indices that sort `bounds`. `narrow` asks
+    for int32.
     """
     refuse(bounds.dtype, "searchsorted_out_cpu", "bc")
     if sorter is not None:
@@ -29,7 +30,7 @@ def searchsorted(bounds: Any, x: Any, right: bool, narrow: bool, sorter: Any) ->
 
 
 def _halved(bounds: Array, x: Array, right: bool) -> Array:
-    """By halving, each row at once. What compares with nothing counts as greater than all."""
+    """The place of each of `x` by bisection, for all rows at once. A nan counts as greater than all numbers."""
     if not x.ndim:
         bounds, x = bounds.reshape(-1), x.reshape(1)
         return _halved(bounds, x, right).reshape(())
@@ -45,14 +46,14 @@ def _halved(bounds: Array, x: Array, right: bool) -> Array:
 
 
 def check_bins(counts: list[int]) -> None:
-    """Raises RuntimeError for a dimension without bins."""
+    """Raise RuntimeError for a dimension without bins."""
     for dim, count in enumerate(counts):
         if count <= 0:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}")
 
 
 def histc(x: Any, bins: int, low: float, high: float) -> Any:
-    """How many elements are in each of `bins` bins of one width; between the extremes where `low` and `high` are 0."""
+    """The number of elements in each of `bins` equal bins. If `low` and `high` are 0, the bins span the extremes."""
     check_bins([bins])
     if low == high and x.size:
         refuse(x.dtype, "aminmax_cpu", "c")
@@ -75,7 +76,7 @@ def histc(x: Any, bins: int, low: float, high: float) -> Any:
 
 
 def even_edges(x: Array, counts: tuple[int, ...], span: tuple[float, ...] | None) -> list[Array]:
-    """For each dimension of the points the edges of bins of one width, over `span` or between the extremes."""
+    """For each dimension of the points, the edges of equal bins, over `span` or between the extremes."""
     dims = len(counts)
     if span is None:
         refuse(x.dtype, "histogramdd", "biuc" if x.dtype != np.float16 else "f")
@@ -99,7 +100,7 @@ def even_edges(x: Array, counts: tuple[int, ...], span: tuple[float, ...] | None
 
 
 def check_edges(x: Array, edges: tuple[Array, ...]) -> None:
-    """Raises RuntimeError for edges that are not 1-d, too few, or of another dtype than the points."""
+    """Raise RuntimeError for edges that are not 1-d, are too few, or differ in dtype from the points."""
     for dim, edge in enumerate(edges):
         if edge.dtype != x.dtype:
             raise RuntimeError("torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
@@ -114,15 +115,15 @@ def check_edges(x: Array, edges: tuple[Array, ...]) -> None:
 
 
 def histogram(x: Any, edges: Any, span: Any, density: bool) -> list[Any]:
-    """`weighted_histogram` of points that all have weight 1."""
+    """`weighted_histogram` of points with weight 1."""
     return weighted_histogram(x, None, edges, span, density)
 
 
 def weighted_histogram(x: Any, weight: Any, edges: Any, span: Any, density: bool) -> list[Any]:
-    """How many points, or how much of their weight, are in each bin, and the edges of the bins along each dimension.
+    """The number of points in each bin, or their total weight, and the edges of the bins along each dimension.
 
-    The last axis of `x` is that of the coordinates. `edges` says for each how many bins there are, or where they end;
-    where it is no tuple, all elements are points on a line. With `density` it is what the integral of is 1.
+    The last axis of `x` holds the coordinates. For each coordinate, `edges` is the number of bins or the edges of the
+    bins. If `edges` is not a tuple, all elements are points on a line. With `density` the integral of the result is 1.
     """
     if not isinstance(edges, tuple):
         x, edges = x.reshape(-1, 1), (edges,)

@@ -1,7 +1,7 @@
-"""Reading and writing by index. Functions that end in `_into` write to their first argument and return it.
+"""Reading and writing by index. Functions whose names end in `_into` write to their first argument and return it.
 
-An index counts from either end and comes as an int64 array; `indices` is a tuple of such arrays, of masks, and of
-None for a dimension that is taken whole. Must not know ops.
+An index counts from either end and is an int64 array. `indices` is a tuple of such arrays, of masks, and of None for a
+dimension without an index.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from . import masks
 
 Shape = tuple[int, ...]
 _BLOCK = 1 << 15
-_FEW = 1 << 10                          # so many elements `np.add.at` adds sooner than anything is prepared
+_FEW = 1 << 10                          # up to this many elements, `np.add.at` is the fastest way
 
 
 def overlaps(view: Any) -> bool:
-    """Whether two elements of a view may lie at one place in memory. True where that is not plain from its strides."""
+    """Whether two elements of a view may share memory. True also if the strides do not settle the question."""
     if not view.size:
         return False
     reach = 0
@@ -62,10 +62,10 @@ def slice_backward(g: Any, shape: Shape, dim: int, start: int, stop: int, step: 
 # By arrays, as x[…] does
 
 def index(x: Any, indices: Sequence[Any]) -> Any:
-    """The elements that arrays of indices name, one for each leading dimension."""
+    """The elements that arrays of indices select, one array for each leading dimension."""
     last = indices[-1]
     if not last.size and (error := _ill_formed(x.shape, indices)) is not None:
-        raise error                                     # NumPy takes any mask without elements
+        raise error                                     # NumPy accepts any empty mask
     try:
         if last.dtype.kind != "b" and all([i is None for i in indices[:-1]]):
             return x.take(last, len(indices) - 1)
@@ -81,12 +81,12 @@ def _key(indices: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def refused(shape: Shape, indices: Sequence[Any]) -> Exception | None:
-    """Why an array of `shape` cannot be indexed so; None where it can."""
+    """The error for indices that do not fit an array of `shape`, or None."""
     return _ill_formed(shape, indices) or _beyond(shape, indices)
 
 
 def _ill_formed(shape: Shape, indices: Sequence[Any]) -> Exception | None:
-    """Whether there are too many indices, a mask of another shape, or arrays that do not broadcast."""
+    """The error for too many indices, a mask of another shape, or arrays that do not broadcast, or None."""
     dim = 0
     sizes = []
     for i in indices:
@@ -113,9 +113,9 @@ def _ill_formed(shape: Shape, indices: Sequence[Any]) -> Exception | None:
 
 
 def _beyond(shape: Shape, indices: Sequence[Any]) -> Exception | None:
-    """Whether an index is outside its dimension."""
+    """The error for an index outside its dimension, or None."""
     arrays = [(d, i) for d, i in enumerate(expanded(indices)) if i is not None]
-    # Dimensions that stand apart are brought to the front, and then counted.
+    # Indexed dimensions that are not adjacent move to the front, so their numbers count from there.
     apart = arrays[-1][0] - arrays[0][0] >= len(arrays)
     for place, (d, i) in enumerate(arrays):
         if i.size and not shape[d]:
@@ -126,19 +126,19 @@ def _beyond(shape: Shape, indices: Sequence[Any]) -> Exception | None:
 
 
 def outside(index: Any, size: int) -> int | None:
-    """The first index that is not among `size` elements, counted from either end; None where all are."""
+    """The first index that is out of range for `size` elements, counted from either end, or None."""
     if not index.size or -size <= int(index.min()) <= int(index.max()) < size:
         return None
     return int(index[(index < -size) | (index >= size)].flat[0])
 
 
 def out_of_bounds(index: Any, size: int, dim: int) -> str:
-    """PyTorch's words for an index that is outside."""
+    """PyTorch's sentence for an index that is out of range."""
     return f"index {outside(index, size)} is out of bounds for dimension {dim} with size {size}"
 
 
 def expanded(indices: Sequence[Any]) -> list[Any]:
-    """The indices with an array for each dimension of a mask."""
+    """The indices, with a mask replaced by an index array for each of its dimensions."""
     full: list[Any] = []
     for i in indices:
         if i is not None and i.dtype.kind == "b":
@@ -149,22 +149,22 @@ def expanded(indices: Sequence[Any]) -> list[Any]:
 
 
 def index_backward(g: Any, shape: Shape, indices: Sequence[Any]) -> Any:
-    """Zeros of `shape` with `g` added where the indices say."""
+    """Zeros of `shape`, with `g` added at the places of the indices."""
     return put_into(np.zeros(shape, g.dtype), g, indices, not by_mask(indices))
 
 
 def _as_it_lies(x: Any) -> Any:
-    """A copy with the axes in the order of those of `x`; row by row where some are repeated."""
+    """A copy with its axes in the order of the axes of `x`. If `x` repeats elements, the copy is row-major."""
     return np.array(x, order="K" if all(x.strides) else "C")
 
 
 def index_put(x: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
-    """`x` with `values` written (or added) where the indices say; of several written to one place the last stays."""
+    """`x` with `values` written (or added) at the places of the indices. Of values for one place, the last stays."""
     return put_into(_as_it_lies(x), values, indices, accumulate)
 
 
 def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) -> Any:
-    """Write or add `values` to what the indices name."""
+    """Write or add `values` at the places of the indices."""
     only_mask = by_mask(indices)
     if only_mask and not accumulate and values.size == 1:
         values = values.reshape(()) if values.dtype.kind != "c" or out.dtype.kind == "c" else values.real.reshape(())
@@ -187,14 +187,14 @@ def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) ->
 
 
 def by_mask(indices: Sequence[Any]) -> bool:
-    """Whether indices are one mask."""
+    """Whether the indices are a single mask."""
     return [i.dtype.kind for i in indices if i is not None] == ["b"]
 
 
 def misfit(shape: Shape, indices: Sequence[Any], values: Shape, bounds: bool = True) -> Exception | None:
-    """Why values of a shape cannot be written where the indices say in an array of `shape`; None where they can.
+    """The error if values of a shape cannot be written at these indices of an array of `shape`, or None.
 
-    Whether all are within their dimensions is said last, and only with `bounds`.
+    With `bounds`, the last check is whether all indices are in range.
     """
     error = _ill_formed(shape, indices)
     if error is not None:
@@ -214,7 +214,7 @@ def misfit(shape: Shape, indices: Sequence[Any], values: Shape, bounds: bool = T
 
 
 def _taken(shape: Shape, indices: Sequence[Any]) -> Shape:
-    """The shape of what index arrays name, one for each dimension that is not taken whole."""
+    """The shape of the elements that index arrays select. There is an array for each indexed dimension."""
     axes = [d for d, i in enumerate(indices) if i is not None]
     at = np.broadcast_shapes(*[indices[d].shape for d in axes])
     place = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
@@ -223,7 +223,7 @@ def _taken(shape: Shape, indices: Sequence[Any]) -> Shape:
 
 
 def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
-    """Add `values` where the indices say, one index array for each dimension that is not taken whole."""
+    """Add `values` at the places of the indices, which have an array for each indexed dimension."""
     shape = out.shape
     axes = [d for d, i in enumerate(indices) if i is not None]
     if len(axes) == 1 and out.flags.c_contiguous:
@@ -241,16 +241,16 @@ def add_at(out: Any, indices: Sequence[Any], values: Any) -> None:
     rows = np.zeros(at, np.int64)
     for d, i in zip(axes, arrays):
         rows = rows * shape[d] + counted(i, shape[d], d)
-    turned = out.transpose(*axes, *rest)
+    front = out.transpose(*axes, *rest)
     width = math.prod([shape[d] for d in rest])
-    table = np.ascontiguousarray(turned).reshape(-1, width)
+    table = np.ascontiguousarray(front).reshape(-1, width)
     add_rows(table, rows.reshape(-1), values.reshape(-1, width))
     if not np.shares_memory(table, out):
-        turned[...] = table.reshape(turned.shape)
+        front[...] = table.reshape(front.shape)
 
 
 def _add_along(out: Any, index: Any, values: Any, dim: int) -> None:
-    """As `add_at`, with one index array, in contiguous memory: what is named are rows of a table already."""
+    """`add_at` with one index array, in contiguous memory, where the selected elements are rows of a table."""
     shape = out.shape
     before, n, width = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1:])
     values = np.broadcast_to(values, (*shape[:dim], *index.shape, *shape[dim + 1:]))
@@ -270,12 +270,12 @@ def _add_along(out: Any, index: Any, values: Any, dim: int) -> None:
 
 
 def within(index: Any, size: int) -> bool:
-    """Whether an index counts from the front and stays below `size`. Read unsigned, a negative is large."""
+    """Whether all indices count from the front and are below `size`. Read as unsigned, a negative index is large."""
     return not index.size or bool(np.maximum.reduce(index.view(np.uint64), axis=None) < size)
 
 
 def counted(index: Any, size: int, dim: int) -> Any:
-    """An index with all elements counted from the front. Raises IndexError for one that is outside."""
+    """The index with all elements counted from the front. Raises IndexError for an index out of range."""
     if within(index, size):
         return index
     if outside(index, size) is not None:
@@ -284,7 +284,7 @@ def counted(index: Any, size: int, dim: int) -> Any:
 
 
 def without(g: Any, indices: Sequence[Any]) -> Any:
-    """`g` with zeros where the indices say."""
+    """`g` with zeros at the places of the indices."""
     out = np.array(g, order="C")
     if indices[-1].dtype.kind == "b" and indices[-1].shape == out.shape:
         masks.write(out, indices[-1], 0)
@@ -301,12 +301,12 @@ def index_select(x: Any, index: Any, dim: int) -> Any:
 
 
 def index_add(x: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
-    """`x` with the slices of `source`, times alpha, added to those that `index` names."""
+    """`x` with the slices of `source`, times alpha, added to the slices that `index` selects."""
     return index_add_into(np.array(x, order="C"), source, index, dim, alpha)
 
 
 def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> Any:
-    """Add the slices of `source`, times alpha, to those that `index` names."""
+    """Add the slices of `source`, times alpha, to the slices that `index` selects."""
     if alpha != 1:
         source = np.multiply(source, np.asarray(alpha).astype(source.dtype), out=...)
     if out.ndim:
@@ -317,23 +317,23 @@ def index_add_into(out: Any, source: Any, index: Any, dim: int, alpha: Any) -> A
 
 
 def index_select_backward(g: Any, index: Any, shape: Shape, dim: int) -> Any:
-    """Zeros of `shape` with the slices of `g` added to those that `index` names."""
+    """Zeros of `shape`, with the slices of `g` added to the slices that `index` selects."""
     return index_add_into(np.zeros(shape, g.dtype), g, index, dim, 1)
 
 
 def index_copy(x: Any, source: Any, index: Any, dim: int) -> Any:
-    """`x` with slices of `source` in place of those that `index` names."""
+    """`x` with slices of `source` instead of the slices that `index` selects."""
     return index_copy_into(np.array(x, order="C"), source, index, dim)
 
 
 def index_copy_into(out: Any, source: Any, index: Any, dim: int) -> Any:
-    """Write the slices of `source` over those that `index` names."""
+    """Write the slices of `source` over the slices that `index` selects."""
     out[(*(slice(None),) * dim, index) if out.ndim else ...] = source if out.ndim else source.reshape(())
     return out
 
 
 def only(g: Any, index: Any, dim: int) -> Any:
-    """`g` with zeros all over the slices that `index` does not name."""
+    """`g` with zeros in the slices that `index` does not select."""
     out = np.zeros_like(g)
     key = (*(slice(None),) * dim, index) if g.ndim else ...
     out[key] = g[key]
@@ -341,12 +341,12 @@ def only(g: Any, index: Any, dim: int) -> Any:
 
 
 def index_fill(x: Any, index: Any, dim: int, value: Any) -> Any:
-    """`x` with a number all over the slices that `index` names."""
+    """`x` with a number in all elements of the slices that `index` selects."""
     return index_fill_into(_as_it_lies(x), index, dim, value)
 
 
 def index_fill_into(out: Any, index: Any, dim: int, value: Any) -> Any:
-    """Write a number all over the slices that `index` names."""
+    """Write a number to all elements of the slices that `index` selects."""
     if out.ndim:
         out[(*(slice(None),) * dim, index)] = value
     elif index.size:
@@ -355,10 +355,10 @@ def index_fill_into(out: Any, index: Any, dim: int, value: Any) -> Any:
 
 
 def index_fill_tensor(x: Any, value: Any, index: Any, dim: int) -> Any:
-    """As `index_fill`, with the number in a 0-d array."""
+    """`index_fill` with the number in a 0-d array."""
     return index_fill(x, index, dim, value)
 
 
 def index_fill_tensor_into(out: Any, value: Any, index: Any, dim: int) -> Any:
-    """As `index_fill_into`, with the number in a 0-d array."""
+    """`index_fill_into` with the number in a 0-d array."""
     return index_fill_into(out, index, dim, value)

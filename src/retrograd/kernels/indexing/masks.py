@@ -1,7 +1,7 @@
-"""Elements that a mask names, read and written. Arrays in, arrays out; must not know ops.
+"""Read and write the elements that a mask selects.
 
-NumPy reads and writes by a mask with a branch at each element, and a processor that cannot foresee the branches takes
-many times as long. It finds the places that a mask names without branches, and goes by these as quickly as ever.
+NumPy branches at each element of a mask, which takes many times as long if the processor cannot predict the branches.
+NumPy finds the indices of a mask without branches, and reads and writes by indices at full speed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _LARGE = 2048
 
 
 def taken(x: Any, mask: Any) -> Any:
-    """The elements where the mask, which is of the shape of `x`, is true: x[mask]."""
+    """The elements where the mask is true: x[mask]. The mask has the shape of `x`."""
     return x.reshape(-1).take(np.flatnonzero(mask)) if x.size >= _LARGE else x[mask]
 
 
 def write(out: Any, mask: Any, values: Any) -> None:
-    """Write values of the dtype of `out`, or one for all, to where the mask, of the same shape, is true."""
+    """Write values of the dtype of `out`, or a single value, to where the mask is true. The mask has the same shape."""
     if out.size < _LARGE or not out.flags.c_contiguous:
         out[mask] = values
     elif np.size(values) == 1:

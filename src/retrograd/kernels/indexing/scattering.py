@@ -1,6 +1,7 @@
-"""Values brought together at places that an index names: products, means and extremes. Must not know ops.
+"""Values combined at the places of an index: products, means and extremes.
 
-An index has the dimensions of the array and leads along one of them; see `gathering`. Its elements have been checked.
+An index has as many dimensions as the array, and gives places along one of them; see `gathering`. Its elements have
+been checked.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ _COMBINED: dict[str, np.ufunc] = {"sum": np.add, "mean": np.add, "prod": np.mult
 
 
 def scatter_reduce(x: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
-    """`x` with elements of `src` combined with those where `gather` would read; else with each other alone."""
+    """`x` combined with `src` where `gather` would read. Without `include_self`, elements of `x` there do not count."""
     return scatter_reduce_into(np.array(x, order="C"), src, index, dim, reduce, include_self)
 
 
 def scatter_reduce_into(out: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
-    """As `scatter_reduce`, written over the first array."""
+    """`scatter_reduce` written to the first array."""
     if not index.size:
         return out
     target, places, values = (out, index, part_of(src, index.shape)) if out.ndim and index.ndim else (
@@ -40,18 +41,18 @@ def scatter_reduce_into(out: Any, src: Any, index: Any, dim: int, reduce: str, i
 
 
 def scatter_number(x: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
-    """`scatter_reduce` of one number, which comes as often as the index has elements."""
+    """`scatter_reduce` of one number, used once for each element of the index."""
     return scatter_number_into(np.array(x, order="C"), index, dim, value, reduce)
 
 
 def scatter_number_into(out: Any, index: Any, dim: int, value: Any, reduce: str) -> Any:
-    """As `scatter_number`, written over the first array."""
+    """`scatter_number` written to the first array."""
     source = np.broadcast_to(np.asarray(value, out.dtype), index.shape)
     return scatter_reduce_into(out, source, index, dim, reduce, True)
 
 
 def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
-    """What changes nothing that it is combined with."""
+    """The neutral element of a reduction."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
     if dtype.kind == "f":
@@ -63,7 +64,7 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
 
 
 def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
-    """How many values come together at each place of an array of `shape`; 1 where none do."""
+    """How many values are combined at each place of an array of `shape`, or 1 if there are none."""
     number = np.full(shape, int(include_self), np.int64)
     line, places = (number, index) if shape and index.ndim else (number.reshape(-1), index.reshape(-1))
     accumulate(np.add, line, places, dim, np.int64(1))
@@ -71,10 +72,10 @@ def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dty
 
 
 def in_groups(index: Any, shape: Shape, dim: int) -> tuple[Any, Any, Any, Any]:
-    """The elements of an index in the order of where they lead.
+    """The elements of an index, ordered by their target places.
 
-    Returned are the order, where each element comes in it, and, for each place in the order, how many elements before
-    it and how many after it lead to where it does.
+    Returns the order, the place of each element in the order, and for each place in the order the number of elements
+    before it and after it that have the same target.
     """
     own = np.arange(math.prod(shape)).reshape(shape)
     target = gather(own, index, dim).reshape(-1)

@@ -1,6 +1,6 @@
-"""Reductions of rows that lie one after the other in segments. Arrays in, arrays out; must not know ops.
+"""Reductions of consecutive segments of rows.
 
-An index says for each element of the data which segment it is in; one past the last says: in none.
+An index gives the segment of each element of the data. An index past the last segment means no segment.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NAMES = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "am
 
 
 def segments_of(bounds: Any, length: int, dim: int, shape: tuple[int, ...]) -> Any:
-    """The index for data of this shape, of bounds between segments along the last dimension, lowest first."""
+    """The index for data of this shape, given the sorted bounds between segments along the last dimension."""
     place = np.arange(length)
     rows = bounds.reshape(-1, bounds.shape[-1])
     count = bounds.shape[-1] - 1
@@ -29,16 +29,16 @@ def segments_of(bounds: Any, length: int, dim: int, shape: tuple[int, ...]) -> A
 
 
 def segment_reduce(x: Any, index: Any, lengths: Any, dim: int, reduce: str, initial: float | None) -> Any:
-    """The elements of each segment combined with each other, and with `initial` where that is given.
+    """The elements of each segment combined with each other, and with `initial` if it is given.
 
-    `lengths` has as many dimensions as `x`, and says how many elements each segment has.
+    `lengths` has as many dimensions as `x`, and holds the number of elements of each segment.
     """
     count = lengths.shape[dim]
     shape = (*x.shape[:dim], count + 1, *x.shape[dim + 1:])
     out = np.full(shape, _EMPTY[reduce] if initial is None else initial, x.dtype)
     scatter_reduce_into(out, x, np.ascontiguousarray(index), dim, _NAMES[reduce], True)
     out = np.ascontiguousarray(out[(slice(None),) * dim + (slice(0, count),)])
-    if reduce == "mean":                                     # of nothing: the initial value, or nan
+    if reduce == "mean":                                     # the mean of an empty segment is `initial`, or nan
         divisor = lengths if initial is None else np.maximum(lengths, 1)
         np.divide(out, divisor.astype(x.dtype), out=out)
     return out

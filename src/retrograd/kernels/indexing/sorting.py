@@ -1,6 +1,6 @@
-"""Order: sorting, the k-th smallest, the most frequent, and picking elements by index along a dimension.
+"""Sorting, the k-th smallest element, the most frequent element, and elements by index along a dimension.
 
-nan counts as the largest value, and equal elements keep their order. Arrays in, arrays out; must not know ops.
+A nan counts as the largest value, and equal elements keep their order.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from .gathering import gather
 
 
 def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
-    """The elements of `x` at `indices` along `dim`. Without `keepdim` the indices and the result lack that axis."""
+    """The elements of `x` at `indices` along `dim`. Without `keepdim`, the indices and the result lack this axis."""
     if x.ndim == 0:
         return x.copy()
     if not keepdim:
         indices = np.expand_dims(indices, dim)
-    # `gather` reads faster, but of what does not lie row by row it would make a copy.
+    # `gather` reads faster, but would copy an array that is not row-major.
     found = gather(x, indices, dim) if x.flags.c_contiguous else np.take_along_axis(x, indices, dim)
     return found if keepdim else found.squeeze(dim)
 
 
 def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
-    """Zeros of `shape`, with `x` added in at `indices` along `dim`: the transpose of `picked`."""
+    """Zeros of `shape`, with `x` added at `indices` along `dim`: the transpose of `picked`."""
     result = np.zeros(shape, x.dtype)
     if not shape:
         result[...] = x.reshape(())
@@ -41,12 +41,12 @@ def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool
     return result
 
 
-# How many elements are placed at once, so that what is computed on the way stays in the cache.
+# How many elements are added at once, so that the intermediates stay in the cache.
 _BLOCK = 1 << 16
 
 
 def _add_at(result: Any, indices: Any, x: Any, dim: int) -> None:
-    """`x` added to contiguous memory at `indices` along `dim`, a block of the axes before it at a time."""
+    """Add `x` to contiguous memory at `indices` along `dim`, a block of the leading axes at a time."""
     before, n, after = math.prod(result.shape[:dim]), result.shape[dim], math.prod(result.shape[dim + 1:])
     flat, x = result.reshape(before, n * after), x.reshape(before, -1)
     indices = indices.reshape(before, -1, after)
@@ -59,7 +59,7 @@ def _add_at(result: Any, indices: Any, x: Any, dim: int) -> None:
 
 
 def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
-    """The elements in order along `dim`, and where each stood."""
+    """The sorted elements along `dim`, and their indices."""
     if x.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     indices = order(x, dim, descending)
@@ -67,7 +67,7 @@ def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 
 
 def _laid_out_as(x: Any, result: Any) -> Any:
-    """The same in memory whose axes are in the order of those of `x`: so PyTorch sorts."""
+    """The result, with its axes in memory in the order of the axes of `x`, as PyTorch's sort does."""
     if result.flags.c_contiguous and x.flags.c_contiguous:
         return result
     out = empty_as(x, result.dtype)
@@ -76,7 +76,7 @@ def _laid_out_as(x: Any, result: Any) -> Any:
 
 
 def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
-    """The k largest or smallest elements in order, and where each stood."""
+    """The k largest or smallest elements in order, and their indices."""
     if x.dtype.kind in "bc":
         kind = "bool" if x.dtype.kind == "b" else "complex"
         raise RuntimeError(f"{' ' if kind == 'complex' else ''}topk does not support {kind} dtypes on CPU")
@@ -85,7 +85,7 @@ def topk(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
 
 
 def _at_rank(x: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """The element of this rank (an int, or one for each place along `dim`) and its index."""
+    """The element of this rank (one int, or one rank for each line along `dim`), and its index."""
     if x.ndim == 0:
         return x.copy(), np.zeros((), I64)
     if x.size and isinstance(rank, int):
@@ -108,13 +108,13 @@ def kthvalue(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 
 def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
-    """The medians along `dim` (the lower of two) and their indices; nan where there is one, unless it is ignored."""
+    """The medians along `dim` (the lower of two) and their indices. A nan gives nan, unless it is ignored."""
     refuse(x.dtype, "median_out", "bc")
     nonempty("median()", x.shape, (dim,))
     n = x.shape[dim] if x.ndim else 1
     if x.dtype.kind != "f" or not x.ndim:
         return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    if not np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):   # which a nan would be
+    if not np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):   # the maximum would be nan
         return _at_rank(x, (n - 1) // 2, dim, keepdim)
     nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
     if ignore_nan:
@@ -123,18 +123,18 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
 
 
 def median(x: Any, ignore_nan: bool) -> Any:
-    """The median of all elements; nan of none."""
+    """The median of all elements, or nan for an empty array."""
     refuse(x.dtype, "median_cpu", "bc")
     if not x.size:
         if x.dtype.kind == "f":
             return np.full((), np.nan, x.dtype)
-        # What nan is as an int: shorter ones are cut off one of 32 bits.
+        # A nan cast to an int. A short int takes the low bits of 32.
         return np.full((), np.iinfo(x.dtype).min if x.itemsize > 2 else 0, x.dtype)
     return median_dim(x.reshape(-1), 0, False, ignore_nan)[0]
 
 
 def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """The most frequent elements along `dim`, the smallest of several, and the last index of each."""
+    """The most frequent elements along `dim` (the smallest of several), and the last index of each."""
     refuse(x.dtype, "mode_cpu")
     nonempty("mode()", x.shape, (dim,))
     if x.ndim == 0:
@@ -153,10 +153,10 @@ def mode(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 
 def nonzero(x: Any) -> Any:
-    """The indices of the elements that are not zero, one a row."""
+    """The indices of the nonzero elements, one element per row."""
     if x.ndim < 2:
         return np.argwhere(x).astype(I64, copy=False)
-    at = np.flatnonzero(x if x.dtype.kind == "b" else x != 0)   # of one dim, which NumPy finds much faster
+    at = np.flatnonzero(x if x.dtype.kind == "b" else x != 0)   # NumPy is much faster on one dim
     found = np.empty((x.ndim, len(at)), I64)
     for d in range(x.ndim - 1, 0, -1):
         line = at // x.shape[d]
@@ -172,7 +172,7 @@ def nonzero_columns(x: Any) -> list[Any]:
 
 
 def bincount(x: Any, weights: Any, minlength: int) -> Any:
-    """How often each of 0, 1, 2 … stands in `x`, or the sum of its weights."""
+    """How often each of 0, 1, 2 … occurs in `x`, or the sum of its weights."""
     refuse(x.dtype, "bincount_cpu", "fcb")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")

@@ -1,4 +1,4 @@
-"""The different elements of an array, where each went and how often it was there. Arrays in, arrays out."""
+"""The unique elements of an array, their inverse indices, and their counts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Found = tuple[Array, Array, Array]
 
 
 def unique(x: Any, inverse: bool) -> Found:
-    """The different elements in order; for each element which of them it is; how many there are of each.
+    """The sorted unique elements, the index of each element of `x` among them, and their counts.
 
-    Without `inverse` the second of these is empty, since it takes an order of indices.
+    Without `inverse` the second array is empty, because it needs a sort by indices.
     """
     refuse(x.dtype, "unique")
     flat = x.reshape(-1)
@@ -30,7 +30,7 @@ def unique(x: Any, inverse: bool) -> Found:
 
 
 def unique_dim(x: Any, dim: int) -> Found:
-    """The same of the slices along `dim`, ordered by their elements from the first on."""
+    """`unique` for the slices along `dim`, sorted lexicographically."""
     refuse(x.dtype, "unique_dim")
     lined = _lined(x, dim)
     rows = lined.reshape(len(lined), math.prod(lined.shape[1:]))
@@ -42,9 +42,9 @@ def unique_dim(x: Any, dim: int) -> Found:
 
 
 def unique_consecutive(x: Any, dim: int | None, inverse: bool) -> Found:
-    """The elements, or the slices along `dim`, without those that equal the one before them.
+    """The elements, or the slices along `dim`, without those that equal the element before them.
 
-    Without `inverse` that is empty here too.
+    Without `inverse` the second array is empty here too.
     """
     refuse(x.dtype, "unique" if dim is None else "unique_dim")
     lined = x.reshape(-1) if dim is None else _lined(x, dim)
@@ -57,14 +57,14 @@ def unique_consecutive(x: Any, dim: int | None, inverse: bool) -> Found:
 
 
 def _lined(x: Array, dim: int) -> Array:
-    """`x` with `dim` as its first axis. Raises RuntimeError where there are slices without elements."""
+    """`x` with `dim` as its first axis. Raises RuntimeError if the slices are empty."""
     if 0 in x.shape and x.shape[dim]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     return np.moveaxis(x, dim, 0)
 
 
 def _without_repeats(ordered: Array, changes: Array, indices: Array | slice | None, shape: tuple[int, ...]) -> Found:
-    """Of what is ordered, with `changes` where one differs from the one before: the first of each run, and so on."""
+    """The first element of each run, the inverse indices, and the counts. `changes` marks where a new run starts."""
     new = np.concatenate([np.ones(len(ordered[:1]), bool), changes])
     starts = np.flatnonzero(new)
     counts = np.empty_like(starts)
@@ -78,5 +78,5 @@ def _without_repeats(ordered: Array, changes: Array, indices: Array | slice | No
 
 
 def isin(x: Any, tests: Any, invert: Any) -> Any:
-    """Whether each element is among the elements of `tests`, or, where `invert`, is not."""
+    """Whether each element is among the elements of `tests`, or with `invert`, whether it is not."""
     return np.asarray(np.isin(x, tests, invert=invert))

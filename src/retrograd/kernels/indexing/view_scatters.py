@@ -1,4 +1,4 @@
-"""A copy of an array with one of its views replaced. Must not know ops."""
+"""A copy of an array with one of its views replaced."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .indexing import select, slice_
 
 
 def _put(out: Any, part: Any, src: Any) -> Any:
-    """`out`, with `src` in its view `part`."""
+    """`out`, with `src` written to its view `part`."""
     if part.shape != src.shape:
         raise RuntimeError("expected src to have a size equal to the slice of self. The slice has shape "
                            f"{[*part.shape]}, src {[*src.shape]}.")
     if part.size:
-        part.flags.writeable = True                     # elements may coincide: the last stays
+        part.flags.writeable = True                     # if elements overlap, the last value stays
         part[...] = src
     return out
 
 
 def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
-    """`x` with `src` as the slice number `index` along `dim`."""
+    """`x` with `src` as slice number `index` along `dim`."""
     out = copied(x, x.dtype)
     return _put(out, select(out, dim, index), src)
 
@@ -39,7 +39,7 @@ def diagonal_scatter(x: Any, src: Any, offset: int, dim0: int, dim1: int) -> Any
 
 
 def as_strided_scatter(x: Any, src: Any, size: Shape, stride: Shape, start: int, layout: Shape) -> Any:
-    """`x`, laid out by the strides `layout`, with `src` where other strides lead."""
+    """`x` with the strides `layout`, and with `src` written to the view of these sizes and strides."""
     out = empty_strided(x.shape, layout, x.dtype)
     out[...] = x
     return _put(out, as_strided(out, size, stride, start, layout), src)

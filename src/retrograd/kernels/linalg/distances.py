@@ -1,4 +1,4 @@
-"""Cross products, and distances between all pairs of rows. Arrays in, arrays out; must not know ops."""
+"""Cross products, and distances between all pairs of rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from ..elementwise.elementary import delivered
 
-# How many differences of elements are held at a time: what a cache holds.
+# How many differences of elements are held at a time, so that they stay in the cache.
 _BLOCK = 1 << 17
-# How many rows have their distances from all later ones taken together.
+# How many rows have their distances from all later rows computed together.
 _TOGETHER = 64
 
 
@@ -28,7 +28,7 @@ def cross(x: Any, y: Any, dim: int) -> Any:
 
 
 def norms(difference: Any, p: float) -> Any:
-    """The p-norms along the last dimension but two, where whole matrices are added; over the differences."""
+    """The p-norms along the third-last dimension, where whole matrices are added. Overwrites the differences."""
     size = np.abs(difference, out=difference)
     if p == 0:
         return np.count_nonzero(size, axis=-3).astype(size.dtype)
@@ -42,7 +42,7 @@ def norms(difference: Any, p: float) -> Any:
 
 
 def cdist(x: Any, y: Any, p: float) -> Any:
-    """The p-norm of the difference of each row of `x` and each of `y`, for stacks of matrices."""
+    """The p-norm of the difference of each row of `x` and each row of `y`, for stacks of matrices."""
     stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
     result = np.empty((*stack, rows, columns), x.dtype)
@@ -54,7 +54,7 @@ def cdist(x: Any, y: Any, p: float) -> Any:
 
 
 def euclidean_dist(x: Any, y: Any) -> Any:
-    """The same for p = 2, by a product of matrices: fast, but near 0 no more accurate than its rounding."""
+    """`cdist` for p = 2 by a product of matrices: fast, but near 0 only as accurate as the rounding of the squares."""
     squares = np.matmul(x, y.swapaxes(-1, -2), out=...)
     np.multiply(squares, -2.0, out=squares)
     squares += np.einsum("...m,...m->...", x, x)[..., None]
@@ -64,7 +64,7 @@ def euclidean_dist(x: Any, y: Any) -> Any:
 
 
 def pdist(x: Any, p: float) -> Any:
-    """The p-norms of the differences of each row and each later one, row after row."""
+    """The p-norms of the differences of each row and each later row, row after row."""
     rows = len(x)
     if rows < 2:
         return np.zeros(0, x.dtype)
@@ -76,7 +76,7 @@ def pdist(x: Any, p: float) -> Any:
 
 
 def symmetric(x: Any, rows: int) -> Any:
-    """The symmetric matrix with these elements above the diagonal, row after row, and zeros on it."""
+    """The symmetric matrix with these elements above the diagonal, row after row, and a diagonal of zeros."""
     result = np.zeros((rows, rows), x.dtype)
     above = np.triu_indices(rows, 1)
     result[above] = x
@@ -85,5 +85,5 @@ def symmetric(x: Any, rows: int) -> Any:
 
 
 def paired(x: Any) -> Any:
-    """The elements above the diagonal of a matrix, row after row, each added to the one opposite."""
+    """The elements above the diagonal of a matrix, row after row, each added to its mirror element."""
     return (x + x.T)[np.triu_indices(len(x), 1)]

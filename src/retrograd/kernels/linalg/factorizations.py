@@ -1,6 +1,6 @@
-"""Singular values, eigenvalues and Cholesky factors of stacks of matrices, by LAPACK. Must not know ops.
+"""Singular values, eigenvalues and Cholesky factors of stacks of matrices, by LAPACK.
 
-What LAPACK cannot do for a matrix is said in PyTorch's words.
+If LAPACK fails for a matrix, the error has PyTorch's words.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _ILL = "the input matrix is ill-conditioned or has too many repeated {}values"
 
 
 def _nonfinite(a: Any) -> Any:
-    """Which matrices have an infinity or a nan."""
+    """Whether each matrix has an infinity or a nan."""
     return ~np.isfinite(a).all((-2, -1))
 
 
 def _unconverged(name: str, a: Any, reason: str) -> LinAlgError:
-    """The error for the first matrix that has infinities or nans; where none has, `reason`."""
+    """The error for the first matrix with infinities or nans, or, if there is none, for the given reason."""
     bad = _nonfinite(a)
     if not bad.any():
         return LinAlgError(f"linalg.{name}: The algorithm failed to converge because {reason}.")
@@ -33,7 +33,7 @@ def _unconverged(name: str, a: Any, reason: str) -> LinAlgError:
 
 
 def svd(a: Any, full: bool) -> tuple[Any, Any, Any]:
-    """U, the singular values from the largest on, and the adjoint of V."""
+    """U, the singular values in falling order, and the adjoint of V."""
     *stack, m, n = a.shape
     count = min(m, n)
     if not a.size:
@@ -49,7 +49,7 @@ def svd(a: Any, full: bool) -> tuple[Any, Any, Any]:
 
 
 def svdvals(a: Any) -> Any:
-    """The singular values from the largest on."""
+    """The singular values in falling order."""
     if not a.size:
         return np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.real.dtype)
     try:
@@ -59,7 +59,7 @@ def svdvals(a: Any) -> Any:
 
 
 def eigh(a: Any, uplo: Any) -> tuple[Any, Any]:
-    """The eigenvalues of a Hermitian matrix from the smallest on, and its eigenvectors. One triangle is read."""
+    """The eigenvalues of a Hermitian matrix in rising order, and its eigenvectors. One triangle is read."""
     try:
         values, vectors = np.linalg.eigh(a, uplo)
         return values, by_columns(vectors)
@@ -72,7 +72,7 @@ def eigh(a: Any, uplo: Any) -> tuple[Any, Any]:
 
 
 def eigvalsh(a: Any, uplo: Any) -> Any:
-    """The eigenvalues of a Hermitian matrix from the smallest on."""
+    """The eigenvalues of a Hermitian matrix in rising order."""
     try:
         return np.linalg.eigvalsh(a, uplo)
     except np.linalg.LinAlgError:
@@ -80,7 +80,7 @@ def eigvalsh(a: Any, uplo: Any) -> Any:
 
 
 def eig(a: Any) -> tuple[Any, Any]:
-    """The eigenvalues and eigenvectors of a square matrix, complex."""
+    """The complex eigenvalues and eigenvectors of a square matrix."""
     dtype = _COMPLEX.get(a.dtype.char, a.dtype)
     if _nonfinite(a).any():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
@@ -89,15 +89,17 @@ def eig(a: Any) -> tuple[Any, Any]:
 
 
 def eigvals(a: Any) -> Any:
-    """The eigenvalues of a square matrix, complex."""
+    """The complex eigenvalues of a square matrix."""
     if _nonfinite(a).any():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     return np.linalg.eigvals(a).astype(_COMPLEX.get(a.dtype.char, a.dtype), copy=False)
 
 
 def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:
-    """The lower triangular L with L @ L^H = a, or U = L^H, and the order of the first leading minor that is not
-    positive-definite, or 0. One triangle is read."""
+    """The lower triangular L with L @ L^H = a, or U = L^H, and an info. One triangle is read.
+
+    The info is the order of the first leading minor that is not positive-definite, or 0.
+    """
     try:
         return by_columns(np.linalg.cholesky(a, upper=upper)), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -106,7 +108,7 @@ def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:
 
 
 def _lower_factor(a: Any) -> tuple[Any, Any]:
-    """The same, of matrices that are perhaps not positive-definite: these keep what was done before that was found."""
+    """L and the info for matrices that may not be positive-definite. Then L keeps the work before the failure."""
     lower, info = np.tril(a), np.zeros(a.shape[:-2], np.int32)
     for i in range(a.shape[-1]):
         row, below = lower[..., i:i + 1, :i], lower[..., i:, :i]

@@ -1,6 +1,7 @@
-"""Products of Householder reflections, and QR by them, of stacks of matrices. Must not know ops.
+"""Products of Householder reflections, and QR by reflections, for stacks of matrices.
 
-A reflection is 1 - tau v v^H. LAPACK keeps the v in the columns below a diagonal whose ones are left out.
+A reflection is 1 - tau v v^H. LAPACK keeps the vectors v in the columns below the diagonal, and omits the ones on the
+diagonal.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..native import lapack
-from .triangular import adjoint, by_columns, turned
+from .triangular import adjoint, by_columns, mT
 
 
 def reflectors(a: Any, count: int) -> Any:
@@ -21,7 +22,7 @@ def reflectors(a: Any, count: int) -> Any:
 
 
 def householder_product(a: Any, tau: Any) -> Any:
-    """The first columns, as many as `a` has, of the product of the reflections."""
+    """The first columns of the product of the reflections, as many as `a` has."""
     found = lapack.householder_product(a, tau)
     if found is not None:
         return found
@@ -43,7 +44,7 @@ def reflected(a: Any, tau: Any, c: Any, adjoint_too: bool) -> Any:
 
 
 def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
-    """Q @ c, or not `left` c @ Q; with `transpose` the adjoint of Q for Q."""
+    """Q @ c, or c @ Q if not `left`. With `transpose`, the adjoint of Q is used instead of Q."""
     found = lapack.ormqr(a, tau, c, left, transpose)
     if found is not None:
         return found
@@ -53,15 +54,15 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, transpose: bool) -> Any:
 
 
 def geqrf(a: Any) -> tuple[Any, Any]:
-    """R with the vectors of the reflections below its diagonal, and their factors tau."""
+    """R, with the vectors of the reflections below its diagonal, and their factors tau."""
     if not a.size:
         return by_columns(a.copy()), np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
     h, tau = np.linalg.qr(a, mode="raw")
-    return turned(np.ascontiguousarray(h)), tau
+    return mT(np.ascontiguousarray(h)), tau
 
 
 def qr(a: Any, mode: str) -> tuple[Any, Any]:
-    """Q and R; 'reduced', 'complete', or 'r' for no Q."""
+    """Q and R. The mode is 'reduced', 'complete', or 'r' for an empty Q."""
     *stack, m, n = a.shape
     if mode == "r":
         return np.empty(0, a.dtype), qr(a, "reduced")[1]

@@ -1,8 +1,8 @@
-"""Products of a tall matrix and one vector, which are weighted sums of its rows; and of two thin ones.
+"""Products of a tall matrix and a vector, which are weighted sums of its rows, and of two thin matrices.
 
-The BLAS is handed pieces of so few elements that it takes no threads of its own: kernels call this from threads of
-theirs, and the two kinds would wait for each other. Only rows too long for a piece go as they are. Must not know what
-the sums are for.
+The BLAS gets pieces so small that it starts no threads of its own. Kernels call these functions from their own threads,
+and the two kinds of threads would wait for each other. Only rows that are too long for a piece go to the BLAS as they
+are.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 
 from ..native import blas
 
-# From 9216 elements on OpenBLAS takes threads for a product with a vector; beyond 1 << 18 multiplications, for others.
+# OpenBLAS starts threads from 9216 elements on for a product with a vector, and beyond 1 << 18 multiplications for
+# others.
 _PIECE, _PRODUCT = 9000, 1 << 18
 
 
 def by_row(x: Any, line: Any) -> Any:
-    """x @ line: for each row of the matrix x its sum with the weights `line`."""
+    """x @ line: for each row of the matrix x, its sum with the weights `line`."""
     count, length = x.shape
     tall = _PIECE // length
     whole = count - count % tall if tall > 1 else 0
@@ -32,9 +33,10 @@ def by_row(x: Any, line: Any) -> Any:
 
 
 def thin(lines: Any, columns: Any, out: Any) -> Any:
-    """The outer product of each pair of a column and a line, summed, into `out`: columns.T @ lines, of two or more.
+    """Write columns.T @ lines, the sum of the outer products of each pair of a column and a line, to `out`.
 
-    (One column alone is no product for the BLAS in NumPy's eyes.) `columns` is (pairs, rows), `lines` (pairs, length).
+    There are two or more pairs: NumPy does not hand a product with one column to the BLAS. `columns` is (pairs, rows),
+    and `lines` is (pairs, length).
     """
     pairs, count = columns.shape
     tall = max(1, _PRODUCT // max(lines.size, 1))
@@ -48,7 +50,7 @@ def thin(lines: Any, columns: Any, out: Any) -> Any:
 
 
 def add_thin(lines: Any, columns: Any, out: Any) -> Any:
-    """The same, added to `out`. A single pair will do."""
+    """Add columns.T @ lines to `out`. One pair is enough."""
     rows = len(out) if blas.is_alone() else max(1, _PRODUCT // max(lines.size, 1))
     if not blas.add_product(columns, lines, out, rows):
         out += columns.T @ lines

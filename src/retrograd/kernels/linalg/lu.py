@@ -1,7 +1,7 @@
-"""LU with partial pivoting, of stacks of matrices: the factors, the row swaps, and solving with them.
+"""LU with partial pivoting, for stacks of matrices: the factors, the row swaps, and solving with them.
 
-By LAPACK where it can be reached, and else by NumPy, whose routines keep their factors to themselves. Pivots are
-LAPACK's: at step i, row i was swapped with row pivots[i], counted from 1. Must not know ops.
+LAPACK does the work if it can be reached. Otherwise NumPy does, whose own routines do not return their factors. Pivots
+are LAPACK's: at step i, row i was swapped with row pivots[i], counted from 1.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from ..native import lapack
 from ..shape import tril, triu
 from .triangular import adjoint, by_columns, solve_triangular
 
-# How many columns are eliminated one by one before the columns right of them are brought up to date by one product.
+# How many columns are eliminated one by one before one product updates the columns to their right.
 _PANEL = 32
-# Up to how many matrices are taken one by one.
+# Up to this many matrices are eliminated one by one.
 _FEW = 3
-# Up to how many lists of swaps are.
+# Up to this many lists of swaps are applied one by one.
 _MANY = 50
 
 
 def lu_factor(a: Any) -> tuple[Any, Any, Any]:
-    """L, without the ones on its diagonal, and U in one matrix, the pivots, and the first U[i, i] of 0, or 0."""
+    """L (without its unit diagonal) and U in one matrix, the pivots, and the first i with U[i, i] = 0, from 1, or 0."""
     return lapack.lu_factor(a) or _lu_factor(a)
 
 
@@ -50,19 +50,19 @@ def _lu_factor(a: Any) -> tuple[Any, Any, Any]:
 
 
 def first_true(flags: Any) -> Any:
-    """Where along the last dim the first true is, counted from 1; 0 where none is. As int32."""
+    """The place of the first true along the last dim, counted from 1, or 0 if there is none. As int32."""
     if not flags.shape[-1]:
         return np.zeros(flags.shape[:-1], np.int32)
     return np.where(flags.any(-1), flags.argmax(-1) + 1, 0).astype(np.int32)
 
 
 def _size(x: Any) -> Any:
-    """How large numbers are, as LAPACK compares them."""
+    """The size of numbers as LAPACK compares it."""
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
-    """As `_eliminate`, of one matrix. Its columns become the rows of an array of their own, which is quicker."""
+    """`_eliminate` for one matrix. The columns become rows of an array of their own, which is faster."""
     columns = lu[start:, start:stop].T.copy()
     order: dict[int, int] = {}
     for i in range(stop - start):
@@ -85,7 +85,7 @@ def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
 
 
 def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
-    """Eliminate some columns, each before the next is looked at, and swap whole rows."""
+    """Eliminate some columns, each before the next, and swap whole rows."""
     every = np.arange(len(lu))
     for i in range(start, stop):
         pivots[:, i] = best = _size(lu[:, i:, i]).argmax(-1) + i
@@ -98,7 +98,7 @@ def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
 
 
 def row_order(pivots: Any, m: int) -> Any:
-    """The row of the matrix that each row of L @ U is."""
+    """For each row of L @ U, the number of the row of the matrix that it equals."""
     *stack, count = pivots.shape
     swaps = pivots.reshape(math.prod(stack), count) - 1
     if len(swaps) <= _MANY:
@@ -113,7 +113,7 @@ def row_order(pivots: Any, m: int) -> Any:
 
 
 def _order(swaps: list[int], m: int) -> list[int]:
-    """The same of one matrix."""
+    """`row_order` for one matrix."""
     order = [*range(m)]
     for i, best in enumerate(swaps[:m]):
         order[i], order[best] = order[best], order[i]
@@ -121,7 +121,7 @@ def _order(swaps: list[int], m: int) -> list[int]:
 
 
 def permutation(pivots: Any, like: Any) -> Any:
-    """The matrix P of A = P @ L @ U, as long and of the dtype of `like`."""
+    """The matrix P of A = P @ L @ U, with the rows and the dtype of `like`."""
     rows = like.shape[-2]
     order = row_order(pivots, rows).reshape(math.prod(pivots.shape[:-1]), rows)
     found = np.zeros((*order.shape, rows), like.dtype)
@@ -130,7 +130,7 @@ def permutation(pivots: Any, like: Any) -> Any:
 
 
 def lu_factors(lu: Any) -> tuple[Any, Any]:
-    """L, of ones on the diagonal, and U."""
+    """L, with ones on the diagonal, and U."""
     m, n = lu.shape[-2:]
     count = min(m, n)
     lower, diagonal = tril(lu[..., :count], -1), np.arange(count)
@@ -139,7 +139,7 @@ def lu_factors(lu: Any) -> tuple[Any, Any]:
 
 
 def lu_unpack(x: Any, pivots: Any, unpack_data: bool, unpack_pivots: bool) -> tuple[Any, Any, Any]:
-    """L, U and P; what is not unpacked is empty."""
+    """L, U and P. A part that is not unpacked is empty."""
     empty = np.empty(0, x.dtype)
     lower, upper = lu_factors(x) if unpack_data else (empty, empty)
     return lower, upper, permutation(pivots, x) if unpack_pivots else empty
@@ -152,9 +152,9 @@ def lu(x: Any) -> tuple[Any, Any, Any]:
 
 
 def lu_solve(x: Any, b: Any, indices: Any, left: bool, adjoint_too: bool) -> Any:
-    """The solution of A @ X = B, where not `left` of X @ A = B, with the factors of A; or with the adjoint of A.
+    """The X of A @ X = B, or of X @ A = B if not `left`, given the factors of A; or with the adjoint of A.
 
-    The pivots are in `indices`, which saved values are looked after by.
+    The pivots are in `indices`, so that a write to them is noticed, as for any saved index.
     """
     if not left:
         return adjoint(lu_solve(x, adjoint(b), indices, True, not adjoint_too))

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, of types that the caller has found equal. Must not know ops."""
+"""Products of vectors and matrices. The caller has checked that their dtypes are equal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from ...dtypes import F16, F32, I64, promote_types
 from ..elementwise.arithmetic import factor
 
-# From how many elements on it matters which of two matrices comes first.
+# From this many elements on, the order of two matrices matters.
 _LARGE = 1 << 16
 
 
 def mm(x: Any, y: Any, out: Any = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
-    if 0 in x.strides or 0 in y.strides:                 # repeated elements, which NumPy does not hand to the BLAS
+    if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
     if y.ndim == 2 and _better_transposed(x, y):
         return np.ascontiguousarray(y.T.dot(x.T).T)
@@ -23,8 +23,11 @@ def mm(x: Any, y: Any, out: Any = ...) -> Any:
 
 
 def _better_transposed(x: Any, y: Any) -> bool:
-    """Whether these are a few rows and a large matrix transposed, a layer's weight: the BLAS then takes up to twice as
-    long for x @ y as for y.T @ x.T."""
+    """Whether y.T @ x.T is faster than x @ y.
+
+    For a few rows and a large transposed matrix, such as a layer's weight, the BLAS takes up to twice as long for x @
+    y.
+    """
     return bool(y.size > _LARGE and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous)
 
 
@@ -34,22 +37,22 @@ def bmm(x: Any, y: Any, out: Any = ...) -> Any:
 
 
 def _dense(x: Any) -> Any:
-    """`x`, or a copy where a matrix in it repeats elements by strides of 0, which NumPy does not hand to the BLAS."""
+    """`x`, or a copy if strides of 0 repeat elements of a matrix. NumPy does not hand those to the BLAS."""
     return x if x.strides[-1] and x.strides[-2] else np.ascontiguousarray(x)
 
 
 def dot(x: Any, y: Any, out: Any = ...) -> Any:
-    """The sum of the products of two vectors' elements."""
+    """The dot product of two vectors."""
     return np.asarray(x.dot(y))
 
 
 def vdot(x: Any, y: Any, out: Any = ...) -> Any:
-    """The same, with the first vector conjugated."""
+    """The dot product of two vectors, with the first vector conjugated."""
     return np.asarray(np.vdot(x, y))
 
 
 def _blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta * x + alpha * product, written over the product. Where beta is 0, x counts for nothing, even a nan."""
+    """beta * x + alpha * product, written to the product. If beta is 0, x is ignored, even a nan in it."""
     if product.dtype.kind in "iu":
         beta, alpha = factor(int(beta), product), factor(int(alpha), product)
     if alpha != 1:
@@ -70,7 +73,7 @@ def addmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
 
 
 def baddbmm(x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    """The same for stacks of matrices."""
+    """beta * x + alpha * mat1 @ mat2, for stacks of matrices."""
     return _blended(x, bmm(mat1, mat2), beta, alpha)
 
 
@@ -83,7 +86,7 @@ def addbmm(x: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
 
 
 def addr(x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
-    """beta * x + alpha * the outer product of two vectors, in the type common to all; of bools a logical or."""
+    """beta * x + alpha * the outer product of two vectors, in their common dtype. For bools it is a logical or."""
     dtype = promote_types(promote_types(x.dtype, vec1.dtype), vec2.dtype)
     if dtype.kind == "b":
         beta, alpha = bool(beta), bool(alpha)
@@ -92,12 +95,12 @@ def addr(x: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
 
 
 def trace(x: Any) -> Any:
-    """The sum of a matrix's diagonal; of ints in int64."""
+    """The sum of a matrix's diagonal. Ints are summed in int64."""
     dtype = I64 if x.dtype.kind in "iu" else F32 if x.dtype == F16 else x.dtype
     result = np.add.reduce(x.diagonal(), dtype=dtype, out=...)
     return result.astype(F16) if x.dtype == F16 else result
 
 
 def first_row(x: Any) -> Any:
-    """The one row of a new matrix."""
+    """The single row of a new matrix."""
     return x[0]

@@ -1,4 +1,4 @@
-"""The exponential of matrices, by scaling and squaring of a Taylor polynomial. Must not know ops."""
+"""The exponential of matrices, by scaling and squaring of a Taylor polynomial."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from ...dtypes import F16, F32
 
-# The degrees of the polynomials, and up to which 1-norm each is as good as the type, single and double (Bader, Blanes
-# and Casas, "Computing the matrix exponential with an optimized Taylor polynomial approximation", 2019).
+# The degrees of the polynomials, and the largest 1-norm for which each is as accurate as the dtype, single and double
+# (Bader, Blanes and Casas, "Computing the matrix exponential with an optimized Taylor polynomial approximation", 2019).
 _DEGREES = (1, 2, 4, 8, 12, 18)
 _SINGLE = (1.192092800768788e-07, 5.978858893805233e-04, 5.116619363445086e-02, 5.800524627688768e-01,
            1.461661507209034, 3.010066362817634)
@@ -19,7 +19,7 @@ _DOUBLE = (2.220446049250313e-16, 2.580956802971767e-08, 3.397168839976962e-04, 
 
 
 def matrix_exp(x: Any) -> Any:
-    """exp of each matrix in a stack, the sum of x^k / k!; nan where an element is none or infinite."""
+    """exp of each matrix in a stack, the sum of x^k / k!. An infinite or nan element makes its matrix nan."""
     n = x.shape[-1]
     if x.dtype == F16:
         return matrix_exp(x.astype(F32)).astype(F16)
@@ -45,13 +45,13 @@ def matrix_exp(x: Any) -> Any:
 
 
 def _taylor(x: Any, degree: int) -> Any:
-    """The sum of x^k / k! up to this degree, by blocks of as many powers as its square root."""
+    """The sum of x^k / k! up to this degree, in blocks of about sqrt(degree) powers."""
     width = max(1, math.isqrt(degree))
     powers = [np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape), x]
     while len(powers) <= width:
         powers.append(np.matmul(powers[-1], x))
     result: Any = None
-    top = degree - (degree % width or width)               # a block of the last power alone joins the one before
+    top = degree - (degree % width or width)               # a block of only the last power joins the block before
     for start in range(top, -1, -width):
         last = degree if start == top else start + width - 1
         block = sum(powers[k - start] * (1.0 / math.factorial(k)) for k in range(start, last + 1))

@@ -1,4 +1,4 @@
-"""Norms, the distance of two arrays, and slices scaled down to a norm. Arrays in, arrays out; must not know ops."""
+"""Norms, the distance of two arrays, and slices scaled down to a norm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _maximum = np.maximum.reduce
 
 
 def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
-    """(sum |x|^p)^(1/p) over `axes`; for p = 0 how many are not zero, for p = ±inf the largest or smallest |x|."""
+    """(sum |x|^p)^(1/p) over `axes`. For p = 0 it counts the nonzero elements; for p = ±inf it is the extreme |x|."""
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)
     final = x.real.dtype
@@ -49,7 +49,7 @@ def dist(x: Any, y: Any, p: float) -> Any:
 
 
 def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """The slices along `dim`, those whose p-norm is more than `maxnorm` scaled down to it."""
+    """The slices along `dim`. A slice whose p-norm exceeds `maxnorm` is scaled down to that norm."""
     wide = widened(x)
     size = norm(wide, p, tuple([axis for axis in range(x.ndim) if axis != dim]), True, None)
     factor = np.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0).astype(size.dtype)

@@ -1,4 +1,4 @@
-"""Determinants, inverses and systems of equations, of stacks of matrices. Must not know ops."""
+"""Determinants, inverses and systems of equations, for stacks of matrices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ...errors import LinAlgError
 from ..native import lapack
 from .factorizations import eigh, svd
 from .lu import lu_factor, lu_solve
-from .triangular import adjoint, by_columns, solve_triangular, turned
+from .triangular import adjoint, by_columns, mT, solve_triangular
 
-# From which size on the LU of a matrix is kept for the gradient, which else factors it once more.
+# From this size on, the LU of a matrix is kept for the gradient. A smaller matrix is factored again.
 _KEPT = 48
 
 
@@ -22,22 +22,22 @@ def det(a: Any) -> Any:
 
 
 def slogdet(a: Any) -> tuple[Any, Any]:
-    """Sign, or phase, and logarithm of the size of the determinants."""
+    """The sign (or phase) of the determinants, and the logarithm of their absolute values."""
     sign, size = np.linalg.slogdet(a)
     return np.asarray(sign), np.asarray(size)
 
 
 def cofactors(a: Any) -> Any:
-    """The cofactors, by which a determinant changes with each element: det(a) a^-T, of singular matrices too."""
+    """The cofactors, the derivatives of a determinant by each element: det(a) a^-T, also for singular matrices."""
     values, without = np.asarray(np.linalg.det(a))[..., None, None], singular(a)[..., None, None]
     if not without.any():
-        return values * turned(np.linalg.inv(a))
-    plain = values * turned(np.linalg.inv(np.where(without, np.eye(a.shape[-1], dtype=a.dtype), a)))
+        return values * mT(np.linalg.inv(a))
+    plain = values * mT(np.linalg.inv(np.where(without, np.eye(a.shape[-1], dtype=a.dtype), a)))
     return np.where(without, _of_singular(a), plain)
 
 
 def singular(a: Any) -> Any:
-    """Which matrices are not to be inverted: of small determinants those that are not merely small themselves."""
+    """Which matrices cannot be inverted. A determinant is also small if all singular values are small."""
     values, eps = np.asarray(np.linalg.det(a)), float(np.finfo(a.dtype).eps)
     small = np.asarray(np.abs(values) < 100 * eps)
     if not small.any():
@@ -47,7 +47,7 @@ def singular(a: Any) -> Any:
 
 
 def _of_singular(a: Any) -> Any:
-    """The cofactors by singular values, of which each is left out of the product in turn."""
+    """The cofactors from the singular values: products that leave out one singular value at a time."""
     left, sizes, right = svd(a, False)
     phase = np.linalg.det(left) * np.linalg.det(right)
     others = np.where(np.eye(sizes.shape[-1], dtype=bool), 1, sizes[..., None, :]).prod(-1)
@@ -56,7 +56,7 @@ def _of_singular(a: Any) -> Any:
 
 
 def inv_ex(a: Any) -> tuple[Any, Any]:
-    """The inverses, and which diagonal element of U in the LU is 0, counted from 1; 0 where none is."""
+    """The inverses, and the first zero on the diagonal of U in the LU, counted from 1, or 0."""
     try:
         return by_columns(np.linalg.inv(a)), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -69,13 +69,13 @@ def _by_lu(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, Any]:
-    """The x of a @ x = b, or not `left` of x @ a = b, and the info of `inv_ex`. `vector` says that b holds vectors.
+    """The x of a @ x = b, or of x @ a = b if not `left`, and the info of `inv_ex`. `vector`: b holds vectors.
 
-    Of a large matrix also the LU, or if not `left` that of its transpose, and the pivots; else these are empty.
+    For a large matrix also its LU (if not `left`, the LU of its transpose) and the pivots. Otherwise these are empty.
     """
     b = _as_columns(b, left, vector)
     if not left:
-        a = turned(a)
+        a = mT(a)
     lu, pivots = np.empty((0, 0), a.dtype), np.empty(0, np.int32)
     if a.ndim == 2 and len(a) >= _KEPT and (found := lapack.lu_factor(a)):
         lu, pivots, info = found
@@ -89,7 +89,7 @@ def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, A
 
 
 def solve_adjoint(b: Any, a: Any, lu: Any, pivots: Any, left: bool, vector: bool) -> Any:
-    """The x of the same with the adjoint of `a`, by the LU where `solve_ex` has kept one."""
+    """The x of `solve_ex` for the adjoint of `a`. It uses the LU, if `solve_ex` has kept one."""
     if not lu.size:
         return solve_ex(adjoint(a), b, left, vector)[0]
     return _as_given(lu_solve(lu, _as_columns(b, left, vector), (pivots,), True, True), left, vector)
@@ -97,16 +97,16 @@ def solve_adjoint(b: Any, a: Any, lu: Any, pivots: Any, left: bool, vector: bool
 
 def _as_columns(b: Any, left: bool, vector: bool) -> Any:
     """Right sides as the columns of matrices."""
-    return b[..., None] if vector else b if left else turned(b)
+    return b[..., None] if vector else b if left else mT(b)
 
 
 def _as_given(x: Any, left: bool, vector: bool) -> Any:
-    """Solutions in columns as the right sides were."""
-    return x[..., 0] if vector else x if left else turned(x)
+    """Solutions in columns, back in the form of the right sides."""
+    return x[..., 0] if vector else x if left else mT(x)
 
 
 def pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
-    """The pseudoinverses, where singular values of at most max(atol, rtol * the largest) count as 0."""
+    """The pseudoinverses. Singular values up to max(atol, rtol * the largest) count as 0."""
     if not a.size:
         return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
     if hermitian:
@@ -121,7 +121,7 @@ def pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 
 def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any, Any, Any, Any]:
-    """The least x of those that make a @ x - b least; residuals, ranks, singular values, where the driver has them."""
+    """The shortest x that minimises a @ x - b; residuals, ranks and singular values, if the driver computes them."""
     m, n = a.shape[-2:]
     if vector:
         b = b[..., None]
@@ -133,7 +133,6 @@ def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any,
     residuals = empty
     if m > n and (driver == "gels" or (driver != "gelsy" and (rank == n).all())):
         residuals = np.square(np.abs(np.matmul(a, x) - b)).sum(-2)
-        residuals = residuals[..., 0] if vector else residuals
     if vector:
         x = x[..., 0]
     if driver == "gels":
@@ -142,7 +141,7 @@ def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any,
 
 
 def _refuse_deficient(info: Any) -> None:
-    """Raise LinAlgError for the first matrix whose rank is too low for the driver 'gels', which says where it sees."""
+    """Raise LinAlgError for the first rank-deficient matrix, with driver 'gels', which reports where it failed."""
     if info.any():
         at = int((info.ravel() != 0).argmax())
         place = f"(Batch element {at}): " if info.ndim else ""
@@ -151,7 +150,7 @@ def _refuse_deficient(info: Any) -> None:
 
 
 def _by_singular_values(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
-    """The least solution, the ranks and the singular values."""
+    """The shortest solution, the ranks and the singular values."""
     left, sizes, right = svd(a, False)
     used = sizes > rcond * sizes[..., :1]
     weights = np.where(used, 1 / np.where(used, sizes, 1), 0).astype(sizes.dtype, copy=False)
@@ -160,9 +159,9 @@ def _by_singular_values(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
 
 
 def _by_qr(a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any, None] | None:
-    """The same in a fraction of the time, without singular values; None where that does not do.
+    """The solution and the ranks in a fraction of the time, or None if this method does not apply.
 
-    Without LAPACK that is done only where the rank is full beyond doubt.
+    Without LAPACK it applies only if the rank is certainly full.
     """
     m, n = a.shape[-2:]
     if not a.size or not np.isfinite(a).all():
@@ -187,7 +186,7 @@ def _by_qr(a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any, None] |
 
 
 def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
-    """The x of a @ x = b, with the Cholesky factor of `a`."""
+    """The x of a @ x = b, given the Cholesky factor of `a`."""
     found = lapack.cholesky_solve(b, factor, upper)
     if found is not None:
         return found
@@ -196,7 +195,7 @@ def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
 
 
 def cholesky_inverse(factor: Any, upper: bool) -> Any:
-    """The inverse of `a`, with the Cholesky factor of it."""
+    """The inverse of `a`, given its Cholesky factor."""
     found = lapack.cholesky_inverse(factor, upper)
     if found is not None:
         return found
@@ -206,6 +205,6 @@ def cholesky_inverse(factor: Any, upper: bool) -> Any:
 
 
 def machine_epsilon(dtype: Any) -> float:
-    """The step from 1 to the next number of that type."""
+    """The distance from 1 to the next number of this dtype."""
     return float(np.finfo(dtype).eps)
 

@@ -1,7 +1,7 @@
-"""LDL of symmetric and Hermitian matrices, with the pivoting of Bunch and Kaufman, as LAPACK has it. Must not know ops.
+"""LDL of symmetric and Hermitian matrices, with Bunch-Kaufman pivoting, as in LAPACK.
 
-The lower triangle holds L, whose ones are left out, and the blocks D of one or two rows. The pivot of a row alone is
-the row that it was swapped with, counted from 1; those of a block of two are the same negative number.
+The lower triangle holds L, without its unit diagonal, and the blocks D of one or two rows. The pivot of a single row is
+the row that it was swapped with, counted from 1. The two pivots of a block of two rows are the same negative number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ..native import lapack
 from .triangular import by_columns
 
-# The bound that makes elements grow least.
+# The bound with the least growth of elements.
 _BOUND = (1 + math.sqrt(17)) / 8
 
 
@@ -23,7 +23,7 @@ def _size(x: Any) -> Any:
 
 
 def ldl_factor_ex(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
-    """The factors in one matrix, the pivots, and the first D[i, i] of 0, counted from 1, or 0."""
+    """The factors in one matrix, the pivots, and the first i with D[i, i] = 0, counted from 1, or 0."""
     return lapack.ldl_factor(x, hermitian) or _ldl_factor(x, hermitian)
 
 
@@ -37,7 +37,7 @@ def _ldl_factor(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
 
 
 def _factor(a: Any, pivots: Any, conjugate: bool) -> int:
-    """Factor one matrix in place. Returns its info."""
+    """Factor one matrix in place, and return its info."""
     n, k, info = len(a), 0, 0
     while k < n:
         step, best = _choice(a, k, conjugate)
@@ -63,7 +63,7 @@ def _factor(a: Any, pivots: Any, conjugate: bool) -> int:
 
 
 def _choice(a: Any, k: int, conjugate: bool) -> tuple[int, int]:
-    """How many rows the next block has, and the row to swap in. No rows where the column is 0."""
+    """The number of rows of the next block (0 if the column is 0), and the row to swap in."""
     own = float(abs(a[k, k].real) if conjugate else _size(a[k, k]))
     column = _size(a[k + 1:, k])
     at = k + 1 + int(column.argmax()) if len(column) else k
@@ -81,7 +81,7 @@ def _choice(a: Any, k: int, conjugate: bool) -> tuple[int, int]:
 
 
 def _swap(a: Any, k: int, row: int, other: int, conjugate: bool) -> None:
-    """Swap two rows and columns of what is not factored yet, of which the lower triangle stands."""
+    """Swap two rows and columns of the part that is not factored yet. Only its lower triangle is stored."""
     if row == other:
         return
     a[[row, other], k:row] = a[[other, row], k:row]
@@ -103,7 +103,7 @@ def _solve_two(block: Any, b: Any) -> Any:
 
 
 def ldl_solve(x: Any, b: Any, pivots: Any, hermitian: bool) -> Any:
-    """The solution of A @ X = B, with the factors of A."""
+    """The X of A @ X = B, given the factors of A."""
     found = lapack.ldl_solve(x, pivots, b, hermitian)
     if found is not None:
         return found

@@ -1,5 +1,4 @@
-"""Triangular systems of equations, of stacks of matrices: by the BLAS, or without it by NumPy's products. Must not know
-ops."""
+"""Triangular systems of equations, for stacks of matrices: by the BLAS, or else by NumPy's products."""
 
 from __future__ import annotations
 
@@ -10,23 +9,23 @@ import numpy as np
 
 from ..native import lapack
 
-# Up to which size a system is not halved, of which most of the work is in products; up to which it is solved row by row
-# in any case; and up to which it is where there are many.
+# Systems up to _SMALL rows are not halved; the work of larger ones is mostly in products. Systems up to _BY_HAND rows
+# are always solved row by row, and up to _MANY_BY_HAND rows if there are many systems.
 _SMALL = 64
 _BY_HAND = 4
 _MANY_BY_HAND = 8
 
 
 def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
-    """The x of a @ x = b, or not `left` of x @ a = b. Only the upper or lower triangle of `a` is read."""
+    """The x of a @ x = b, or of x @ a = b if not `left`. Only the upper or lower triangle of `a` is read."""
     stack, n = lapack.common_stack(a, b), a.shape[-1]
-    together = n <= _MANY_BY_HAND and math.prod(stack) >= 2 * n     # a step for each row, not one for each matrix
+    together = n <= _MANY_BY_HAND and math.prod(stack) >= 2 * n     # a step for each row instead of each matrix
     if not together:
         found = lapack.solve_triangular(a, b, upper, left, unitriangular)
         if found is not None:
             return found
     if not left:
-        return turned(solve_triangular(turned(a), turned(b), not upper, True, unitriangular))
+        return mT(solve_triangular(mT(a), mT(b), not upper, True, unitriangular))
     x = np.array(np.broadcast_to(b, (*stack, *b.shape[-2:])), order="C")
     if x.size:
         (_row_by_row if together else _substitute)(a, x, upper, unitriangular)
@@ -34,29 +33,29 @@ def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: boo
 
 
 def triangular_solve(b: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool) -> tuple[Any, Any]:
-    """The x of a @ x = b, or with `transpose` of a^T @ x = b, and a copy of `a`."""
-    x = solve_triangular(turned(a) if transpose else a, b, upper != transpose, True, unitriangular)
+    """The x of a @ x = b, or of a^T @ x = b with `transpose`; and a copy of `a`."""
+    x = solve_triangular(mT(a) if transpose else a, b, upper != transpose, True, unitriangular)
     return by_columns(x), by_columns(np.array(np.broadcast_to(a, (*x.shape[:-2], *a.shape[-2:]))))
 
 
 def triangular_system(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
-    """`solve_triangular`, laid out as LAPACK's results are."""
+    """`solve_triangular` in LAPACK's memory layout."""
     return by_columns(solve_triangular(a, b, upper, left, unitriangular))
 
 
 def by_columns(x: Any) -> Any:
-    """The same, each matrix column by column in memory, as LAPACK has it and PyTorch leaves it."""
-    return turned(np.ascontiguousarray(turned(x)))
+    """The matrices in column order, as LAPACK returns them and PyTorch leaves them."""
+    return mT(np.ascontiguousarray(mT(x)))
 
 
-def turned(x: Any) -> Any:
+def mT(x: Any) -> Any:
     """The matrices transposed."""
     return x.swapaxes(-1, -2)
 
 
 def adjoint(x: Any) -> Any:
     """The matrices transposed and conjugated."""
-    return turned(x).conj() if x.dtype.kind == "c" else turned(x)
+    return mT(x).conj() if x.dtype.kind == "c" else mT(x)
 
 
 def _substitute(a: Any, x: Any, upper: bool, unit: bool) -> None:
@@ -75,7 +74,7 @@ def _substitute(a: Any, x: Any, upper: bool, unit: bool) -> None:
 
 
 def _row_by_row(a: Any, x: Any, upper: bool, unit: bool) -> None:
-    """The same, of as many steps as there are rows, each for the whole stack."""
+    """Replace the right-hand sides `x` by the solutions, in one step for each row of the whole stack."""
     n = a.shape[-1]
     for i in range(n - 1, -1, -1) if upper else range(n):
         known = slice(i + 1, n) if upper else slice(i)
@@ -87,10 +86,10 @@ def _row_by_row(a: Any, x: Any, upper: bool, unit: bool) -> None:
 
 
 def _by_lapack(a: Any, x: Any, upper: bool, unit: bool) -> bool:
-    """The same for a small system without infinities or zeros on its diagonal; False for any other.
+    """Solve a small system without infinities or zeros on its diagonal. Returns False for any other system.
 
-    LU leaves an upper triangle as it is, so LAPACK's solver does what a triangular one does. A lower triangle is an
-    upper one from behind.
+    LU leaves an upper triangle unchanged, so LAPACK's general solver can solve a triangular system. A lower triangle
+    read backwards is an upper triangle.
     """
     if not np.isfinite(a).all():
         return False

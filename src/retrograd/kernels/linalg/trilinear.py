@@ -1,4 +1,4 @@
-"""Sums of products of three: two batches of vectors and a stack of matrices. Must not know ops."""
+"""Sums of products of three: two batches of vectors and a stack of matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def trilinear(x: Any, weight: Any, y: Any) -> Any:
-    """For x (N, I), weight (O, I, J) and y (N, J) the sums over i and j of weight[o, i, j] x[n, i] y[n, j]: (N, O)."""
+    """The sums over i and j of weight[o, i, j] x[n, i] y[n, j]: (N, O), for x (N, I), weight (O, I, J) and y (N, J)."""
     out, first, second = weight.shape
     rows = x.dot(weight.transpose(1, 0, 2).reshape(first, out * second)).reshape(len(x), out, second)
     return np.matmul(rows, y[:, :, None])[:, :, 0]

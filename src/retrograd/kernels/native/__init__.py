@@ -1,1 +1,1 @@
-"""What the machine offers: threads, the BLAS and LAPACK behind NumPy, the C library, the heap."""
+"""Access to the machine: threads, NumPy's BLAS and LAPACK, the C library, the heap."""

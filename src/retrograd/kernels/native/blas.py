@@ -1,8 +1,8 @@
-"""The BLAS behind NumPy, for what NumPy does not offer: its number of threads, and products added to what is there.
+"""Functions of NumPy's BLAS that NumPy does not offer: the number of threads, and products added to an array.
 
-OpenBLAS's threads wait for each other at every product. That costs more than small products do, and more yet where
-several of our threads ask for products at once. Its number of threads is the process's, so it is set when the first
-part of a program begins such work and put back when the last ends. Must not know what the products are for.
+The threads of OpenBLAS wait for each other at every product. For small products the wait takes longer than the product,
+and it grows if several of our threads ask for products at once. The number of threads belongs to the process. So it is
+set to 1 when the first part of the program enters `alone`, and restored when the last part leaves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ...dtypes import F32, F64
 from . import openblas
 
-_ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # what <cblas.h> calls them
+_ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # the values in <cblas.h>
 _LETTERS = {F32: "s", F64: "d"}
 
 
@@ -26,13 +26,13 @@ class _Control(NamedTuple):
 
 
 def _control() -> _Control | None:
-    """OpenBLAS's functions for its threads; None for another BLAS, or where they are out of reach."""
+    """OpenBLAS's functions for its threads, or None if NumPy has another BLAS or they cannot be reached."""
     get = openblas.function("openblas_get_num_threads", "", "f")
     return get and _Control(get, openblas.function("openblas_set_num_threads", "f"))
 
 
 def add_product(columns: Any, lines: Any, out: Any, rows: int) -> bool:
-    """out += columns.T @ lines, so many rows at a time, in one pass; False, and nothing done, where that cannot be.
+    """out += columns.T @ lines, `rows` rows at a time, in one pass. Returns False, and does nothing, if it cannot.
 
     `columns` (pairs, n), `lines` (pairs, length) and `out` (n, length) have rows without gaps.
     """
@@ -50,14 +50,14 @@ def add_product(columns: Any, lines: Any, out: Any, rows: int) -> bool:
 
 
 class _Use:
-    """How many are inside `alone`, and how many threads there were before."""
+    """How many callers are inside `alone`, and the number of threads before."""
 
     lock = threading.Lock()
     inside = before = 0
 
     @classmethod
     def forget(cls) -> None:
-        """A forked process has none of the threads that were inside."""
+        """Reset the count: a forked process has none of the threads that were inside."""
         cls.lock = threading.Lock()
         if cls.inside and (control := _control()):
             control.set(cls.before)
@@ -80,7 +80,7 @@ def is_alone() -> bool:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Within, each product is computed by the thread that asks for it."""
+    """Inside the block, the thread that asks for a product computes it alone."""
     control = _control()
     if control is None:
         yield

@@ -1,9 +1,9 @@
-"""``x * scale + shift`` rounded once, as the fused instruction does it that PyTorch's compiler chooses.
+"""``x * scale + shift`` with a single rounding, as by the fused instruction that PyTorch's compiler chooses.
 
-NumPy has no fused multiply-add. What is here gets the same bits from ordinary float64 arithmetic; it must not know what
-the numbers are for. The means are Dekker's exact product (1971), Knuth's exact sum, and rounding to odd, after which
-a second rounding does no harm (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms
-using rounding to odd", 2008). Factors above 2**995 and results that lose bits by underflow are outside.
+NumPy has no fused multiply-add. This module gets the same bits from ordinary float64 arithmetic. It uses Dekker's exact
+product (1971), Knuth's exact sum, and rounding to odd, after which a second rounding does no harm (Boldo and Melquiond,
+"Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). The bits may differ for
+factors above 2**995 and for results that underflow.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ __all__ = ["multiply_add", "multiply_add_arrays"]
 Doubles = NDArray[np.float64]
 FloatT = TypeVar("FloatT", np.float32, np.float64)
 
-# A chunk of float64 that stays in the cache through the two dozen steps.
+# A chunk of float64 that stays in the cache through two dozen steps.
 _CHUNK = 8192
 # Splits a double into two halves of 26 bits (Veltkamp).
 _SPLITTER = 2.0**27 + 1
 _LARGEST_FACTOR = 2.0**995
-# The bits of a double that a float32 of ordinary size has not, and the highest of them.
+# The bits of a double that a normal float32 lacks, and the highest of these bits.
 _BELOW_FLOAT32 = 2**29 - 1
 _HALF_OF_FLOAT32 = 2**28
 
 
 @np.errstate(all="ignore")
 def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[FloatT]:
-    """``x * scale + shift`` in place, for a 1-d float32 or float64 array. The numbers take on its dtype."""
+    """``x * scale + shift`` in place, for a 1-d float32 or float64 array. The numbers are rounded to its dtype."""
     scalar = x.dtype.type
     factor, offset = scalar(scale), scalar(shift)
     if offset == 0 or _is_exact(factor) or not (abs(factor) < _LARGEST_FACTOR and math.isfinite(offset)):
-        # One rounding is as good as two. Adding zero matters too: it turns -0 into 0.
+        # One rounding is then as good as two. Adding zero matters too: it turns -0 into 0.
         if factor != 1:
             x *= factor
         x += offset
@@ -53,13 +53,13 @@ def multiply_add_arrays(x: Doubles, scale: float, shifts: Doubles) -> Doubles:
 
 
 def _is_exact(factor: np.float32 | np.float64) -> bool:
-    """Whether products with a number are exact: it is a power of two."""
+    """Whether products with a number are exact, because the number is a power of two."""
     return abs(math.frexp(factor)[0]) == 0.5
 
 
 def _float32_fused(x: Doubles, factor: float, offset: float) -> Doubles:
-    """The sum as a float64 from which a second rounding, to float32, makes what one rounding would have made."""
-    # The product of two 24-bit significands is exact in 53, and the second rounding can only go wrong at a tie.
+    """The sum as a float64 that a second rounding turns into the correctly rounded float32."""
+    # The product of two 24-bit significands is exact in 53 bits. The second rounding can only go wrong at a tie.
     product = x * factor
     total = product + offset
     ties = np.flatnonzero((total.view(np.int64) & _BELOW_FLOAT32) == _HALF_OF_FLOAT32)
@@ -76,14 +76,14 @@ def _float64_fused(x: Doubles, factor: float, offset: Doubles | float) -> Double
 
 
 def _exact_sum(a: Doubles, b: Doubles | float) -> tuple[Doubles, Doubles]:
-    """The rounded sum and what the rounding took away."""
+    """The rounded sum, and the rounding error."""
     total = a + b
     b_part = total - a
     return total, (a - (total - b_part)) + (b - b_part)
 
 
 def _exact_product(a: Doubles, b: float) -> tuple[Doubles, Doubles]:
-    """The rounded product and what the rounding took away."""
+    """The rounded product, and the rounding error."""
     product = a * b
     shifted = a * _SPLITTER
     a_high = shifted - (shifted - a)
@@ -94,10 +94,10 @@ def _exact_product(a: Doubles, b: float) -> tuple[Doubles, Doubles]:
 
 
 def _sum_rounded_to_odd(a: Doubles, b: Doubles | float) -> Doubles:
-    """The sum if it is exact, else that one of its two neighbours whose last bit is 1."""
+    """The sum if it is exact, or else the one of its two neighbours whose last bit is 1."""
     total, tail = _exact_sum(a, b)
     bits = total.view(np.int64)
-    # Away from zero by one in the last place where the tail has the sign of the sum, towards zero where it has not.
+    # Move by one unit in the last place: away from zero if the tail has the sign of the sum, else towards zero.
     towards_tail = ((bits ^ tail.view(np.int64)) >> 63) | 1
     bits += towards_tail * ((tail != 0) & (bits & 1 == 0))
     return total

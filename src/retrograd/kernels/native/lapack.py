@@ -1,9 +1,9 @@
-"""Routines of LAPACK and the BLAS that NumPy has and does not offer, for stacks of matrices.
+"""Routines of LAPACK and the BLAS that NumPy has but does not offer, for stacks of matrices.
 
-Each function here returns None where its routine is out of reach, and for matrices without elements: NumPy must then
-do. LAPACK has matrices column by column in memory, and writes its results over its arguments, so every function begins
-with a copy in that order, and returns it with its last two dims swapped: nothing is copied twice. A stack is a loop
-over addresses, which `map` makes without a step of Python for each matrix. Must not know who calls.
+Each function returns None if its routine cannot be reached, or if the matrices are empty; then the caller uses NumPy.
+LAPACK stores matrices column by column, and writes results over its arguments. So every function starts from a copy in
+column order, and returns the copy with its last two dims swapped, without copying again. A stack is a loop over
+addresses, run by `map` without Python code for each matrix.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from . import openblas
 
 _LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
 _REAL = {F32: "s", F64: "d", C64: "s", C128: "d"}
-# What <lapacke.h> and <cblas.h> call column by column, sides, triangles, transposes and diagonals.
+# The codes of <lapacke.h> and <cblas.h> for column order, sides, triangles, transposes and diagonals.
 _COLUMNS = 102
 _LEFT, _RIGHT, _UPPER, _LOWER, _AS_IT_IS, _TRANSPOSED, _UNIT, _NOT_UNIT = 141, 142, 121, 122, 111, 112, 132, 131
 _BLOCK = 64
-# Lists of addresses, one for each matrix.
+# Lists of addresses, one address for each matrix.
 _ONE_EACH = (range, list)
-# The BLAS takes complex numbers by their address.
+# The BLAS takes the address of a complex number.
 _ONES = {letter: np.ones((), dtype) for dtype, letter in _LETTERS.items()}
 _WHERE = {letter: one.ctypes.data for letter, one in _ONES.items()}
 
 
-# Calling
+# Calls
 
 
 def _routine(name: str, a: Any, arguments: str, complex_name: str = "") -> Any:
-    """LAPACK's routine for this array's dtype, which looks for no nan first; None where it cannot be called."""
+    """LAPACK's routine for this array's dtype, without its test for nan. None if it cannot be called."""
     letter = _LETTERS.get(a.dtype)
     if letter is None or not a.size:
         return None
@@ -44,10 +44,10 @@ def _routine(name: str, a: Any, arguments: str, complex_name: str = "") -> Any:
 
 
 def _each(routine: Any, *arguments: Any) -> list[int]:
-    """Call a routine for each matrix of a stack. Returns its codes, 0 for success.
+    """Call a routine for each matrix of a stack, and return its codes; 0 means success.
 
-    Of the arguments, ranges and lists are addresses, one for each matrix. Others are the same for all: these become
-    numbers of C here, once, since that takes as long as a small matrix does.
+    Arguments that are ranges or lists are addresses, one for each matrix. All other arguments are the same for every
+    matrix. They are converted to numbers of C once, because the conversion takes as long as a small matrix.
     """
     many = [type(x) in _ONE_EACH for x in arguments]
     if True not in many:
@@ -57,26 +57,25 @@ def _each(routine: Any, *arguments: Any) -> list[int]:
 
 
 def _by_columns(a: Any) -> Any:
-    """The matrices column by column, one behind the other, to be read: a copy only where they are not. Shape (*, n, m)
-    for (*, m, n)."""
+    """The matrices in column order, for reading, with shape (*, n, m) for (*, m, n). Copied only if needed."""
     return np.ascontiguousarray(a.swapaxes(-1, -2))
 
 
 def _copied(a: Any, stack: tuple[int, ...] | None = None) -> Any:
-    """The same, to be written over; the stack of matrices repeated if it is to be broadcast to a larger one."""
+    """The matrices in column order, for writing. If `stack` is given, they are broadcast to that stack of matrices."""
     if stack is not None and a.shape[:-2] != stack:
         a = np.broadcast_to(a, (*stack, *a.shape[-2:]))
     return a.swapaxes(-1, -2).copy("C")
 
 
 def _places(array: Any, dims: int = 2) -> Any:
-    """The address of each matrix, or of each vector if these have one of the `dims`, of a C-contiguous array."""
+    """The address of each matrix (`dims` 2) or vector (`dims` 1) of a C-contiguous array."""
     start, step = array.ctypes.data, array.itemsize * math.prod(array.shape[array.ndim - dims:])
     return start if step == array.nbytes else range(start, start + array.nbytes, step)
 
 
 def _broadcast(array: Any, stack: tuple[int, ...], dims: int = 2) -> Any:
-    """The addresses for each place of a stack that this one is broadcast to."""
+    """The addresses for each place of the larger stack that this stack is broadcast to."""
     places, own = _places(array, dims), array.shape[:array.ndim - dims]
     if own == stack or type(places) is int:
         return places
@@ -84,7 +83,7 @@ def _broadcast(array: Any, stack: tuple[int, ...], dims: int = 2) -> Any:
 
 
 def common_stack(a: Any, b: Any) -> tuple[int, ...]:
-    """The dims of two stacks of matrices, broadcast."""
+    """The broadcast stack dims of two stacks of matrices."""
     return a.shape[:-2] if a.shape[:-2] == b.shape[:-2] else np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
 
 
@@ -93,11 +92,11 @@ def _infos(codes: list[int], stack: tuple[int, ...]) -> Any:
 
 
 def _work(dtype: Any, *sizes: int) -> Any:
-    """Working memory for matrices of these sizes: LAPACK's blocks are of 64 columns at most, with a triangle of 65."""
+    """Work memory for matrices of these sizes. LAPACK's blocks have at most 64 columns, with a triangle of 65."""
     return np.empty(_BLOCK * (sum(sizes) + _BLOCK + 2), dtype)
 
 
-def _turned(x: Any) -> Any:
+def _mT(x: Any) -> Any:
     return x.swapaxes(-1, -2)
 
 
@@ -105,18 +104,18 @@ def _turned(x: Any) -> Any:
 
 
 def lu_factor(a: Any) -> tuple[Any, Any, Any] | None:
-    """L and U in one matrix, the pivots, counted from 1, and the first U[i, i] of 0, or 0."""
+    """L and U in one matrix, the pivots, and the first i with U[i, i] = 0, or 0. All places are counted from 1."""
     routine = _routine("getrf", a, "nnpnp")
     if routine is None:
         return None
     *stack, m, n = a.shape
     lu, pivots = _copied(a), np.empty((*stack, min(m, n)), openblas.size_dtype())
     codes = _each(routine, _COLUMNS, m, n, _places(lu), m, _places(pivots, 1))
-    return _turned(lu), pivots.astype(np.int32), _infos(codes, a.shape[:-2])
+    return _mT(lu), pivots.astype(np.int32), _infos(codes, a.shape[:-2])
 
 
 def lu_solve(lu: Any, pivots: Any, b: Any, trans: bytes) -> Any:
-    """The x of a @ x = b, given the LU of a; of the transpose (`trans` b"T") or the adjoint (b"C") of a."""
+    """The x of a @ x = b, given the LU of a. `trans` b"T" solves with the transpose of a, b"C" with its adjoint."""
     routine = _routine("getrs", lu, "knnpnppn")
     if routine is None or not b.size:
         return None
@@ -124,11 +123,11 @@ def lu_solve(lu: Any, pivots: Any, b: Any, trans: bytes) -> Any:
     factors, swaps, x = _by_columns(lu), pivots.astype(openblas.size_dtype(), "C"), _copied(b, stack)
     _each(routine, _COLUMNS, trans, n, b.shape[-1], _broadcast(factors, stack), n, _broadcast(swaps, stack, 1),
           _places(x), n)
-    return _turned(x)
+    return _mT(x)
 
 
 def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any] | None:
-    """L and D in the lower triangle, the pivots, and the first D[i, i] of 0, counted from 1, or 0."""
+    """L and D in the lower triangle, the pivots, and the first i with D[i, i] = 0, or 0. All are counted from 1."""
     routine = _routine("hetrf" if hermitian and a.dtype.kind == "c" else "sytrf", a, "knpnppn")
     if routine is None:
         return None
@@ -136,7 +135,7 @@ def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any] | None:
     factors, pivots = _copied(tril(a, 0)), np.empty(a.shape[:-1], openblas.size_dtype())
     work = _work(a.dtype, n)
     codes = _each(routine, _COLUMNS, b"L", n, _places(factors), n, _places(pivots, 1), work.ctypes.data, len(work))
-    return _turned(factors), pivots.astype(np.int32), _infos(codes, a.shape[:-2])
+    return _mT(factors), pivots.astype(np.int32), _infos(codes, a.shape[:-2])
 
 
 def ldl_solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
@@ -148,14 +147,14 @@ def ldl_solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
     both, swaps, x = _by_columns(factors), pivots.astype(openblas.size_dtype(), "C"), _copied(b, stack)
     _each(routine, _COLUMNS, b"L", n, b.shape[-1], _broadcast(both, stack), n, _broadcast(swaps, stack, 1),
           _places(x), n)
-    return _turned(x)
+    return _mT(x)
 
 
 # Triangles and Cholesky factors
 
 
 def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
-    """The x of a @ x = b, or not `left` of x @ a = b. Only the upper or lower triangle of `a` is read."""
+    """The x of a @ x = b, or of x @ a = b if not `left`. Only the upper or lower triangle of `a` is read."""
     letter = _LETTERS.get(b.dtype)
     if letter is None or a.dtype != b.dtype or not (a.size and b.size):
         return None
@@ -164,12 +163,12 @@ def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: boo
     if routine is None:
         return None
     stack, (m, n) = common_stack(a, b), b.shape[-2:]
-    rows = a.flags.c_contiguous                            # by columns this is the transpose, without a copy
+    rows = a.flags.c_contiguous                            # in column order this is the transpose, without a copy
     matrix, x = a if rows else _by_columns(a), _copied(b, stack)
     _each(routine, _COLUMNS, _LEFT if left else _RIGHT, _UPPER if upper != rows else _LOWER,
           _TRANSPOSED if rows else _AS_IT_IS, _UNIT if unitriangular else _NOT_UNIT, m, n,
           _WHERE[letter] if kind == "p" else 1.0, _broadcast(matrix, stack), a.shape[-1], _places(x), m)
-    return _turned(x)
+    return _mT(x)
 
 
 def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
@@ -180,36 +179,36 @@ def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
     stack, n = common_stack(factor, b), b.shape[-2]
     matrix, x = _by_columns(factor), _copied(b, stack)
     _each(routine, _COLUMNS, b"U" if upper else b"L", n, b.shape[-1], _broadcast(matrix, stack), n, _places(x), n)
-    return _turned(x)
+    return _mT(x)
 
 
 def cholesky_inverse(factor: Any, upper: bool) -> Any:
-    """The inverse of a, given its Cholesky factor; None too where that has a zero on its diagonal."""
+    """The inverse of a, given its Cholesky factor. Also None if the factor has a zero on its diagonal."""
     routine = _routine("potri", factor, "knpn")
     if routine is None:
         return None
     n, inverse = factor.shape[-1], _copied(factor)
     if any(_each(routine, _COLUMNS, b"U" if upper else b"L", n, _places(inverse), n)):
         return None
-    other = np.tri(n, k=-1, dtype=bool) != upper           # the triangle that was not written is the adjoint of this
-    return _turned(np.where(other, _turned(inverse).conj(), inverse))
+    other = np.tri(n, k=-1, dtype=bool) != upper           # the unwritten triangle is the adjoint of the other
+    return _mT(np.where(other, _mT(inverse).conj(), inverse))
 
 
-# Reflections of Householder, and least squares by them
+# Householder reflections, and least squares with them
 
 
 def householder_product(a: Any, tau: Any) -> Any:
-    """The first columns of the product of the reflections, of which `a` has the vectors."""
+    """The first columns of the product of the reflections whose vectors `a` holds."""
     routine, (m, n) = _routine("orgqr", a, "nnnpnppn", "ungqr"), a.shape[-2:]
     if routine is None or not tau.size:
         return None
     q, scale, work = _copied(a), np.ascontiguousarray(tau), _work(a.dtype, n)
     _each(routine, _COLUMNS, m, n, tau.shape[-1], _places(q), m, _places(scale, 1), work.ctypes.data, len(work))
-    return _turned(q)
+    return _mT(q)
 
 
 def ormqr(a: Any, tau: Any, c: Any, left: bool, adjoint_too: bool) -> Any:
-    """Q @ c, or not `left` c @ Q, for the product Q of the reflections, or its adjoint."""
+    """Q @ c, or c @ Q if not `left`, for the product Q of the reflections, or for its adjoint."""
     routine = _routine("ormqr", a, "kknnnpnppnpn", "unmqr")
     if routine is None or not (tau.size and c.size):
         return None
@@ -219,19 +218,19 @@ def ormqr(a: Any, tau: Any, c: Any, left: bool, adjoint_too: bool) -> Any:
     work = _work(a.dtype, m, n)
     _each(routine, _COLUMNS, side, trans, m, n, count, _broadcast(vectors, stack), rows, _broadcast(scale, stack, 1),
           _places(product), m, work.ctypes.data, len(work))
-    return _turned(product)
+    return _mT(product)
 
 
 def _tall_right_side(a: Any, b: Any) -> Any:
-    """The right sides, by columns, with room for solutions that are longer."""
+    """The right sides in column order, with room for solutions that are longer."""
     (m, n), stack = a.shape[-2:], common_stack(a, b)
     room = np.zeros((*stack, b.shape[-1], max(m, n)), a.dtype)
-    room[..., :m] = _turned(b)
+    room[..., :m] = _mT(b)
     return room
 
 
 def least_by_qr(a: Any, b: Any) -> tuple[Any, Any] | None:
-    """The solution of least squares, below it what is left of b, in other axes, and an info; `a` has full rank."""
+    """The least-squares solution with the residual below it (in other axes), and an info. `a` has full rank."""
     routine = _routine("gels", a, "knnnpnpnpn")
     if routine is None or not b.size:
         return None
@@ -239,22 +238,22 @@ def least_by_qr(a: Any, b: Any) -> tuple[Any, Any] | None:
     factors, work = _copied(a, x.shape[:-2]), _work(a.dtype, m, n, many)
     codes = _each(routine, _COLUMNS, b"N", m, n, many, _places(factors), m, _places(x), max(m, n), work.ctypes.data,
                   len(work))
-    return _turned(x), _infos(codes, x.shape[:-2])
+    return _mT(x), _infos(codes, x.shape[:-2])
 
 
 def least_by_pivoted_qr(a: Any, b: Any, rcond: float) -> tuple[Any, Any] | None:
-    """The least solution of least squares, and the ranks, up to where a condition exceeds 1 / rcond."""
+    """The shortest least-squares solution, and the ranks, for condition numbers up to 1 / rcond."""
     kind, extra = _REAL.get(a.dtype), "p" if a.dtype.kind == "c" else ""
     routine = _routine("gelsy", a, f"nnnpnpnp{kind}ppn{extra}") if kind else None
     if routine is None or not b.size:
         return None
     (m, n), many, x = a.shape[-2:], b.shape[-1], _tall_right_side(a, b)
     factors, stack = _copied(a, x.shape[:-2]), x.shape[:-2]
-    free = np.zeros((*stack, n), openblas.size_dtype())    # that each column may be exchanged
+    free = np.zeros((*stack, n), openblas.size_dtype())    # each column may be exchanged
     ranks = np.empty(stack, openblas.size_dtype())
     work = _work(a.dtype, m, n, many)
     real_work = np.empty(2 * n, a.real.dtype)
     _each(routine, _COLUMNS, m, n, many, _places(factors), m, _places(x), max(m, n), _places(free, 1), rcond,
           _places(ranks, 0), work.ctypes.data, len(work), *((real_work.ctypes.data,) if extra else ()))
-    own = ranks[tuple(slice(size) for size in a.shape[:-2])]        # a matrix that is repeated has one rank
-    return _turned(x)[..., :n, :], own.astype(np.int64)
+    own = ranks[tuple(slice(size) for size in a.shape[:-2])]        # a repeated matrix has one rank
+    return _mT(x)[..., :n, :], own.astype(np.int64)

@@ -1,9 +1,9 @@
-"""The C library's functions of a double, element by element, with the C library's own bits.
+"""The C library's functions of a double, elementwise, with the C library's own bits.
 
-PyTorch calls the C library for these, and so does Python's ``math``. NumPy does too on many machines; on others (x86
-with AVX-512) it brings vector versions that are many times faster and differ in the last bit: of one logarithm in six
-hundred, of one exponential in twenty. A stream that is to be PyTorch's cannot use those. So each function first finds
-out, once, whether NumPy's is the C library's here. This module must not know what the functions are for.
+PyTorch calls the C library for these functions, and so does Python's ``math``. On many machines NumPy does too. On
+others (x86 with AVX-512) NumPy has vector versions, which are many times faster but differ in the last bit: for one
+logarithm in six hundred, and for one exponential in twenty. A random stream with PyTorch's bits cannot use the vector
+versions. So each function tests once whether NumPy's version is the C library's on this machine.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ __all__ = ["cos", "exp", "log", "log1p", "sin", "tan"]
 
 Doubles = NDArray[np.float64]
 
-# So many Python floats at a time come from the free list and a cache instead of fresh memory.
+# This many Python floats at a time come from the free list and a cache instead of new memory.
 _CHUNK = 4096
-# Up to this number, a call of NumPy's with its guard against warnings takes longer.
+# Up to this many numbers, a NumPy call with its guard against warnings takes longer.
 _FEW = 32
 _SAMPLES = 8192
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
 
 class _Function:
-    """One function: NumPy's where that gives the bits of ``math``'s on a sample from [low, high), else ``math``'s."""
+    """One function: NumPy's if it gives the bits of ``math`` on a sample from [low, high), or else that of ``math``."""
 
     __slots__ = ("_high", "_low", "_scalar", "_vector", "_vector_is_faithful")
 
@@ -53,7 +53,7 @@ class _Function:
         return result.reshape(x.shape)
 
     def _compare(self) -> bool:
-        # Multiples of the golden ratio cover an interval evenly, with all bits of the significand in play.
+        # Multiples of the golden ratio cover an interval evenly, with all bits of the significand in use.
         points: Doubles = np.arange(1, _SAMPLES, dtype=np.float64) * _GOLDEN_RATIO % 1
         points = self._low + (self._high - self._low) * points
         return bool(np.array_equal(self._by_numpy(points), self._by_math(points)))
@@ -71,7 +71,7 @@ class _Function:
             return np.fromiter(map(self._ieee, values), np.float64, len(values))
 
     def _ieee(self, value: float) -> float:
-        """As the C library answers where ``math`` raises: at a pole, outside the domain, on overflow."""
+        """The C library's result where ``math`` raises: at a pole, outside the domain, on overflow."""
         try:
             return self._scalar(value)
         except (ValueError, OverflowError):

@@ -1,7 +1,6 @@
-"""The OpenBLAS that NumPy has loaded, for what NumPy does not offer of it.
+"""The OpenBLAS that NumPy has loaded, for functions that NumPy does not offer.
 
-Its functions are out of reach where NumPy has another BLAS; whoever asks for one must then do without. Must not know
-what they are for.
+If NumPy has another BLAS, its functions cannot be reached, and callers must do without them.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import _umath_linalg
 
-# What stands before and after the names: in NumPy's wheels, which say what built it and how long its integers are, and
-# in OpenBLAS of a system.
+# What stands before and after the function names: in NumPy's wheels, whose names tell the builder and the size of
+# integers, and in the OpenBLAS of a system.
 _NAMES = (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", ""))
 _NUMBERS = {"s": ctypes.c_float, "d": ctypes.c_double}
 
@@ -31,7 +30,7 @@ def _library() -> _Library | None:
     beside = Path(np.__file__).parent.with_name("numpy.libs")
     for path in (_umath_linalg.__file__, *map(str, beside.glob("*openblas*"))):
         try:
-            functions = ctypes.CDLL(path)   # which NumPy has loaded, with what it is linked to
+            functions = ctypes.CDLL(path)   # NumPy has loaded the file, with the libraries it is linked to
         except OSError:
             continue
         for start, end in _NAMES:
@@ -42,9 +41,9 @@ def _library() -> _Library | None:
 
 @cache
 def function(name: str, arguments: str, result: str = "") -> Any:
-    """The function of this name; None where it is out of reach.
+    """The function of this name, or None if it cannot be reached.
 
-    Its arguments, and its result if it has one, are spelt with a letter each: f a flag, n a size, p an address, k a
+    A letter stands for each argument, and for the result if there is one: f a flag, n a size, p an address, k a
     character, s and d a float of 32 or 64 bits.
     """
     library = _library()

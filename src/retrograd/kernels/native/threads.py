@@ -1,7 +1,7 @@
-"""Threads for kernels on large arrays: the parts of a loop at once, where NumPy lets go of the interpreter's lock.
+"""Threads for kernels on large arrays: the parts of a loop run at once while NumPy releases the interpreter's lock.
 
-A kernel must do most of its work inside NumPy, and on parts that nobody else writes to. The threads are made when they
-are first needed. Must not know what the work is.
+A kernel must do most of its work inside NumPy, and each part must write to memory of its own. The threads start when
+they are first needed.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 from itertools import pairwise
 
-# How long a part takes at least, in nanoseconds: less is done sooner than handed over.
+# The least duration of a part, in nanoseconds. A shorter part takes less time than its handover.
 ENOUGH = 250_000
-# How long after the caller a helper begins.
+# How many nanoseconds after the caller a helper begins.
 DELAY = 10_000
 
 Work = Callable[[int, int], object]
 
 
 class _Part:
-    """A range of somebody's work, and what came of it."""
+    """A part of a kernel's work: its range, and the error that it raised, if any."""
 
     def __init__(self, context: Context, work: Work, start: int, stop: int) -> None:
         self.context, self.work, self.start, self.stop = context, work, start, stop
@@ -32,12 +32,12 @@ class _Part:
     def run(self) -> None:
         try:
             self.context.run(self.work, self.start, self.stop)
-        except BaseException as error:                      # for the thread whose work it is to raise
+        except BaseException as error:                      # the caller's thread raises it
             self.error = error
 
 
 class _Helper:
-    """A thread for parts of others' work. They are handed over by locks, in half the time that a queue takes."""
+    """A thread that runs parts of other threads' work. Locks hand the parts over in half the time of a queue."""
 
     def __init__(self) -> None:
         self.free, self._given = threading.Lock(), threading.Lock()
@@ -46,7 +46,7 @@ class _Helper:
         threading.Thread(target=self._serve, name="retrograd", daemon=True).start()
 
     def begin(self, part: _Part) -> None:
-        """Run it, for who has acquired `free`."""
+        """Run the part. The caller has acquired `free`."""
         self._part = part
         self._given.release()
 
@@ -56,13 +56,13 @@ class _Helper:
             part, self._part = self._part, None
             assert part is not None
             part.run()
-            self.free.release()                             # first, or who waits would find it busy in its next work
+            self.free.release()                             # first, or the waiting thread would find this helper busy
             part.done.release()
-            del part                                        # with the arrays that its work holds
+            del part                                        # and with it the arrays of its work
 
 
 def _count() -> int:
-    """How many threads to use: what OMP_NUM_THREADS or OPENBLAS_NUM_THREADS says, or one for each core."""
+    """How many threads to use: OMP_NUM_THREADS or OPENBLAS_NUM_THREADS if set, or else the number of cores."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         said = os.environ.get(name, "")
         if said.isdigit():
@@ -71,7 +71,7 @@ def _count() -> int:
 
 
 class _Crew:
-    """The helpers of the process, and how many threads to use, the caller among them."""
+    """The helpers of the process, and how many threads to use, including the calling thread."""
 
     lock = threading.Lock()
     count = _count()
@@ -79,7 +79,7 @@ class _Crew:
 
     @classmethod
     def idle(cls, most: int) -> list[_Helper]:
-        """At most so many helpers that nobody uses, acquired."""
+        """At most `most` idle helpers, acquired."""
         if len(cls.helpers) < most:
             with cls.lock:
                 cls.helpers += tuple([_Helper() for _ in range(most - len(cls.helpers))])
@@ -87,7 +87,7 @@ class _Crew:
 
     @classmethod
     def forget(cls) -> None:
-        """A forked process has none of the threads of its parent."""
+        """Start anew in a forked process, which has none of its parent's threads."""
         cls.lock, cls.helpers = threading.Lock(), ()
 
 
@@ -96,20 +96,20 @@ if hasattr(os, "register_at_fork"):
 
 
 def available() -> int:
-    """How many threads the parts of large work may run on."""
+    """How many threads large work may use."""
     return _Crew.count
 
 
 def use(count: int) -> None:
-    """Run parts on so many threads from now on."""
+    """Use this many threads from now on."""
     _Crew.count = count
 
 
 def in_parts(work: Work, length: int, cost: float) -> None:
-    """`work(start, stop)` for ranges that make up `length`, at once if all of it costs enough nanoseconds.
+    """Run `work(start, stop)` for ranges that cover `length`, in parallel if the total cost in nanoseconds is large.
 
-    Helpers that are busy, with another thread's work or because this is part of some, are done without. Each part sees
-    the context of the caller, and with it what NumPy does with floating-point errors.
+    Busy helpers are left out, whether they work for another thread or for the caller. Each part runs in the caller's
+    context, which also holds NumPy's settings for floating-point errors.
     """
     most = min(length, int(cost) // ENOUGH, _Crew.count) - 1
     if most < 1:
@@ -117,7 +117,7 @@ def in_parts(work: Work, length: int, cost: float) -> None:
         return
     helpers = _Crew.idle(most)
     count = len(helpers) + 1
-    ahead = int(min(length * DELAY / cost, (length - count) / 2))       # so that all end together, and none has nothing
+    ahead = int(min(length * DELAY / cost, (length - count) / 2))       # all parts end together, and none is empty
     bounds = [0, *[ahead + (length - ahead) * i // count for i in range(1, count + 1)]]
     first, *others = pairwise(bounds)
     parts = [_Part(copy_context(), work, *bounds) for bounds in others]

@@ -1,1 +1,1 @@
-"""What neural networks compute: activations, normalization, attention, losses."""
+"""Kernels of neural networks: activations, normalization, attention, losses."""

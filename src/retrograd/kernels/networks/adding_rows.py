@@ -1,4 +1,4 @@
-"""Rows added to those of a table that an index names, where some come to one row. Must not know what a table is for."""
+"""Add rows to the rows of a table that an index selects, even if an index occurs several times."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex1
 def add_rows(table: Any, rows: Any, values: Any) -> None:
     """Add row i of `values` to row `rows[i]` of `table`, in order.
 
-    Wide rows that come about equally often are added in rounds. Of others, `np.add.at` adds the single elements, a
-    block at a time, since it is quick only in one dimension; two neighbours of a row are added as one complex number,
-    which is the same sum.
+    If wide rows occur about equally often, they are added in rounds. Otherwise `np.add.at` adds single elements, a
+    block at a time, because it is fast only in one dimension. Two neighbouring elements of a row are added as one
+    complex number, which gives the same sum.
     """
     if not values.size:
         return
     values = np.ascontiguousarray(values, table.dtype)
     if table.shape[1] >= 32 and values.size >= _BLOCK and 4 * len(table) <= len(rows):
         counts = np.bincount(rows, minlength=len(table))
-        if int(counts.max()) <= values.size // 8000:         # a round costs some microseconds, however few rows it adds
+        if int(counts.max()) <= values.size // 8000:         # a round costs some microseconds, even for few rows
             _add_in_rounds(table, rows, values, counts)
             return
     if table.shape[1] % 2 == 0 and table.dtype in _PAIRED:
@@ -43,9 +43,9 @@ def add_rows(table: Any, rows: Any, values: Any) -> None:
 
 
 def _add_in_rounds(table: Any, rows: Any, values: Any, counts: Any) -> None:
-    """As `add_rows`: first what comes first to each row of `table`, then what comes second, and so on.
+    """`add_rows` in rounds: first the first value of each row of `table`, then the second values, and so on.
 
-    The rows stand in the order of how often they come, so that those of a round are the first ones.
+    The rows are sorted by how often they occur, so the rows of each round come first.
     """
     order = np.argsort(rows.astype(np.uint16) if len(table) <= 1 << 16 else rows, kind="stable")
     by_count = np.argsort(-counts, kind="stable")

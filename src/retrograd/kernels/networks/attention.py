@@ -1,4 +1,4 @@
-"""Scaled dot-product attention of four dims: (batch, heads, length, size). Must not know ops."""
+"""Scaled dot-product attention of four dims: (batch, heads, length, size)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .softmax import safe_softmax
 
 
 def _stack(x: Any, heads: int) -> Any:
-    """x as a stack of matrices, each head as often as it serves one of `heads`; half precision as single."""
+    """x as a stack of matrices, with each head repeated for the `heads` that it serves; half precision as single."""
     if x.shape[1] != heads:
         x = np.repeat(x, heads // x.shape[1], 1)
     x = x.reshape(-1, *x.shape[2:])
@@ -20,9 +20,10 @@ def _stack(x: Any, heads: int) -> Any:
 
 
 def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> tuple[Any, Any]:
-    """softmax(q @ k^T * scale + mask) @ v, and that softmax as a stack of matrices.
+    """softmax(q @ k^T * scale + mask) @ v, and the softmax as a stack of matrices.
 
-    The mask is added, and broadcasts; rows that it leaves nothing of are 0. Causal rows see no later columns.
+    The mask is broadcast and added. A row that the mask excludes completely is 0. In a causal row, later columns do not
+    count.
     """
     heads = q.shape[1]
     left, right = _stack(q, heads), _stack(k, heads)
@@ -38,5 +39,5 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> 
 
 
 def attention_weights(q: Any, k: Any, weights: Any, scale: float) -> Any:
-    """The softmax in `attention`, which forward has found already, as a function of q and k."""
+    """The softmax that `attention` has computed already, as a function of q and k."""
     return weights

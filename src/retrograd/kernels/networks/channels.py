@@ -1,8 +1,7 @@
-"""Standardising where a mean, a deviation and a weight each hold for long runs of elements, as for channels of images.
+"""Standardize if each mean, deviation and weight holds for a long run of elements, as for the channels of images.
 
-Runs are the rows of a matrix. Whatever is summed is summed by run first, in one pass over memory; what is made of these
-sums is small and in double precision; then each run is multiplied by one number and added to another. Must not know
-ops.
+Runs are the rows of a matrix. All sums are first taken by run, in one pass over memory. The results are small and are
+computed in double precision. Then each run is multiplied by one number and added to another.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from ...dtypes import F64
 from ..linalg.line_products import add_thin, by_row
 from ..native.threads import in_parts
 
-# Runs shorter than this are no gain: NumPy starts its loops anew for each of them. And how far a mean may be from 0,
-# against the deviation, in squares: further off, differences of sums lose digits.
+# Shorter runs bring no gain, because NumPy starts its loops again for each run. FAR bounds the square of a mean over
+# its deviation: beyond it, differences of sums lose digits.
 _LONG, FAR = 32, 15.0
-# Elements of which the second product is held, and nanoseconds for each element of a pass.
+# How many elements of the second product are held, and the nanoseconds of a pass for each element.
 _BLOCK, _PASS = 1 << 18, 0.15
 
 
 def length_of_runs(x: Any, axes: tuple[int, ...], *factors: Any) -> int:
-    """How many elements of x there are in the last `axes`, all along which the factors are the same; 0 if few."""
+    """The number of elements of x in the last of `axes` along which the factors are constant; 0 if they are few."""
     length = 1
     for axis in range(x.ndim - 1, -1, -1):
         if axis not in axes or any(f is not None and f.shape[axis] != 1 for f in factors):
@@ -34,13 +33,13 @@ def length_of_runs(x: Any, axes: tuple[int, ...], *factors: Any) -> int:
 
 
 def as_runs(factor: Any, x: Any, length: int) -> Any:
-    """A number for each run of x, shaped as what leads to the runs; of a factor that broadcasts with x."""
+    """The number for each run of x, from a factor that broadcasts with x, with the shape of the leading axes."""
     lead = x.shape[:_lead(x, length)]
     return np.broadcast_to(factor.reshape(factor.shape[:len(lead)]), lead)
 
 
 def _lead(x: Any, length: int) -> int:
-    """How many axes of x are before those of the runs."""
+    """How many axes of x come before the axes of the runs."""
     axis: int = x.ndim
     while length > 1:
         axis -= 1
@@ -49,7 +48,7 @@ def _lead(x: Any, length: int) -> int:
 
 
 def sums_of_runs(x: Any, length: int, other: Any = None) -> Any:
-    """For each run the sum of x, or of its products with another, shaped as what leads to the runs; in double."""
+    """For each run, the sum of x, or of its products with `other`, in double precision, shaped as the leading axes."""
     rows, found = x.reshape(-1, length), np.empty(x.size // length, x.dtype)
     if other is None:
         ones = np.ones(length, x.dtype)
@@ -73,7 +72,7 @@ def moments_of_runs(x: Any, axes: tuple[int, ...], length: int) -> tuple[Any, An
 
 
 def scaled_runs(x: Any, length: int, scale: Any, shift: Any = None) -> Any:
-    """x * scale + shift, where these have a number for each run."""
+    """x * scale + shift, with a scale and a shift for each run."""
     rows, out = x.reshape(-1, length), np.empty(x.shape, x.dtype)
     flat, ones = out.reshape(rows.shape), np.ones((1, length), x.dtype)
     scale = scale.astype(x.dtype).reshape(-1, 1)
@@ -82,14 +81,14 @@ def scaled_runs(x: Any, length: int, scale: Any, shift: Any = None) -> Any:
     def work(start: int, stop: int) -> None:
         part = np.multiply(rows[start:stop], scale[start:stop], out=flat[start:stop])
         if shift is not None:
-            add_thin(ones, shift[:, start:stop], part)     # half as long as NumPy takes to broadcast
+            add_thin(ones, shift[:, start:stop], part)     # takes half as long as NumPy's broadcasting
 
     in_parts(work, len(rows), x.size * 2 * _PASS)
     return out
 
 
 def runs_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: tuple[int, ...], length: int) -> Any:
-    """The gradient by x of standardize(x) * weight, as factor * g + slope * x + level with numbers for each run."""
+    """The gradient by x of standardize(x) * weight: factor * g + slope * x + level, with numbers for each run."""
     x, mean = near(x, mean, rstd)
     gs, dots = sums_of_runs(g, length), sums_of_runs(g, length, x)
     over, count = tuple([axis for axis in axes if axis < gs.ndim]), math.prod([x.shape[axis] for axis in axes])
@@ -124,7 +123,7 @@ def _combined(g: Any, x: Any, factor: Any, slope: Any, level: Any, length: int) 
 
 
 def near(x: Any, mean: Any, rstd: Any) -> tuple[Any, Any]:
-    """x and its mean, or x less its mean and 0, if some mean is so far from 0 that differences of sums lose digits."""
+    """x and its mean; or x - mean and 0, if a mean is so far from 0 that differences of sums lose digits."""
     if (np.square(mean * rstd) <= FAR).all():
         return x, mean
     return np.subtract(x, mean, out=...), np.zeros_like(mean)

@@ -1,7 +1,7 @@
 """Connectionist temporal classification (Graves and others, 2006): the likelihood of a sequence of labels.
 
-A path takes one class a time step; repeats are merged, then blanks dropped. What is summed over are the states of a
-path: blank, first label, blank, second label … blank. Arrays in, arrays out; must not know ops.
+A path takes one class per time step. Repeated classes are merged, and then blanks are dropped. The sum goes over the
+states of a path: blank, first label, blank, second label … blank.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import numpy as np
 
 from ...dtypes import F32, F64, require
 
-# The logarithm of what cannot be. It is finite, so that a difference of two of them is a number.
+# The logarithm of an impossible event. It is finite, so that the difference of two such logarithms is a number.
 NEVER = -1e30
 
 
 class States(NamedTuple):
     """The states of each sample's paths, in rows of one length.
 
-    `classes` is what a state emits; `inside` says which states a sample has; `skips` which may follow the state before
-    the last: labels, unless they repeat the label before. `times` and `lengths` are the numbers of time steps and of
-    labels.
+    `classes` holds the class that a state emits. `inside` marks the states that a sample has. `skips` marks the states
+    that may follow the state two before: labels, unless they repeat the label before. `times` and `lengths` are the
+    numbers of time steps and of labels.
     """
 
     classes: Any
@@ -32,7 +32,7 @@ class States(NamedTuple):
 
 
 def states(labels: Any, times: Any, lengths: Any, blank: int) -> States:
-    """The states for padded labels, of shape (samples, longest)."""
+    """The states for padded labels, with shape (samples, longest)."""
     count, longest = labels.shape
     classes = np.full((count, 2 * longest + 1), blank, np.int64)
     classes[:, 1::2] = np.where(np.arange(longest) < lengths[:, None], labels, blank)
@@ -42,14 +42,14 @@ def states(labels: Any, times: Any, lengths: Any, blank: int) -> States:
 
 
 def padded(labels: Any, lengths: Any) -> Any:
-    """Labels that are joined to one row, as a row for each sample."""
+    """Concatenated labels as one row for each sample."""
     rows = np.zeros((len(lengths), int(lengths.max(initial=0))), np.int64)
     rows[np.arange(rows.shape[1]) < lengths[:, None]] = labels
     return rows
 
 
 def ctc_loss(log_probs: Any, states: States, zero_infinity: bool) -> Any:
-    """For each sample the negative logarithm of the likelihood of its labels; infinite where no path has them."""
+    """For each sample, the negative log-likelihood of its labels. It is infinite if no path has them."""
     require(log_probs.dtype in (F32, F64), "ctc_loss_cpu", log_probs.dtype)
     classes, _, skips, times, lengths = states
     emitted = np.maximum(np.take_along_axis(log_probs, classes[None], 2), NEVER)
@@ -71,10 +71,10 @@ def ctc_loss(log_probs: Any, states: States, zero_infinity: bool) -> Any:
 
 
 def step(now: Any, skips: Any, by: int) -> Any:
-    """One step further in time: a state follows itself, the state before it and, where it skips, the one before that.
+    """One time step: a state follows itself, the state before it and, if it skips, the state two before it.
 
-    `by` is 1, or -1 for a step back in time. The logarithm of a sum of three exponentials at once: NumPy's `logaddexp`
-    asks the C library for each element, and takes three times as long.
+    `by` is 1, or -1 for a step back in time. The function adds three exponentials at once. NumPy's `logaddexp` calls
+    the C library for each element, and takes three times as long.
     """
     three = np.full((3, *now.shape), NEVER, now.dtype)
     three[0] = now
@@ -84,7 +84,7 @@ def step(now: Any, skips: Any, by: int) -> Any:
     else:
         three[1, :, :-1] = now[:, 1:]
         np.copyto(three[2, :, :-2], now[:, 2:], where=skips[:, :-2])
-    most = np.maximum(three[0], three[1])                  # of three, this takes half as long as a reduction
+    most = np.maximum(three[0], three[1])                  # half the time of a reduction over three arrays
     np.maximum(most, three[2], out=most)
     three -= most
     np.exp(three, out=three)
@@ -94,7 +94,7 @@ def step(now: Any, skips: Any, by: int) -> Any:
 
 
 def shifted(x: Any, by: int) -> Any:
-    """The columns of x moved to the right, or to the left where `by` is negative, with zeros in the free ones."""
+    """The columns of x shifted to the right, or to the left if `by` is negative, with zeros in the free columns."""
     result = np.zeros_like(x)
     if by > 0:
         result[:, by:] = x[:, :-by]

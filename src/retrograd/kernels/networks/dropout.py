@@ -1,4 +1,4 @@
-"""What dropout multiplies with and adds. Arrays in, arrays out; must not know what is dropped."""
+"""The masks and shifts of dropout."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 from ...dtypes import F16
 
-# The value far below 0 that selu tends to, times -1.
+# The negative of the limit of selu far below 0.
 _ALPHA = 1.7580993408473766
 
 
 def refuse_integers(dtype: np.dtype[Any], name: str) -> None:
-    """Refuse types that cannot hold what noise is made into. `name` is PyTorch's for the type that it has by then."""
+    """Raise RuntimeError for dtypes that cannot hold the noise. `name` is PyTorch's name of the noise's dtype."""
     if dtype.kind in "biu":
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}. Convert with .float() "
                            "first.")
 
 
 def affine(noise: Any, p: float) -> tuple[Any, Any]:
-    """The slope and the shift with which alpha dropout keeps the mean and the variance of what selu gives."""
+    """The slope and the shift with which alpha dropout keeps the mean and the variance of selu's results."""
     factor = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     wide = np.float32 if noise.dtype == F16 else noise.dtype.type
     shift = ((noise - 1).astype(wide) * wide(_ALPHA * factor)).astype(noise.dtype)
@@ -30,5 +30,5 @@ def affine(noise: Any, p: float) -> tuple[Any, Any]:
 
 
 def native_dropout(x: Any, mask: Any, scale: float | None) -> Any:
-    """x where the mask keeps it, scaled; and the mask. Without a scale it is a copy of x."""
+    """x where the mask keeps it, scaled, and the mask. Without a scale the result is a copy of x."""
     return (x.copy() if scale is None else np.multiply(x, mask) * scale), mask

@@ -1,7 +1,7 @@
-"""Rows of a table by number, and sums, means and extremes of bags of them. Must not know ops.
+"""Rows of a table by number, and sums, means and maxima of bags of rows.
 
-Numbers of rows are int64 arrays whose elements have been checked. A row that is `padding` (-1 for none) has no
-gradient; with `by_count`, the gradient of a row is divided by how often its number stands in the index.
+Row numbers are int64 arrays whose elements have been checked. The `padding` row (-1 for none) has no gradient. With
+`by_count`, the gradient of a row is divided by how often its number occurs in the index.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ SUM, MEAN, MAX = range(3)
 
 
 def embedding(weight: Any, index: Any, padding: int, by_count: bool) -> Any:
-    """The rows that `index` names."""
+    """The rows that `index` selects."""
     return weight.take(index, 0, mode="clip")
 
 
 def embedding_backward(g: Any, index: Any, shape: Shape, padding: int, by_count: bool) -> Any:
-    """Zeros of `shape` with the rows of `g` added where `index` says."""
+    """Zeros of `shape`, with the rows of `g` added to the rows that `index` selects."""
     out = np.zeros(shape, g.dtype)
     add_rows(out, index.reshape(-1), g.reshape(index.size, shape[1]))
     if by_count and index.size:
@@ -33,7 +33,7 @@ def embedding_backward(g: Any, index: Any, shape: Shape, padding: int, by_count:
 
 
 def embedding_rows(g: Any, index: Any, padding: int, by_count: bool) -> Any:
-    """What `embedding_backward` undoes: rows of `g`, divided by their count, and zeros for the padding."""
+    """The adjoint of `embedding_backward`: rows of `g`, divided by their count, with zeros for the padding."""
     out = g.take(index, 0, mode="clip")
     if by_count and index.size:
         out /= np.bincount(index.reshape(-1))[index].astype(g.real.dtype)[..., None]
@@ -43,7 +43,7 @@ def embedding_rows(g: Any, index: Any, padding: int, by_count: bool) -> Any:
 
 
 def renorm_rows(out: Any, index: Any, largest: float, p: float) -> Any:
-    """Scale the rows that `index` names, where their p-norm is larger than that, down to it."""
+    """Scale the rows that `index` selects down to the p-norm `largest`, if their norm is larger."""
     rows = np.unique(index)
     norms = np.linalg.norm(out[rows], p, 1).astype(np.float64)
     long = norms > largest
@@ -55,11 +55,11 @@ def renorm_rows(out: Any, index: Any, largest: float, p: float) -> Any:
 
 def embedding_bag(weight: Any, scales: Any, index: Any, starts: Any, mode: int, padding: int, by_count: bool
                   ) -> tuple[Any, Any, Any, Any]:
-    """The rows that `index` names, brought together: those from one start to the next are a bag.
+    """Combine the rows that `index` selects. The rows from one start to the next form a bag.
 
-    Returned are the sum, the mean or the largest of each bag, the bag of each row, how many rows count for each bag
-    (the padding does not), and, of the largest, from which row it is. `scales`, if there are any, are numbers that the
-    rows are multiplied with.
+    Returns the sum, the mean or the maximum of each bag, the bag of each row, the number of rows that count for each
+    bag (the padding does not count), and for the maximum the row that it comes from. `scales`, if given, are factors of
+    the rows.
     """
     count = len(starts)
     found = _equal_bags(weight, index, starts, mode) if scales is None and (padding < 0 or mode != MAX) else None
@@ -81,7 +81,7 @@ def embedding_bag(weight: Any, scales: Any, index: Any, starts: Any, mode: int, 
 
 
 def _equal_bags(weight: Any, index: Any, starts: Any, mode: int) -> tuple[Any, Any, Any, Any] | None:
-    """The same where all bags have as many rows, and all of these count: an axis of an array. Else None."""
+    """`embedding_bag` if all bags have equal size and all rows count, so that they form an axis; otherwise None."""
     count, size = len(starts), index.size // max(len(starts), 1)
     if not size or count * size != index.size or (starts != np.arange(0, index.size, size)).any():
         return None
@@ -96,7 +96,7 @@ def _equal_bags(weight: Any, index: Any, starts: Any, mode: int) -> tuple[Any, A
 
 
 def _largest(out: Any, chosen: Any, rows: Any, index: Any, of: Any) -> None:
-    """Write the largest of each bag, and the first row that it is in."""
+    """Write the maximum of each bag, and the first row that has it."""
     if not rows.size:
         return
     first = np.flatnonzero(np.concatenate(([True], of[1:] != of[:-1])))

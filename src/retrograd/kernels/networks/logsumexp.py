@@ -1,4 +1,4 @@
-"""Log-sum-exp, guarded against overflow. Arrays in, arrays out; must not know ops."""
+"""Log-sum-exp without overflow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _maximum = np.maximum.reduce
 
 
 def _shift(x: Any, axes: Any) -> Any:
-    """The largest element, where it is finite: what to subtract so that no exponential overflows."""
+    """The largest element if it is finite, else 0. Subtracting it keeps the exponentials from overflow."""
     real = x.real if x.dtype.kind == "c" else x
     if real.size < LARGE:
         largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
@@ -24,7 +24,7 @@ def _shift(x: Any, axes: Any) -> Any:
 
 
 def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    """log(sum(exp(x))) over `axes`, which neither overflows nor loses small numbers."""
+    """log(sum(exp(x))) over `axes`, without overflow and without loss of small numbers."""
     wide = widened(x)
     largest = _shift(wide, axes)
     exponentials = np.subtract(wide, largest, out=...)

@@ -1,6 +1,6 @@
-"""Losses with a kernel of their own. Arrays in, arrays out; must not know ops.
+"""Losses with kernels of their own.
 
-`reduction` is "mean", "sum" or "none". What is reduced is added up as any other sum.
+`reduction` is "mean", "sum" or "none". The reduction adds up as any other sum does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..reductions import mean_all, sum_all
 
 
 def reduced(values: Any, reduction: str) -> Any:
-    """The mean or the sum of the values, or the values."""
+    """The mean or the sum of the values, or the values themselves."""
     if reduction == "mean":
         return mean_all(values, None)
     return sum_all(values, None) if reduction == "sum" else values
@@ -32,21 +32,21 @@ def mse_loss(x: Any, y: Any, reduction: str) -> Any:
 
 
 def smooth_l1_loss(x: Any, y: Any, reduction: str, beta: float) -> Any:
-    """|x - y| - beta / 2, and (x - y)² / (2 beta) where that is less than beta apart."""
+    """|x - y| - beta / 2, and (x - y)² / (2 beta) if |x - y| is less than beta."""
     refuse(x.dtype, "smooth_l1_cpu", "biuc")
     off = np.abs(np.subtract(x, y, out=...), out=...)
     if beta:
-        near = limited(off, -math.inf, beta)                # either formula is near * (off - near / 2) / beta
+        near = limited(off, -math.inf, beta)                # both formulas are near * (off - near / 2) / beta
         np.subtract(off, 0.5 * near, out=off)
         np.multiply(np.divide(near, beta, out=near), off, out=off)
     return reduced(off, reduction)
 
 
 def huber_loss(x: Any, y: Any, reduction: str, delta: float) -> Any:
-    """(x - y)² / 2, and delta (|x - y| - delta / 2) where that is more than delta apart."""
+    """(x - y)² / 2, and delta (|x - y| - delta / 2) if |x - y| is more than delta."""
     refuse(x.dtype, "huber_cpu", "biuc")
     off = np.abs(np.subtract(x, y, out=...), out=...)
-    near = limited(off, -math.inf, delta)                   # either formula is near * (off - near / 2)
+    near = limited(off, -math.inf, delta)                   # both formulas are near * (off - near / 2)
     np.subtract(off, 0.5 * near, out=off)
     return reduced(np.multiply(near, off, out=off), reduction)
 
@@ -66,7 +66,7 @@ def binary_cross_entropy(x: Any, y: Any, weight: Any, reduction: str) -> Any:
 
 
 def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
-    """The same of sigmoid(x), computed at once so that it neither overflows nor loses small numbers; in y's dtype."""
+    """`binary_cross_entropy` of sigmoid(x), without overflow and without loss of small numbers, in the dtype of y."""
     refuse(x.dtype, "log_sigmoid_cpu", "biuc")
     wide = widened(x)
     log_sigmoid = np.minimum(wide, 0) - np.log1p(np.exp(-np.abs(wide)))
@@ -90,9 +90,9 @@ def _rows(n: int) -> Any:
 
 
 def _classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]:
-    """The target classes, and which of them count (None where all do). Raises IndexError for one out of bounds."""
+    """The target classes, and which of them count (None if all do). Raises IndexError for a class out of bounds."""
     classes = target if target.dtype == np.int64 else target.astype(np.int64)
-    # As unsigned numbers the negative ones are large.
+    # Read as unsigned, negative numbers are large.
     inside = classes.size == 0 or classes.view(np.uint64).max() < count
     if inside and not 0 <= ignore_index < count:
         return classes, None
@@ -105,7 +105,7 @@ def _classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]:
 
 
 def _weights(classes: Any, counts: Any, weight: Any, dtype: Any) -> Any:
-    """What each target weighs; None where all weigh 1."""
+    """The weight of each target, or None if all weights are 1."""
     if weight is not None:
         weights = weight[classes]
         return weights if counts is None else np.where(counts, weights, np.zeros((), dtype))
@@ -113,12 +113,12 @@ def _weights(classes: Any, counts: Any, weight: Any, dtype: Any) -> Any:
 
 
 def _counted(values: Any, counts: Any) -> Any:
-    """The values, and zeros where they do not count: there they may be infinite."""
+    """The values, with zeros where they do not count and may be infinite."""
     return values if counts is None else np.where(counts, values, np.zeros((), values.dtype))
 
 
 def _places(classes: Any, ndim: int) -> tuple[Any, ...]:
-    """The index of each target's element: along axis 1, or the only one."""
+    """The index of each target's element: along axis 1, or along the only axis."""
     if ndim == 1:
         return (classes,)
     if classes.ndim == 1:
@@ -128,7 +128,7 @@ def _places(classes: Any, ndim: int) -> tuple[Any, ...]:
 
 
 def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
-    """-x of the target's class, by the weights of the classes; a mean is divided by what they sum to."""
+    """-x of the target's class, times the weight of the class. A mean is divided by the sum of the weights."""
     refuse(x.dtype, "nll_loss2d_forward_out_frame" if x.ndim > 2 else "nll_loss_out_frame", "biuc")
     classes, counts = _classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
     scores = x[_places(classes, x.ndim)]
@@ -142,13 +142,13 @@ def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int
 
 
 def _total(classes: Any, weights: Any) -> Any:
-    """What the targets weigh together."""
+    """The total weight of the targets."""
     return classes.size if weights is None else np.add.reduce(weights, axis=None)
 
 
 def nll_loss_backward(g: Any, target: Any, weight: Any, shape: tuple[int, ...], reduction: str,
                       ignore_index: int) -> Any:
-    """The gradient by x: -g in the places of the targets' classes, by their weights, and zeros elsewhere."""
+    """The gradient by x: -g at the targets' classes, times their weights, and zeros elsewhere."""
     g = np.asarray(g)
     classes, counts = _classes(target, shape[min(len(shape) - 1, 1)], ignore_index)
     weights = _weights(classes, counts, weight, g.dtype)

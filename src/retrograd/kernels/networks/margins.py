@@ -1,6 +1,6 @@
-"""Losses that ask the score of a target to be above the others by a margin. Arrays in, arrays out; must not know ops.
+"""Losses that require the score of a target to exceed the other scores by a margin.
 
-`reduction` is "mean", "sum" or "none". Rows are samples, columns are classes; one row may come without its dimension.
+`reduction` is "mean", "sum" or "none". Rows are samples and columns are classes. A single row may lack its dimension.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def soft_margin_loss(x: Any, y: Any, reduction: str) -> Any:
 
 
 def in_rows(x: Any) -> Any:
-    """A matrix as it is, a vector or a number as one row."""
+    """A matrix unchanged, and a vector or a number as one row."""
     return x if x.ndim == 2 else x.reshape(1, -1)
 
 
@@ -35,7 +35,7 @@ def beside(target: Any, classes: int) -> Any:
 
 
 def multi_margin_loss(x: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> Any:
-    """The mean over the classes of max(0, margin - x[target] + x) ** p, by the weight of the target."""
+    """The mean over the classes of max(0, margin - x[target] + x) ** p, times the weight of the target."""
     refuse_half(x.dtype, "multi_margin_loss_cpu_kernel")
     rows, classes = in_rows(x), target.reshape(-1, 1)
     over = np.add(margin - np.take_along_axis(rows, classes, 1), rows, out=...)
@@ -48,19 +48,19 @@ def multi_margin_loss(x: Any, target: Any, weight: Any, p: int, margin: float, r
 
 
 def refuse_half(dtype: np.dtype[Any], kernel: str) -> None:
-    """PyTorch has these kernels for single and double precision alone."""
+    """Raise NotImplementedError unless the dtype is single or double precision: PyTorch's kernels have no others."""
     refuse(dtype, kernel, "biuc" if dtype != F16 else "f")
 
 
-# Several targets a row, listed up to the first -1
+# Several targets per row, listed up to the first -1
 
 
 def listed(target: Any) -> tuple[Any, Any]:
-    """The listed classes, 0 for what is none, and between which of them and which others there is a margin to keep."""
+    """The listed classes (0 beyond the list), and the pairs of a listed and another class that need a margin."""
     rows = in_rows(target)
     width = rows.shape[1]
     counts = np.logical_and.accumulate(rows >= 0, axis=1)
-    most = int(np.count_nonzero(counts.any(axis=0)))        # as many columns as the longest list has classes
+    most = int(np.count_nonzero(counts.any(axis=0)))        # as many columns as the longest list
     rows, counts = rows[:, :most], counts[:, :most]
     classes = np.where(counts, rows, 0)
     is_target = np.zeros((len(rows), width), bool)
@@ -70,7 +70,7 @@ def listed(target: Any) -> tuple[Any, Any]:
 
 
 def multilabel_margin_loss(x: Any, classes: Any, between: Any, reduction: str) -> Any:
-    """The sum over `listed` and other classes of max(0, 1 - x[listed] + x[other]), divided by the number of classes."""
+    """The sum of max(0, 1 - x[listed] + x[other]) over listed and other classes, divided by the number of classes."""
     refuse_half(x.dtype, "multilabel_margin_loss_forward_out_frame")
     rows = in_rows(x)
     over = np.add(1 - np.take_along_axis(rows, classes, 1)[:, :, None], rows[:, None, :], out=...)

@@ -1,4 +1,4 @@
-"""Layer, group and batch normalisation: standardise, then times a weight plus a bias. Must not know ops."""
+"""Layer, group and batch normalization: standardize, then multiply by a weight and add a bias."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .standardizing import moments, standardized_rows, sums
 
 
 def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[Any, Any, Any]:
-    """x standardised over its last `rank` axes, times weight, plus bias; with the means and 1 / the deviations."""
+    """x standardized over its last `rank` axes, times weight, plus bias; with the means and 1 / the deviations."""
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
     lead, shape = x.shape[:x.ndim - rank], x.shape[x.ndim - rank:]
     length, stats = math.prod(shape), lead + (1,) * rank
@@ -31,7 +31,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
 
 
 def _affine(out: Any, weight: Any, bias: Any, shape: Sequence[int]) -> Any:
-    """`out` times weight plus bias, which `shape` makes fit; written over it."""
+    """`out` times weight plus bias, written to `out`. `shape` makes weight and bias broadcast."""
     if weight is not None:
         out *= widened(weight).reshape(shape)
     if bias is not None:
@@ -40,7 +40,7 @@ def _affine(out: Any, weight: Any, bias: Any, shape: Sequence[int]) -> Any:
 
 
 def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple[Any, Any, Any]:
-    """x (N, C, …) standardised over each of `groups` groups of channels, times weight, plus bias (C)."""
+    """x (N, C, …) standardized over each of `groups` groups of channels, times weight, plus bias (C)."""
     refuse(x.dtype, "GroupNormKernelImpl", "biuc")
     count, kept = x.shape[0], x.dtype if weight is None else weight.dtype
     if not x.size:
@@ -60,14 +60,14 @@ def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple
 
 
 def _by_runs(x: Any, weight: Any, bias: Any, mean: Any, rstd: Any, length: int) -> Any:
-    """(x - mean) * rstd * weight + bias, in two passes: as a product and a sum with numbers for each run."""
+    """(x - mean) * rstd * weight + bias in two passes: a product and a sum, with numbers for each run."""
     scale = rstd if weight is None else rstd * weight
     shift = -mean * scale if bias is None else bias - mean * scale
     return scaled_runs(x, length, as_runs(scale, x, length), as_runs(shift, x, length))
 
 
 def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any, Any]:
-    """x (N, C, …) standardised over all but channels, times weight, plus bias; mean, 1 / deviation and variance."""
+    """x (N, C, …) standardized over all but the channels, times weight, plus bias; mean, 1 / deviation, variance."""
     refuse(x.dtype, "batch_norm", "biuc")
     shape, final, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
     kept = final if weight is None else weight.dtype
@@ -87,7 +87,7 @@ def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
 
 
 def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, eps: float) -> Any:
-    """The same with a mean and a variance that are given."""
+    """`batch_norm` with a given mean and variance."""
     refuse(x.dtype, "batch_norm", "biuc")
     shape, wider = [1, -1] + [1] * (x.ndim - 2), widened(x)
     mean, variance = (widened(a).reshape(shape) for a in (running_mean, running_var))
@@ -101,7 +101,7 @@ def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var
 
 
 def centred_sum(g: Any, x: Any, mean: Any) -> Any:
-    """For each channel the sum of g * (x - mean), where the means are given."""
+    """For each channel, the sum of g * (x - mean), with given means."""
     final, shape, axes = g.dtype, [1, -1] + [1] * (x.ndim - 2), (0, *range(2, x.ndim))
     g, x, mean = widened(g), widened(x), widened(mean).reshape(shape)
     length = length_of_runs(x, axes[1:])
@@ -111,6 +111,6 @@ def centred_sum(g: Any, x: Any, mean: Any) -> Any:
 
 
 def blend(running: Any, found: Any, momentum: float, scale: float) -> None:
-    """Move a running statistic towards `scale` times what a batch has, in place."""
+    """Move a running statistic towards `scale` times the statistic of a batch, in place."""
     found = found * found.dtype.type(scale)
     running[...] = (momentum * found + (1.0 - momentum) * running.astype(found.dtype, copy=False)).astype(running.dtype)

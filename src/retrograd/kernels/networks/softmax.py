@@ -1,7 +1,7 @@
-"""Softmax, its logarithm, and their adjoints. Along the last axis in blocks of rows, along others in slabs.
+"""Softmax, log-softmax, and their adjoints: along the last axis in blocks of rows, along other axes in slabs.
 
-A block first tries the exponentials of x as it is; only where their sums tell of overflow or of lost digits is the
-largest element of each row taken off, which costs as much as all the rest. Must not know ops.
+A block first computes the exponentials of x itself. Only if their sums show overflow or lost digits, the largest
+element of each row is subtracted first, which takes as long as the rest of the work.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..linalg.line_products import by_row
 from ..native.threads import in_parts
 
 _add, _maximum = np.add.reduce, np.maximum.reduce
-# Elements. Smaller blocks would stay in a nearer cache, but threads meet at the interpreter's lock between the calls,
-# and lose more there: of two threads each took half as long again with blocks of a quarter of this.
+# Elements. Smaller blocks would stay in a nearer cache, but threads meet at the interpreter's lock between calls, and
+# lose more time there: with a quarter of this, each of two threads took half as long again.
 _BLOCK = 1 << 19
 _SMALL = 1 << 12
 _LOW, _HIGH = 1e-7, 1e7                                    # sums between these have lost no digits
@@ -27,7 +27,7 @@ _TALLER = 1e30                                             # softmax divides by 
 
 
 def _wide(name: str, x: Any, dim: int) -> Any:
-    """x in a type of enough precision."""
+    """x in a dtype of sufficient precision."""
     if x.dtype.kind != "f":
         last = "lastdim_" if dim == max(x.ndim, 1) - 1 else ""
         refuse(x.dtype, f"{name}_{last}kernel_impl", "biuc")
@@ -35,7 +35,7 @@ def _wide(name: str, x: Any, dim: int) -> Any:
 
 
 def _by_rows(block: Callable[..., None], out: Any, *arrays: Any) -> Any:
-    """Call `block` with blocks of rows of `out` and of `arrays`, all of one shape."""
+    """Call `block` with blocks of rows of `out` and of `arrays`, which all have one shape."""
     length = out.shape[-1]
     rows = max(1, _BLOCK // length)
     flat = [a.reshape(-1, length) for a in (out, *arrays)]
@@ -51,12 +51,12 @@ def _by_rows(block: Callable[..., None], out: Any, *arrays: Any) -> Any:
 
 
 def _last(x: Any, dim: int) -> bool:
-    """Whether blocks pay: along the last axis, of enough elements."""
+    """Whether blocks of rows are faster: along the last axis of a large array."""
     return bool(x.size >= _SMALL and dim == x.ndim - 1)
 
 
 def _by_slabs(slab: Callable[..., None], dim: int, out: Any, *arrays: Any) -> Any:
-    """The same with slabs along another axis, in which that is the second of three."""
+    """Call `slab` with slabs (before, along, after) of `out` and of `arrays`, which all have one shape."""
     length, inner = out.shape[dim], math.prod(out.shape[dim + 1:])
     step = max(1, _BLOCK // (length * inner))
     whole = [a.reshape(-1, length, inner) for a in (out, *arrays)]
@@ -70,12 +70,12 @@ def _by_slabs(slab: Callable[..., None], dim: int, out: Any, *arrays: Any) -> An
 
 
 def _middle(x: Any, dim: int) -> bool:
-    """Whether slabs pay: of enough elements, along an axis before others."""
+    """Whether slabs are faster: along another axis of a large array."""
     return bool(x.size >= _SMALL and dim < x.ndim - 1)
 
 
 def _shifted(x: Any, dim: int, out: Any) -> Any:
-    """x less its largest element along `dim`."""
+    """x minus its largest element along `dim`."""
     return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=out) if x.size else x.copy()
 
 
@@ -125,7 +125,7 @@ def _log_softmax_slab(out: Any, x: Any) -> None:
 
 
 def log_softmax(x: Any, dim: int) -> Any:
-    """The logarithm of softmax, without the rounding of taking it afterwards."""
+    """The logarithm of softmax, without the rounding of a logarithm taken afterwards."""
     wide = _wide("log_softmax", x, dim)
     if _last(x, dim):
         e = _by_rows(_log_softmax_block, np.empty(x.shape, wide.dtype), wide)
@@ -184,8 +184,8 @@ def log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
 
 
 def safe_softmax(x: Any, dim: int) -> Any:
-    """softmax, but 0 along a `dim` that is nothing but -inf."""
+    """softmax, but 0 along a `dim` whose elements are all -inf."""
     out = softmax(x, dim)
-    if np.isnan(out).any():                                # which softmax makes of nothing but -inf
+    if np.isnan(out).any():                                # softmax is nan if all elements are -inf
         np.copyto(out, 0, where=_maximum(x, axis=dim, keepdims=True) == -np.inf)
     return out

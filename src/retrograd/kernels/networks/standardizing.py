@@ -1,7 +1,7 @@
-"""Standardising: x less its mean, divided by its deviation, over some axes; and what the derivatives of it are made of.
+"""Standardization: x minus its mean, divided by its deviation, over some axes; and the parts of its derivatives.
 
-`mean` and `rstd` (1 / the deviation) have the rank of x, with size 1 along `axes`. Where the axes are the last ones,
-the work is done in blocks of rows. Half precision is computed in single. Must not know ops.
+`mean` and `rstd` (1 / the deviation) have the rank of x, with size 1 along `axes`. If the axes are the last axes, the
+work is done in blocks of rows. Half precision is computed in single precision.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .channels import length_of_runs, near, runs_backward, runs_sum
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
 _BLOCK, _SUMMED, _SMALL, _LARGE = 1 << 19, 1 << 17, 1 << 12, 1 << 18
-# Sums of so few elements are had soonest with a temporary; and of rows so wide products are summed as they are made.
+# Sums of up to _FEW elements are fastest with a temporary. In rows from _WIDE on, products are summed as they are made.
 _FEW, _WIDE = 1 << 14, 64
 
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
-    """The size of a row where the axes are the last ones, else 0."""
+    """The size of a row if the axes are the last axes, else 0."""
     if len(axes) == 1:
         return x.shape[-1] if x.size and axes[0] == x.ndim - 1 else 0
     if not x.size or axes != tuple(range(x.ndim - len(axes), x.ndim)):
@@ -36,7 +36,7 @@ def _length(x: Any, axes: tuple[int, ...]) -> int:
 
 
 def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
-    """What is the same for all rows, as one row; None where it differs from row to row."""
+    """An array that is the same for all rows, as one row; None if it differs between rows."""
     if array.shape == (length,) and len(axes) == 1:
         return array
     if array.size != length or (array.shape[-len(axes):].count(1) and length != 1 and math.prod(
@@ -46,7 +46,7 @@ def _row(array: Any, axes: tuple[int, ...], length: int) -> Any:
 
 
 def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
-    """The sums of x, or of the products of x and another, over axes that keep size 1; of many in double precision."""
+    """The sums of x, or of x * other, over axes that keep size 1. Large sums use double precision."""
     if x.size < _FEW:
         return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
     inner = x.ndim - 1 in axes
@@ -62,7 +62,7 @@ def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
 
 
 def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
-    """Mean and biased variance over axes, with a full-size temporary."""
+    """Mean and biased variance over the axes, with a temporary of full size."""
     count = max(math.prod([x.shape[axis] for axis in axes]), 1)
     mean = sums(x, axes) / x.dtype.type(count)
     off = x - mean
@@ -70,7 +70,7 @@ def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
 
 
 def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
-    """The rows of a matrix standardised, then times `weight` plus `bias`, which are rows or None; means and rstds."""
+    """The standardized rows of a matrix, times `weight` plus `bias` (rows or None); the means and the rstds."""
     if x.size < _SMALL:
         return _few_rows(x, weight, bias, eps)
     count, length = x.shape
@@ -95,8 +95,8 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
                 if not bare:
                     np.add(np.multiply(part, lines[0], out=part), lines[3], out=part)
             else:
-                # x * (rstd * weight) + (bias - mean * rstd * weight): products of thin matrices, for which the BLAS
-                # takes half as long as broadcasting.
+                # x * (rstd * weight) + (bias - mean * rstd * weight): for products of thin matrices the BLAS takes half
+                # as long as broadcasting.
                 np.multiply(middle, factors[0], out=factors[1])
                 part = thin(lines[:2], factors[:2], part)
                 part *= rows
@@ -107,13 +107,13 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
 
 
 def _over_rows(work: Callable[[int, int], object], x: Any) -> None:
-    """Do the work on ranges of rows of x, in threads where it is large; in these the BLAS uses none of its own."""
+    """Run the work on ranges of rows of x, in threads if x is large. The BLAS then uses no threads of its own."""
     with alone() if x.size >= _LARGE else nullcontext():
         in_parts(work, len(x), x.size)
 
 
 def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
-    """The same in the fewest calls."""
+    """`standardized_rows` with the fewest calls."""
     length = x.shape[1]
     mean = np.add.reduce(x, axis=1)
     mean /= length
@@ -133,9 +133,9 @@ def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any
 def _moments_of_rows(x: Any, ones: Any, eps: float, mean: Any, rstd: Any, out: Any) -> bool:
     """Mean and 1 / deviation of each row, from its sum and its squares.
 
-    Where this would lose digits, since a mean is far from 0 against the deviation, and where there is a nan, it says
-    so, and leaves in `out` x less its mean, from which the deviation then is. (Threads meet at the interpreter's lock
-    after each call, so there are few.)
+    This loses digits if a mean is large against its deviation. Then, or if there is a nan, the result is True, and
+    `out` holds x minus its mean, from which the deviation was computed. (Threads meet at the interpreter's lock after
+    each call, so there are few calls.)
     """
     length = x.shape[1]
     level = by_row(x, ones)
@@ -154,7 +154,7 @@ def _moments_of_rows(x: Any, ones: Any, eps: float, mean: Any, rstd: Any, out: A
 
 
 def standardize(x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
-    """(x - mean) * rstd, where these are functions of x: its moments over the axes."""
+    """(x - mean) * rstd. The mean and rstd are functions of x: its moments over the axes."""
     out = np.subtract(x, mean, out=..., dtype=np.result_type(x, mean))
     return np.multiply(out, rstd, out=out).astype(x.dtype, copy=False)
 
@@ -220,7 +220,7 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
 
 
 def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
-    """The same in the fewest calls, for a g that is weighted already."""
+    """`_rows_backward` with the fewest calls, for a g that includes the weight."""
     length, rstd = x.shape[1], rstd[:, None]
     scaled = x - mean[:, None]
     scaled *= rstd
@@ -233,7 +233,7 @@ def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
 
 def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any, eps: Any) -> Any:
     """The sum of g * standardize(x) over the axes `over`, which keep size 1: the gradient of a weight."""
-    final, length = mean.dtype, _length(x, axes)           # the mean is of the weight's type
+    final, length = mean.dtype, _length(x, axes)           # the mean has the weight's dtype
     g, x, mean, rstd = (widened(a) for a in (g, x, mean, rstd))
     if length and over == tuple(range(x.ndim - len(axes))):
         x, mean = near(x, mean, rstd)
@@ -249,7 +249,7 @@ def standardized_sum(g: Any, x: Any, mean: Any, rstd: Any, over: Any, axes: Any,
 
 
 def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
-    """The sum over rows of g * (x * rstd - shift), in double precision from block to block."""
+    """The sum over rows of g * (x * rstd - shift). Blocks are added in double precision."""
     if x.size < _SMALL:
         return rstd.dot(g * x) - shift.dot(g)
     length = x.shape[1]
@@ -268,7 +268,7 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
 
 
 def sum_over_rows(x: Any, rank: int) -> Any:
-    """The sum over all but the last `rank` axes, in double precision from block to block."""
+    """The sum over all but the last `rank` axes. Blocks are added in double precision."""
     shape, exact = x.shape[x.ndim - rank:], widened(x)
     if 0 < x.size < _SMALL:
         rows = exact.reshape(-1, math.prod(shape))

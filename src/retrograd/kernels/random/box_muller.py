@@ -1,13 +1,13 @@
-"""Normal samples from uniform ones in the vector form that PyTorch uses for 16 and more.
+"""Normal samples from uniform samples, in the vector form that PyTorch uses for 16 samples and more.
 
-Uniform numbers come in blocks of 16, eight radii and then eight angles; normal ones leave in the same places. It must
-not know where the uniform numbers come from.
+Uniform numbers come in blocks of 16: eight radii, then eight angles. The normal numbers replace them.
 
-For float64 the logarithm, sine and cosine are the C library's. For float32 they are the single-precision ones of
-Moshier's Cephes library (logf.c, sinf.c), eight at a time, as PyTorch's AVX2 kernels evaluate them, which its AVX-512
-build uses as well: with a fused multiply-add wherever the compiler finds a product under a sum. They are good to two
-units in the last place, so on a CPU without AVX2 PyTorch draws other float32 samples. A fused step is computed here in
-float64 and rounded twice; over all 2**24 uniform numbers that there are, the second rounding never changed a result.
+For float64 the logarithm, sine and cosine are the C library's. For float32 they are the single-precision functions of
+Moshier's Cephes library (logf.c, sinf.c), eight at a time, as PyTorch's AVX2 kernels compute them, which its AVX-512
+build uses as well. They use a fused multiply-add wherever the compiler finds a product under a sum. Their error is at
+most two units in the last place, so PyTorch draws other float32 samples on a CPU without AVX2. Here a fused step is
+computed in float64 and rounded twice. Over all 2**24 possible uniform numbers, the second rounding never changed a
+result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Singles = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 BLOCK = 16
-# Blocks taken together: the intermediate arrays then fit the cache and malloc needs no fresh pages for them.
+# Blocks computed together: the intermediate arrays then fit the cache, and malloc needs no new pages.
 _CHUNK = 2048
 
 _single = np.float32
@@ -43,22 +43,22 @@ _LOG = _coefficients(
 _SIN = _coefficients(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COS = _coefficients(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
 
-# log(2) as a short number, whose products with an exponent are exact, and the rest.
+# log(2) as a short number, whose products with an exponent are exact, plus a rest.
 _LOG2_HIGH, _LOG2_LOW = _single(0.693359375), _single(-2.12194440e-4)
 _SQRT_HALF_BITS = _single(math.sqrt(0.5)).view(np.int32)
 # pi / 4 in three parts, the first two short.
 _QUARTER_PI_HIGH, _QUARTER_PI_MIDDLE = _single(0.78515625), _single(2.4187564849853515625e-4)
-# Wide, so that what it is multiplied with becomes wide: this step is fused.
+# A double, so that its product is a double: this step is fused.
 _QUARTER_PI_LOW = np.float64(_single(3.77489497744594108e-8))
 _FOUR_OVER_PI = _single(4 / math.pi)
 _TWO_PI = _single(2 * math.pi)
 
 
 def box_muller(uniform: NDArray[Any]) -> NDArray[Any]:
-    """Turn whole blocks of uniform numbers from [0, 1), float32 or float64, into standard normal ones, in place."""
+    """Turn whole blocks of uniform numbers from [0, 1), float32 or float64, into standard normal numbers, in place."""
     dtype = uniform.dtype
     polar = _polar_float32 if dtype == np.float32 else _polar_float64
-    # Half a block as one opaque item: so NumPy moves eight numbers at a time where it would loop over eight.
+    # Half a block is one opaque item, so NumPy copies eight numbers at a time.
     halves = uniform.view(np.dtype((np.void, BLOCK // 2 * dtype.itemsize))).reshape(-1, 2)
     for start in range(0, len(halves), _CHUNK):
         chunk = halves[start : start + _CHUNK]
@@ -80,13 +80,13 @@ def _polar_float32(u1: Singles, u2: Singles) -> tuple[Singles, Singles, Singles]
 
 
 def _fused(x: Singles, y: Doubles, z: Singles | float) -> Singles:
-    """x * y + z, nearly always rounded only once."""
+    """x * y + z, nearly always with a single rounding."""
     result: Singles = (x * y + z).astype(_single)
     return result
 
 
 def _log(x: Singles) -> Singles:
-    """The logarithm of numbers from (0, 1], none of them subnormal."""
+    """The logarithm of normal (not subnormal) numbers in (0, 1]."""
     bits = x.view(np.int32)
     exponent_bits = (bits - _SQRT_HALF_BITS) >> 23
     # x = 2**exponent * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2)
@@ -106,14 +106,15 @@ def _log(x: Singles) -> Singles:
 
 
 def _sine_and_cosine(x: Singles) -> tuple[Singles, Singles]:
-    """Sine and cosine of numbers from [0, 2 pi]."""
+    """Sine and cosine of numbers in [0, 2 pi]."""
     octant = (x * _FOUR_OVER_PI).astype(np.int32)
     octant += octant & 1
     multiple = octant.astype(_single)
     rest = (x - multiple * _QUARTER_PI_HIGH) - multiple * _QUARTER_PI_MIDDLE
     rest = (rest - multiple * _QUARTER_PI_LOW).astype(_single)
     sine, cosine = _octant_sine(rest).view(np.int32), _octant_cosine(rest).view(np.int32)
-    # In every other pair of octants sine and cosine change places, and in half of them the sign: done on the bits.
+    # In every other pair of octants sine and cosine are swapped, and in half of the octants the sign is flipped. Both
+    # are done on the bits.
     swap = (sine ^ cosine) & -((octant >> 1) & 1)
     sine ^= swap
     sine ^= (octant & 4) << 29

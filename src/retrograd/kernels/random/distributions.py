@@ -1,22 +1,22 @@
 """Random arrays in PyTorch's order and with PyTorch's bits: the real-valued distributions, bernoulli and dropout.
 
-A generator, a shape and a dtype give a new array in C order. It must not know what the arrays are for. Integers,
-permutations and multinomial samples are in ``sampling``. What PyTorch 2.13 does on a CPU, and what is done here:
+A generator, a shape and a dtype give a new array in C order. ``sampling`` draws integers, permutations and multinomial
+samples. PyTorch 2.13 on a CPU, and this module, work as follows:
 
 - Draws are serial, whatever the size and the number of threads.
-- A float32 or float16 takes one 32-bit word a uniform number and uses its low 24 bits (float16 is rounded after); a
-  float64 takes two words and uses 53 bits. A complex number is a pair of reals.
-- Normal samples come in two ways. What is contiguous and has 16 elements or more takes blocks of 16 uniform numbers
-  (``box_muller``). All else takes pairs in float64, whatever the dtype, and the second of the last pair may be left
-  over: it waits in the generator for the next draw of this kind.
-- All the rest (exponential, geometric, Cauchy, log-normal, and bernoulli with a number for p) is computed in float64,
-  whatever the dtype, and rounded at the end: to float16 by way of float32.
+- A uniform float32 or float16 takes one 32-bit word and uses its low 24 bits (float16 is rounded afterwards). A float64
+  takes two words and uses 53 bits. A complex number is a pair of reals.
+- Normal samples come in two ways. A contiguous array of 16 elements or more takes blocks of 16 uniform numbers
+  (``box_muller``). Any other array takes pairs in float64, for every dtype. If the second number of the last pair is
+  left over, it waits in the generator for the next draw of this kind.
+- The other distributions (exponential, geometric, Cauchy, log-normal, and bernoulli with a number for p) are computed
+  in float64 for every dtype, and rounded at the end. Rounding to float16 goes through float32.
 - A draw in place fills memory in the order of its addresses: see ``layout.slowest_first``.
 
-Where PyTorch runs on another kind of CPU, it draws otherwise. Without AVX2 (old x86, ARM, ATEN_CPU_CAPABILITY=default)
-the last bits differ of float32 and float16 normal samples that come in blocks, and of all that is scaled and shifted,
-which is one fused step here: uniform numbers between bounds, normal ones with a mean, Cauchy and log-normal ones. The
-logarithms, sines and exponentials of doubles are those of the C library at hand, there as here.
+On other kinds of CPU, PyTorch draws other numbers. Without AVX2 (old x86, ARM, ATEN_CPU_CAPABILITY=default) the last
+bits differ for float32 and float16 normal samples in blocks, and for all samples that are scaled and shifted, which is
+one fused step here: uniform numbers between bounds, normal numbers with a mean, Cauchy and log-normal numbers. The
+logarithms, sines and exponentials of doubles come from the C library, in PyTorch and here.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0
         values = multiply_add(values, wide(high) - wide(low), low)
     values = rounded(values, dtype)
     if between_bounds or dtype == np.float16:
-        # Rounding may have reached the upper bound, which is excluded.
+        # Rounding may have produced the upper bound, which is excluded.
         ends = rounded(np.array([low, high]), dtype)
         values[values == ends[1]] = ends[0]
     return values.reshape(shape)
@@ -84,9 +84,9 @@ def normal(
     *,
     contiguous: bool = True,
 ) -> Array:
-    """Normal samples: ``randn`` and ``normal_``. A complex one has `std` in total, half the variance in each part.
+    """Normal samples: ``randn`` and ``normal_``. Each part of a complex sample has half the variance of `std`.
 
-    Say ``contiguous=False`` for a draw into memory that is not in C order: PyTorch then draws otherwise.
+    Use ``contiguous=False`` for a draw into memory that is not in C order: PyTorch then draws other numbers.
     """
     dtype = np.dtype(dtype)
     if not std >= 0:
@@ -99,14 +99,14 @@ def normal(
     draw_blocks = count >= BLOCK and contiguous
     samples: Array = _blocks_of_normals(generator, count, dtype) if draw_blocks else _pairs_of_normals(generator, count)
     if std == 1 and mean == 0:
-        samples += 0.0                                      # as `multiply_add`, which turns -0 into 0
+        samples += 0.0                                      # as in `multiply_add`, this turns -0 into 0
     else:
         samples = multiply_add(samples, std, mean)
     return rounded(samples, dtype).reshape(shape)
 
 
 def normal_around(generator: Twister, mean: Array | float, std: Array | float) -> Array:
-    """Normal samples of as many distributions: ``torch.normal`` with an array for `mean`, for `std` or for both."""
+    """Normal samples with a distribution each: ``torch.normal`` with an array for `mean`, for `std` or for both."""
     if isinstance(std, np.ndarray):
         if std.dtype.kind == "c":
             raise RuntimeError("normal expects standard deviation to be non-complex")
@@ -163,7 +163,7 @@ def cauchy(generator: Twister, shape: Shape, dtype: DTypeLike, median: float = 0
 
 
 def geometric(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
-    """How many trials of probability `p` until the first success: ``geometric_``."""
+    """The number of trials of probability `p` until the first success: ``geometric_``."""
     dtype = np.dtype(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
@@ -174,10 +174,10 @@ def geometric(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> A
 
 
 def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | float) -> Array:
-    """Ones with probability `p`, else zeros: ``bernoulli_``; ``torch.bernoulli(p)`` where `p` is an array of `dtype`.
+    """Ones with probability `p`, else zeros: ``bernoulli_``, or ``torch.bernoulli(p)`` if `p` is an array of `dtype`.
 
-    An array is broadcast to `shape`. Its dtype decides what a draw takes: two words for float64, else one. A number
-    counts as float64.
+    An array `p` is broadcast to `shape`. Its dtype decides how many words a draw takes: two for float64, else one. A
+    number counts as float64.
     """
     dtype = np.dtype(dtype)
     count = math.prod(shape)
@@ -195,7 +195,7 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
 
 
 def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
-    """What dropout multiplies with: 1 / (1 - p) with probability 1 - p, else 0. For p of 0 or 1 nothing is drawn."""
+    """The factors of dropout: 1 / (1 - p) with probability 1 - p, else 0. If p is 0 or 1, nothing is drawn."""
     dtype = np.dtype(dtype)
     if p in (0, 1):
         return np.full(shape, 1 - p, dtype)
@@ -207,12 +207,13 @@ def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -
 
 
 def _blocks_of_normals(generator: Twister, count: int, dtype: np.dtype[Any]) -> Array:
-    """Standard normals, float64 or float32. Where `count` is no multiple of 16, the last 16 are drawn once more."""
+    """Standard normals, float64 or float32. If `count` is not a multiple of 16, the last 16 are drawn again."""
     draw = unit64 if dtype == np.float64 else unit32
     tail = count % BLOCK
     if not tail:
         return box_muller(draw(generator, count))
-    # What comes before the last draw of 16 fills the array to its end, except for float16: there to the last block's.
+    # The numbers before the last draw of 16 fill the array to its end; for float16 only to the end of the last full
+    # block.
     before_tail = count - tail
     drawn: Array = draw(generator, (before_tail if dtype == np.float16 else count) + BLOCK)
     samples = box_muller(np.concatenate((drawn[:before_tail], drawn[-BLOCK:])))
@@ -220,7 +221,7 @@ def _blocks_of_normals(generator: Twister, count: int, dtype: np.dtype[Any]) -> 
 
 
 def _few_normals(generator: Twister, count: int) -> Doubles:
-    """As `_pairs_of_normals`, with Python's numbers: of a handful NumPy's calls take longer than the work."""
+    """`_pairs_of_normals` with Python's numbers. For a few samples NumPy's calls take longer than the work."""
     with generator.lock:
         kept = generator.next_double_normal
         samples = [] if kept is None else [kept]
@@ -235,7 +236,7 @@ def _few_normals(generator: Twister, count: int) -> Doubles:
 
 
 def _pairs_of_normals(generator: Twister, count: int) -> Doubles:
-    """Standard normals, the one left over from last time first."""
+    """Standard normals. A number left over from the last draw comes first."""
     if not count:
         return np.empty(0)
     if count < BLOCK:
@@ -255,8 +256,10 @@ def _pairs_of_normals(generator: Twister, count: int) -> Doubles:
 
 
 def _weak(operand: Array | float, samples: Array) -> Array:
-    """An operand as PyTorch's arithmetic takes it: a number in the dtype of the samples, and so an array without
-    dimensions where they have some. Only float16 works in float32 with such an array, which then is not rounded first.
+    """An operand as PyTorch's arithmetic treats it.
+
+    A number takes the dtype of the samples. So does a 0-d array if the samples have dimensions; for float16 samples it
+    becomes float32 and is not rounded first.
     """
     if not isinstance(operand, np.ndarray):
         return np.asarray(operand, samples.dtype)

@@ -1,7 +1,4 @@
-"""What all draws share: uniform numbers from the unit interval, and casts as C++ makes them.
-
-It must not know the distributions, which are in ``random`` and ``sampling``.
-"""
+"""The shared parts of all draws: uniform numbers from [0, 1), and casts as in C++."""
 
 from __future__ import annotations
 
@@ -21,10 +18,10 @@ _LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
 
 
 def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
-    """`count` float32 numbers from [0, 1), of one word each."""
+    """`count` float32 numbers from [0, 1), with one word each."""
     words = generator.random32(count)
     words &= _LOW_24_BITS
-    # Converted where they are, since fresh memory costs as much as the draw; from signed numbers, since that is faster.
+    # Converted in place, because new memory costs as much as the draw; from signed numbers, because that is faster.
     unit = words.view(np.float32)
     unit[...] = words.view(np.int32)
     unit *= _TO_UNIT_24
@@ -32,7 +29,7 @@ def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
 
 
 def unit64(generator: Twister, count: int) -> NDArray[np.float64]:
-    """`count` float64 numbers from [0, 1), of two words each."""
+    """`count` float64 numbers from [0, 1), with two words each."""
     numbers = generator.random64(count)
     numbers &= _LOW_53_BITS
     unit = numbers.view(np.float64)
@@ -42,7 +39,7 @@ def unit64(generator: Twister, count: int) -> NDArray[np.float64]:
 
 
 def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """To `dtype` as C++ casts; PyTorch has no conversion from float64 to float16 other than through float32."""
+    """The values cast to `dtype` as in C++. PyTorch converts float64 to float16 only through float32."""
     if values.dtype == dtype:
         return values
     with np.errstate(all="ignore"):

@@ -1,9 +1,9 @@
-"""Random samples that are drawn until one fits: Poisson, binomial, gamma, Dirichlet; with PyTorch's bits.
+"""Random samples drawn by rejection, with PyTorch's bits: Poisson, binomial, gamma, Dirichlet.
 
-Each sample takes as many numbers from the stream as it happens to need, one sample after the other in C order. So
-there is a loop over the samples, on Python's numbers, which are doubles as PyTorch's are here. The algorithms are
-published: the transformed rejections PTRS and BTRS of Hörmann (1993) for large means, products and sums of waiting
-times for small ones, and Marsaglia and Tsang (2000) for gamma. Must not know what the samples are for.
+Each sample takes as many numbers from the stream as it needs, one sample after the other in C order. So the samples are
+computed in a loop with Python's numbers, which are doubles, as PyTorch's are here. The algorithms are published: the
+transformed rejections PTRS and BTRS of Hörmann (1993) for large means, products and sums of waiting times for small
+means, and Marsaglia and Tsang (2000) for gamma.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ Array = NDArray[Any]
 
 
 class Lookahead:
-    """Uniform and normal numbers one at a time, read ahead in blocks. Used in a `with` statement: at its end the
-    generator has advanced by what was taken.
+    """Uniform and normal numbers one at a time, read ahead in blocks.
+
+    Use it in a `with` statement: at the end, the generator has advanced by the numbers that were taken.
     """
 
     def __init__(self, generator: Twister) -> None:
@@ -52,7 +53,7 @@ class Lookahead:
         return self.numbers.pop()
 
     def normal(self) -> float:
-        """A standard normal number. They come in pairs, of which the second waits in the generator."""
+        """A standard normal number. Numbers come in pairs; the second number of a pair waits in the generator."""
         kept = self.ahead.next_double_normal
         if kept is not None:
             self.ahead.next_double_normal = None
@@ -64,7 +65,7 @@ class Lookahead:
 
 
 def _log(x: float) -> float:
-    """The logarithm, of 0 too."""
+    """The logarithm, also of 0."""
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
@@ -110,7 +111,7 @@ def _poisson_by_rejection(stream: Lookahead, rate: float) -> float:
             continue
         k = math.floor((2 * a / us + b) * u + rate + 0.43)
         if us >= 0.07 and v <= v_r:
-            return k if k < 2**63 else -(2.0**63)           # as the conversion to an integer has it
+            return k if k < 2**63 else -(2.0**63)           # the value of the conversion to an integer
         if k < 0 or (us < 0.013 and v > us):
             continue
         scaled = _log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b)
@@ -119,7 +120,7 @@ def _poisson_by_rejection(stream: Lookahead, rate: float) -> float:
 
 
 def binomial(generator: Twister, counts: Array, chances: Array) -> Array:
-    """How many of so many trials succeed, with these chances. The two are of one shape and dtype."""
+    """The number of successes in `counts` trials with these chances. Both arrays have one shape and dtype."""
     require(counts.dtype != F16, "binomial_cpu", counts.dtype)
     return rounded(_each(generator, _binomial, counts, chances), counts.dtype)
 
@@ -172,7 +173,7 @@ def _binomial_by_rejection(stream: Lookahead, count: float, chance: float) -> fl
             return k
 
 
-# What log(k!) has more than Stirling's formula for k + 1, for small k.
+# log(k!) minus Stirling's formula for k + 1, for small k.
 _SMALL = [math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi)) for k in range(10)]
 
 
@@ -184,17 +185,17 @@ def _beyond_stirling(k: float) -> float:
 
 
 def standard_gamma(generator: Twister, shapes: Array) -> Array:
-    """Gamma-distributed numbers with these shapes and a scale of 1; at least the smallest normal number."""
+    """Gamma-distributed numbers with these shapes and a scale of 1. Each is at least the smallest normal number."""
     require(shapes.dtype.kind == "f" and shapes.dtype != F16, "gamma_cpu", shapes.dtype)
     samples = rounded(_gammas(generator, shapes), shapes.dtype)
     return np.asarray(np.fmax(samples, np.finfo(shapes.dtype).tiny))
 
 
-_SQUEEZE = float(np.float32(0.0331))         # constants that PyTorch has in single precision, at double as well
+_SQUEEZE = float(np.float32(0.0331))         # PyTorch has these constants in single precision, even for doubles
 
 
 def _gammas(generator: Twister, shapes: Array) -> Array:
-    """The samples as doubles. What depends on the shape alone is computed in its own type."""
+    """The samples as doubles. Values that depend only on the shape are computed in the shape's dtype."""
     one = shapes.dtype.type(1)
     with np.errstate(all="ignore"):
         larger = np.where(shapes < 1, shapes + one, shapes)
@@ -202,7 +203,7 @@ def _gammas(generator: Twister, shapes: Array) -> Array:
 
 
 def _gamma(stream: Lookahead, alpha: float, d: float, inverse: float) -> float:
-    """A sample for the shape alpha, of which `d` is 1/3 less; for one below 1, made of a sample for alpha + 1."""
+    """A sample for the shape alpha, with d = alpha - 1/3. For alpha below 1, it is made from a sample for alpha + 1."""
     if alpha == 0:
         return 0.0
     scale = _power(1 - stream.uniform(), inverse) if alpha < 1 else 1.0
@@ -220,12 +221,12 @@ def _gamma(stream: Lookahead, alpha: float, d: float, inverse: float) -> float:
 def _power(base: float, exponent: float) -> float:
     try:
         return math.pow(base, exponent)
-    except OverflowError:                       # of a negative shape, for which no sample is a number
+    except OverflowError:                       # a negative shape, for which every sample is nan
         return math.inf
 
 
 def dirichlet(generator: Twister, concentrations: Array) -> Array:
-    """Dirichlet-distributed rows: gamma-distributed numbers over their sum, strictly between 0 and 1."""
+    """Dirichlet-distributed rows: gamma-distributed numbers divided by their sum, strictly between 0 and 1."""
     dtype = concentrations.dtype
     require(dtype.kind == "f" and dtype != F16, "dirichlet", dtype)
     samples = np.fmax(_gammas(generator, concentrations.astype(np.float64)), np.finfo(np.float64).tiny)

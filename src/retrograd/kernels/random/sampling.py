@@ -1,10 +1,10 @@
 """Random integers, permutations and choices in PyTorch's order and with PyTorch's bits.
 
-A generator and NumPy arguments give a new array in C order. It must not know what the arrays are for. Like the draws in
-``random``, these are serial on a CPU, whatever the size.
+A generator and NumPy arguments give a new array in C order. Like the draws in ``distributions``, these are serial on a
+CPU, for every size.
 
-Where choices without replacement end in a tie, PyTorch's order is that of an unstable partial sort of the C++ library;
-here the lower index comes first. Ties come with two categories of weight zero in one sample, with the few digits of
+If choices without replacement end in a tie, PyTorch's order is that of an unstable partial sort of the C++ library.
+Here the lower index comes first. Ties occur with two categories of weight zero in one sample, with the few digits of
 float16, and by chance in one of some hundred samples of a thousand float32 categories.
 """
 
@@ -32,7 +32,7 @@ Shape = tuple[int, ...]
 _INT64 = np.iinfo(np.int64)
 # From this range on, a number takes two words.
 _TWO_WORDS = 2**28
-# Up to this length, swapping one pair after the other in a list is the faster way to a permutation.
+# Up to this length, swapping pairs one by one in a list is the faster way to make a permutation.
 _SHORT = 500
 _MOST_CATEGORIES = 2**24
 
@@ -42,8 +42,8 @@ def randint(
 ) -> Array:
     """Integers from [low, high), of any real dtype: ``randint``, ``random_(low, high)`` and ``random_(high)``.
 
-    Without `high`: up to the largest integer of `dtype`, ``random_(low, None)``. Without both: from 0 to that integer,
-    but drawn otherwise, ``random_()``.
+    Without `high`: up to the largest integer of `dtype`, as ``random_(low, None)``. Without both: from 0 to that
+    integer, but drawn in another way, as ``random_()``.
     """
     dtype = np.dtype(dtype)
     count = math.prod(shape)
@@ -113,7 +113,7 @@ def _words(generator: Twister, count: int, two: bool) -> NDArray[np.uint64] | ND
 
 
 def _take_remainder(words: NDArray[Any], divisor: int) -> None:
-    """words %= divisor, in place. NumPy has vector instructions for a quotient by a number, but not for a remainder."""
+    """words %= divisor, in place. NumPy has vector instructions for integer division, but not for the remainder."""
     if divisor <= np.iinfo(words.dtype).max:
         quotient = words // words.dtype.type(divisor)
         quotient *= words.dtype.type(divisor)
@@ -121,14 +121,14 @@ def _take_remainder(words: NDArray[Any], divisor: int) -> None:
 
 
 def _largest_integer(dtype: np.dtype[Any]) -> int:
-    """The largest integer of an integer dtype; the largest up to which a float dtype has them all."""
+    """The largest integer of an integer dtype. A float dtype has all integers up to the returned integer."""
     if dtype.kind == "b":
         return 1
     return 2 ** (np.finfo(dtype).nmant + 1) if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
 def _fitted(dtype: np.dtype[Any], first: int, high: int | None) -> tuple[int, int]:
-    """First and last integer to draw from: within the bounds even when it is rounded to a float dtype."""
+    """The first and last integer to draw, within the bounds even after rounding to a float dtype."""
     last = _largest_integer(dtype) if high is None else high - 1
     if dtype.kind != "f":
         return first, last
@@ -154,14 +154,14 @@ def _fitted(dtype: np.dtype[Any], first: int, high: int | None) -> tuple[int, in
 
 
 def _cast_to_integer(value: int, dtype: np.dtype[Any]) -> int:
-    """The integer that a float dtype makes of one; the least of all where it is out of range, as on x86."""
+    """The integer after a cast to a float dtype, or the smallest int64 if the cast is out of range, as on x86."""
     with np.errstate(over="ignore"):
         cast = float(dtype.type(value))
     return int(cast) if abs(cast) < 2**63 else int(_INT64.min)
 
 
 def _spacing(value: int, dtype: np.dtype[Any]) -> int:
-    """The distance of the numbers of a float dtype about a large integer."""
+    """The distance between neighbouring numbers of a float dtype near a large integer."""
     return 1 << max(abs(value).bit_length() - 1 - np.finfo(dtype).nmant, 0)
 
 
@@ -202,12 +202,11 @@ def _shuffled_in_list(offsets: Indices) -> Indices:
 
 
 def _shuffled(offsets: Indices) -> Indices:
-    """The same, all steps together.
+    """`_shuffled_in_list` with all steps at once.
 
-    A step fetches the number at its partner's place and leaves its own there. So what step i fetches was left by the
-    last step before it that had the same partner; if there was none, the number is where it was at first. And what
-    step i leaves was at place i by then: left there by the last step before it that had i for a partner, or there
-    at first.
+    Step i takes the number at its partner's place, and leaves its own number there. So the number that step i takes was
+    left by the last earlier step with the same partner, or, if there is none, it is the original number. The number
+    that step i leaves was at place i: left there by the last earlier step with partner i, or the original number.
     """
     steps = np.arange(offsets.size + 1)
     partners = steps.copy()
@@ -215,19 +214,19 @@ def _shuffled(offsets: Indices) -> Indices:
     last, before = _last_and_previous(partners)
     leaves = np.where(last == steps, before, last)
     leaves = np.where(leaves < 0, steps, leaves)
-    # Followed to the step that leaves its own number.
+    # Follow the links to the step that leaves its own number.
     while not np.array_equal(further := leaves[leaves], leaves):
         leaves = further
     return np.where(before < 0, partners, leaves[before])
 
 
 def _last_and_previous(partners: Indices) -> tuple[Indices, Indices]:
-    """The last step with each partner, and the step before each step with its partner; -1 where there is none."""
+    """The last step with each partner, and for each step the previous step with its partner, or -1."""
     steps = np.arange(partners.size)
     last, before = np.full((2, partners.size), -1)
     np.maximum.at(last, partners, steps)
     newest = last[partners]
-    # Take the last of those with one partner away: of the others, the last is the one before it.
+    # Remove the last step of each partner: among the others, the last step is the one before it.
     while (others := np.flatnonzero(newest != steps)).size:
         steps, newest = steps[others], newest[others]
         np.maximum.at(before, newest, steps)
@@ -269,7 +268,7 @@ def _chosen_with_replacement(generator: Twister, rows: Array, count: int) -> Ind
 
 
 def _chosen_without_replacement(generator: Twister, rows: Array, count: int) -> Indices:
-    """The categories whose weights are largest after division by exponential samples."""
+    """The categories with the largest weights after division by exponential samples."""
     with np.errstate(all="ignore"):
         keys = rows / exponential(generator, rows.shape, rows.dtype)
     order: Indices

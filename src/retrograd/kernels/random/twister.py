@@ -1,11 +1,11 @@
 """The generator behind every random draw: PyTorch's CPU generator, word for word and byte for byte.
 
-It must not know what is drawn from it: distributions are in ``random``, which turns the words into numbers.
+``distributions`` and ``sampling`` turn the words into numbers.
 
 PyTorch's CPU generator is the Mersenne Twister MT19937 of Matsumoto and Nishimura (1998), seeded by the 2002
 ``init_genrand`` with the low 32 bits of the seed, plus one normal sample kept from the last Box-Muller pair. NumPy has
-the same twister; this class reads it in whole blocks of 624 words and keeps the current block, so that a small draw is
-a slice and the position in the block is the very ``next`` that PyTorch writes into its state.
+the same twister. This class reads it in whole blocks of 624 words and keeps the current block. So a small draw is a
+slice, and the position in the block is the ``next`` that PyTorch writes into its state.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["DEFAULT_SEED", "STATE_BYTES", "Twister"]
 DEFAULT_SEED = 67280421310721
 
 _BLOCK = 624
-# Large draws are made this many blocks at a time: NumPy hands each word out as 64 bits, and this much fits a cache.
+# Large draws are made this many blocks at a time: NumPy returns each word as 64 bits, and these blocks fit a cache.
 _FETCH = 13 * _BLOCK
 _WORD = np.uint64(32)
 
-# CPUGeneratorImplState, as the C compiler lays it out. PyTorch has never used normal_x and normal_rho since it took
-# this form, but keeps their places; the words of the twister are stored as 64 bits each.
+# CPUGeneratorImplState, as the C compiler lays it out. PyTorch no longer uses normal_x and normal_rho, but keeps their
+# places. The words of the twister are stored as 64 bits each.
 _STATE = np.dtype(
     [
         ("seed", "<u8"),
@@ -68,7 +68,7 @@ class Twister:
         self.manual_seed(seed)
 
     def manual_seed(self, seed: int) -> Self:
-        """Restart the stream. A seed is 64 bits, signed or not; only its low 32 reach the twister."""
+        """Restart the stream. A seed has 64 bits, signed or not; only its low 32 bits reach the twister."""
         if not -(2**63) <= seed < 2**64:
             raise ValueError("Overflow when unpacking long long")
         with self.lock:
@@ -91,7 +91,7 @@ class Twister:
         return self._seed
 
     def random32(self, count: int) -> NDArray[np.uint32]:
-        """The next ``count`` words. The array is the caller's own."""
+        """The next ``count`` words, in a new array."""
         with self.lock:
             start = self._next
             stop = start + count
@@ -101,7 +101,7 @@ class Twister:
             return self._random32_across_blocks(count)
 
     def random64(self, count: int) -> NDArray[np.uint64]:
-        """The next ``count`` pairs of words as one number each, the first word of a pair being the high one."""
+        """The next ``count`` pairs of words, each as one number. The first word of a pair is the high one."""
         numbers = np.empty(count, np.uint64)
         with self.lock:
             for start in range(0, count, _FETCH):
@@ -127,7 +127,7 @@ class Twister:
         return np.frombuffer(record.tobytes(), np.uint8).copy()
 
     def set_state(self, state: NDArray[np.uint8] | bytes) -> None:
-        """Go to a position that ``get_state`` gave, here or in PyTorch."""
+        """Go to a position that ``get_state`` returned, here or in PyTorch."""
         raw = state if isinstance(state, bytes) else np.ascontiguousarray(state, np.uint8).tobytes()
         if len(raw) != STATE_BYTES:
             raise RuntimeError(
@@ -153,9 +153,9 @@ class Twister:
         return other
 
     def _go_to(self, words: NDArray[np.uint32], position: int) -> None:
-        """Make ``words`` the current block of the twister, ``position`` of them drawn."""
+        """Make ``words`` the current block of the twister. ``position`` of its words are drawn."""
         self._bits.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 0}}
-        # NumPy stands at the end of the block from here on; where this class stands in it, _next says.
+        # From here on NumPy's twister stands at the end of the block, and _next holds the position of this class.
         self._block = self._bits.random_raw(_BLOCK).astype(np.uint32)
         self._next = position
 

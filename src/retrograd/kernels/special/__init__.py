@@ -1,1 +1,1 @@
-"""Special functions of mathematics."""
+"""The special functions of mathematics."""

@@ -1,9 +1,9 @@
-"""Bessel functions of orders 0 and 1, and Airy's function. Arrays in, arrays out.
+"""Bessel functions of orders 0 and 1, and Airy's function.
 
-Methods, after Clenshaw ("Chebyshev Series for Mathematical Functions", 1962): near 0 Chebyshev expansions in x or its
-square, what is singular taken out (Abramowitz and Stegun, 9.1.13, 9.6.13), and for J also its first zeros; further
-out Hankel's form, of a cosine and a sine with slowly varying factors, or an exponential with one (9.2.5, 9.7, 10.4.59).
-Must not know ops.
+The methods follow Clenshaw ("Chebyshev Series for Mathematical Functions", 1962). Near 0 they are Chebyshev expansions
+in x or x squared, without the singular part (Abramowitz and Stegun, 9.1.13, 9.6.13), and for J also without the first
+zeros. Further out they are Hankel's form of a cosine and a sine with slowly varying factors, or an exponential with
+such a factor (9.2.5, 9.7, 10.4.59).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from . import tables as tables
 from .expansions import chebyshev, in_double, where_so
 
-_NEAR = 8.0                 # where Hankel's form takes over
+_NEAR = 8.0                 # Hankel's form is used from here on
 # The squares of the first two zeros of J0 and of J1, each as a sum of two numbers.
 _ZEROS = (((5.783185962946784, 4.123247343506204e-16), (30.471262343662087, -2.366534485750659e-16)),
           ((14.681970642123893, -9.858177825793294e-17), (49.2184563216946, 5.086354069436341e-16)))
 
 
-# Modified ones, of which the scaled form is computed
+# Modified Bessel functions, whose scaled form is computed
 
 
 def _scaled_i(size: Any, near: tuple[float, ...], far: tuple[float, ...]) -> Any:
-    """exp(-x) I(x), of order 0, or of order 1 and divided by x where x is small, for x at least 0."""
+    """exp(-x) I(x) for x >= 0, of order 0, or of order 1 and divided by x near 0."""
     result = np.full_like(size, np.nan)
     where_so(size <= _NEAR, lambda x: chebyshev(near, x, 0.0, _NEAR), result, size)
     where_so(size > _NEAR, lambda x: chebyshev(far, 1 / x, 0.0, 1 / _NEAR) / np.sqrt(x), result, size)
@@ -76,7 +76,7 @@ def _k1_near(x: Any) -> Any:
 
 
 def _k(x: Any, order: int, scaled: bool) -> Any:
-    """The second kind, of positive numbers; infinite at 0."""
+    """The second kind, for positive numbers. It is infinite at 0."""
     near, far = (_k0_near, tables.K0_FAR) if not order else (_k1_near, tables.K1_FAR)
     result = np.where(x == 0, np.inf, np.nan)
     where_so((x > 0) & (x <= 2), lambda x: near(x) * (np.exp(x) if scaled else 1.0), result, x)
@@ -108,7 +108,7 @@ def k1e(x: Any) -> Any:
     return _k(x, 1, True)
 
 
-# The oscillating ones
+# Bessel functions that oscillate
 
 
 def _j_near(x: Any, order: int) -> Any:
@@ -126,13 +126,13 @@ def _y_near(x: Any, order: int) -> Any:
 
 
 def _far(x: Any, order: int, second: bool) -> Any:
-    """Hankel's form. The turn by an odd multiple of pi / 4 is made by sums, since x less it would be rounded."""
+    """Hankel's form. Sums apply the phase of an odd multiple of pi / 4, because x minus that phase would be rounded."""
     p, q = (tables.P1_FAR, tables.Q1_FAR) if order else (tables.P0_FAR, tables.Q0_FAR)
     ratio = (_NEAR / x) ** 2
     even, odd = chebyshev(p, ratio, 0.0, 1.0), chebyshev(q, ratio, 0.0, 1.0) / x
     sine, cosine = np.sin(x), np.cos(x)
-    turned = (sine - cosine, -(sine + cosine)) if order else (cosine + sine, sine - cosine)
-    value = turned[1] * even + turned[0] * odd if second else turned[0] * even - turned[1] * odd
+    rotated = (sine - cosine, -(sine + cosine)) if order else (cosine + sine, sine - cosine)
+    value = rotated[1] * even + rotated[0] * odd if second else rotated[0] * even - rotated[1] * odd
     return value / np.sqrt(math.pi * x)
 
 
@@ -177,13 +177,13 @@ def y1(x: Any) -> Any:
 
 @in_double
 def spherical_j0(x: Any) -> Any:
-    """sin(x) / x, 1 at 0 and 0 at the infinities."""
+    """sin(x) / x, with 1 at 0 and 0 at the infinities."""
     return np.where(np.isinf(x), 0.0, np.where(x == 0, 1.0, np.sin(x) / x))
 
 
 # Airy's function
 
-_MIDDLE = 2.25              # up to this size an expansion in x itself
+_MIDDLE = 2.25              # up to this absolute value, an expansion in x itself
 _LEAST = 2 / 3 * _MIDDLE ** 1.5
 
 
@@ -204,7 +204,7 @@ def _airy_oscillating(x: Any) -> Any:
 
 @in_double
 def airy_ai(x: Any) -> Any:
-    """Airy's function, which oscillates below 0 and decays above; nan at the infinities."""
+    """Airy's function, which oscillates below 0 and decays above 0. It is nan at the infinities."""
     result = np.full_like(x, np.nan)
     finite = np.isfinite(x)
     where_so(np.abs(x) <= _MIDDLE, lambda x: chebyshev(tables.AI_MIDDLE, x, -_MIDDLE, _MIDDLE), result, x)

@@ -1,9 +1,9 @@
-"""The error function and its complement. Arrays in, arrays out; must not know ops.
+"""The error function and its complement.
 
-erf is taken from a table of its Taylor series around the multiples of 1/128: its derivatives at a point are a
-Gaussian times Hermite polynomials, and its values come from the C library. So close to a point of the table the
-series is short: seven terms for double precision. Where erfc is small, it is taken from its scaled form, an expansion
-after Shepherd and Laframboise ("Chebyshev Approximation of (1 + 2x) exp(x^2) erfc x", 1981).
+erf comes from a table of its Taylor series around the multiples of 1/128. The derivatives at a point are a Gaussian
+times Hermite polynomials, and the values come from the C library. Near a point of the table the series is short: seven
+terms for double precision. If erfc is small, it comes from its scaled form, an expansion after Shepherd and Laframboise
+("Chebyshev Approximation of (1 + 2x) exp(x^2) erfc x", 1981).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .expansions import chebyshev, in_double, where_so
 from .tables import ERFCX
 
 _GRID = 128
-_END = 6                    # erf(x) is 1 in double precision from 5.93 on
-_TERMS = {8: 7, 4: 4}       # by bytes an element
+_END = 6                    # from 5.93 on, erf(x) is 1 in double precision
+_TERMS = {8: 7, 4: 4}       # by bytes per element
 _CHUNK = 16384
 
 
 @cache
 def _series(dtype: Any) -> Any:
-    """Row k holds, for each point from -_END on, what stands before the k-th power of the distance from it."""
+    """Row k holds the coefficients of the k-th power of the distance from each point, for points from -_END on."""
     points = np.arange(-_END * _GRID, _END * _GRID + 1) / _GRID
     rows = [np.array([math.erf(x) for x in points])]
-    rows[0][_END * _GRID] = -0.0                            # what is added to this zero keeps its own sign
+    rows[0][_END * _GRID] = -0.0                            # a sum with -0.0 keeps the sign of the other number
     slope = 2 / math.sqrt(math.pi) * np.exp(-points * points)
     hermite, before = np.ones_like(points), np.zeros_like(points)
     for k in range(1, _TERMS[dtype.itemsize]):
@@ -56,14 +56,14 @@ def erf(x: Any, *, out: Any = ...) -> Any:
 
 
 def _erf(x: Any) -> Any:
-    """erf of a piece that fits the cache, of one dimension."""
+    """erf of a one-dimensional piece that fits the cache."""
     distance = limited(x, -_END, _END)
     point = np.multiply(distance, _GRID, out=...)
     np.rint(point, out=point)
     np.add(point, _END * _GRID, out=point)
     index = point.astype(np.intp)
-    np.maximum(index, 0, out=index)                         # nan has no index; its distance says what it is
-    np.subtract(point, _END * _GRID, out=point)             # which is no -0.0: the distance from 0 has the sign of x
+    np.maximum(index, 0, out=index)                         # a nan has no index, but its distance is nan too
+    np.subtract(point, _END * _GRID, out=point)             # not -0.0, so that the distance from 0 has the sign of x
     np.multiply(point, 1 / _GRID, out=point)
     np.subtract(distance, point, out=distance)
     series = _series(x.dtype)
@@ -75,7 +75,7 @@ def _erf(x: Any) -> Any:
 
 
 def scaled_erfc(x: Any) -> Any:
-    """exp(x * x) times erfc(x), of float64."""
+    """exp(x * x) * erfc(x), for float64."""
     value = scaled_erfc_of_positive(np.abs(x))
     below = (x < 0).nonzero()[0]
     value[below] = 2 * np.exp(np.square(x[below])) - value[below]
@@ -83,19 +83,19 @@ def scaled_erfc(x: Any) -> Any:
 
 
 def scaled_erfc_of_positive(x: Any) -> Any:
-    """The same for x from 0 on: a Chebyshev expansion in (x - 4) / (x + 4), which is 1 at infinity."""
+    """exp(x * x) * erfc(x) for x >= 0: a Chebyshev expansion in (x - 4) / (x + 4), which is 1 at infinity."""
     return chebyshev(ERFCX, 1 - 8 / (x + 4), -1.0, 1.0) / (1 + 2 * x)
 
 
 def _erfc_far(x: Any) -> Any:
-    """From 1 / 2 on. The square is taken in two parts, of which the first is exact, since exp multiplies its error."""
+    """erfc(x) for x >= 1 / 2. The square has two parts; the first is exact, because exp magnifies an error."""
     near = np.rint(x * 64) / 64
     return np.exp(-near * near) * np.exp((near - x) * (near + x)) * scaled_erfc_of_positive(x)
 
 
 @in_double
 def erfc(x: Any) -> Any:
-    """1 - erf(x), to the last bits where that is small too."""
+    """1 - erf(x), with all its bits even if it is small."""
     result = np.full_like(x, np.nan)
     where_so(x < 0.5, lambda x: 1 - _erf(x), result, x)
     where_so(x >= 0.5, lambda x: _erfc_far(np.minimum(x, 28)), result, x)
@@ -104,5 +104,5 @@ def erfc(x: Any) -> Any:
 
 @in_double
 def erfcx(x: Any) -> Any:
-    """exp(x * x) times erfc(x)."""
+    """exp(x * x) * erfc(x)."""
     return scaled_erfc(x)

@@ -1,7 +1,4 @@
-"""What the kernels of special functions share: sums of Chebyshev polynomials, and pieces of double precision.
-
-Must not know ops.
-"""
+"""Shared parts of the kernels of special functions: Chebyshev sums, and computation in pieces of double precision."""
 
 from __future__ import annotations
 
@@ -20,9 +17,10 @@ _POWERS = 4
 
 @cache
 def _blocks(coefficients: Sequence[float]) -> tuple[float, Any]:
-    """The polynomial in powers: what stands before the power 0, and rows of what stands before `_POWERS` others each.
+    """The Chebyshev sum as a polynomial in powers: the constant, and rows of `_POWERS` further coefficients.
 
-    The expansions here converge so fast that this loses nothing: each coefficient is far below the last.
+    This loses no precision, because the expansions here converge fast: each coefficient is far smaller than the one
+    before it.
     """
     powers = np.polynomial.chebyshev.cheb2poly(np.array(coefficients, np.longdouble)).astype(F64)
     rows = np.zeros((-(-(powers.size - 1) // _POWERS), _POWERS))
@@ -31,9 +29,9 @@ def _blocks(coefficients: Sequence[float]) -> tuple[float, Any]:
 
 
 def chebyshev(coefficients: tuple[float, ...], x: Any, low: float, high: float) -> Any:
-    """The sum of coefficients times Chebyshev polynomials of x, carried from [low, high] to [-1, 1]; x has one dim.
+    """The sum of coefficients times Chebyshev polynomials of x, scaled from [low, high] to [-1, 1]. x has one dim.
 
-    Horner's rule in the last of a few powers, with polynomials for coefficients, which one matrix product makes: so
+    Horner's rule in the last of a few powers. Its coefficients are polynomials that one matrix product computes, so
     there are a third as many calls.
     """
     constant, rows = _blocks(coefficients)
@@ -54,9 +52,9 @@ def chebyshev(coefficients: tuple[float, ...], x: Any, low: float, high: float) 
 
 
 def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of one array that computes in float64, in flat pieces that fit the cache; it takes `out` as ufuncs do.
+    """A kernel of one array that computes in float64, in flat pieces that fit the cache. It takes `out` as ufuncs do.
 
-    The function gets a piece, and the options as they are.
+    The function gets a piece and the unchanged options.
     """
 
     @wraps(function)
@@ -67,7 +65,7 @@ def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_double_of_two(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a kernel of two arrays, which are broadcast."""
+    """A kernel like those of `in_double`, for two arrays, which are broadcast."""
 
     @wraps(function)
     def call(x: Any, y: Any, *, out: Any = ...) -> Any:
@@ -94,9 +92,9 @@ def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: t
 
 
 def where_so(condition: Any, function: Callable[..., Any], result: Any, *operands: Any) -> None:
-    """Write the function of those elements for which the condition holds into the result, and compute no others.
+    """Write the function's values to `result` where the condition holds, and compute no other values.
 
-    All have one dimension. Places are quicker than a mask, whose branches a processor cannot foresee.
+    All arrays have one dimension. Indices are faster than a mask, whose branches the processor cannot predict.
     """
     places = condition.nonzero()[0]
     if places.size == condition.size:

@@ -1,9 +1,9 @@
-"""The gamma function's logarithm, its derivatives, and Hurwitz's zeta function. Arrays in, arrays out.
+"""The logarithm of the gamma function, its derivatives, and Hurwitz's zeta function.
 
-Methods: from 3 on the asymptotic series, of what they leave the sums as Chebyshev expansions in 1 / x (Abramowitz and
-Stegun, 6.1.40, 6.3.18, 6.4.12); below, for the logarithm one with the zeros at 1 and 2 taken out, and recurrence and
-reflection (6.1.15, 6.1.17, 6.3.5, 6.3.7, 6.4.6); for zeta, of which the higher ones are multiples, the sum formula of
-Euler and Maclaurin. Must not know ops.
+From 3 on, the functions use the asymptotic series, and Chebyshev expansions in 1 / x for the rest (Abramowitz and
+Stegun, 6.1.40, 6.3.18, 6.4.12). Below 3 the logarithm uses an expansion without the zeros at 1 and 2. Recurrence and
+reflection give the other values (6.1.15, 6.1.17, 6.3.5, 6.3.7, 6.4.6). Zeta uses the Euler-Maclaurin formula; the
+higher derivatives are multiples of zeta.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .expansions import chebyshev, in_double, in_double_of_two, where_so
 # The Bernoulli numbers of even index, from B_2 on.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
               854513 / 138, -236364091 / 2730)
-_FAR = 3                    # from here on the expansions in 1 / x hold
+_FAR = 3                    # the expansions in 1 / x hold from here on
 
 
 def _in_reciprocal(table: tuple[float, ...], reciprocal: Any) -> Any:
-    """What is tabulated for x from `_FAR` on, as a function of 1 / x."""
+    """The value of a table for x from `_FAR` on, as a function of 1 / x."""
     return chebyshev(table, reciprocal, 0.0, 1 / _FAR)
 
 
 def stirling_rest(x: Any) -> Any:
-    """What Stirling's formula for log(gamma(x)) leaves, for x from 3 on."""
+    """log(gamma(x)) minus Stirling's formula, for x from 3 on."""
     return _in_reciprocal(tables.STIRLING, 1 / x) / x
 
 
@@ -41,16 +41,16 @@ def _log_gamma_far(x: Any) -> Any:
 
 
 def _log_gamma_near(x: Any) -> Any:
-    """Between 0 and 3: between 1 and 3 with both zeros taken out, below from 1 more."""
+    """log(gamma(x)) for x between 0 and 3. Both zeros are factored out; below 1 the recurrence uses x + 1."""
     small = x < 1
     y = np.where(small, x + 1, x)
-    # The zeros as differences that are exact: x + 1 is rounded.
+    # The zeros as exact differences: x + 1 is rounded.
     zeros = np.where(small, x * (x - 1), (y - 1) * (y - 2))
     return zeros * chebyshev(tables.LGAMMA, y, 1.0, 3.0) - np.log(np.where(small, x, 1.0))
 
 
 def log_gamma_of_positive(x: Any) -> Any:
-    """log(gamma(x)) of float64 above 0."""
+    """log(gamma(x)) for positive float64."""
     result = np.full_like(x, np.nan)
     where_so(x >= _FAR, _log_gamma_far, result, x)
     where_so(x < _FAR, _log_gamma_near, result, x)
@@ -58,7 +58,7 @@ def log_gamma_of_positive(x: Any) -> Any:
 
 
 def _log_gamma_reflected(x: Any) -> Any:
-    """For x below 0, by the reflection at 1 / 2; infinite at the integers."""
+    """log(abs(gamma(x))) for x below 0, by the reflection at 1 / 2. It is infinite at the integers."""
     fraction = np.abs(x - np.rint(x))
     sine = np.sin(math.pi * fraction)
     value = math.log(math.pi) - np.log(sine) - log_gamma_of_positive(1 - x)
@@ -87,7 +87,7 @@ def _mvlgamma(x: Any, p: int) -> Any:
 
 
 def mvlgamma(x: Any, p: int) -> Any:
-    """The logarithm of the multivariate gamma function of dimension p. Row by row in memory, as PyTorch's is."""
+    """The logarithm of the multivariate gamma function of dimension p. The result is row-major, as in PyTorch."""
     return np.asarray(_mvlgamma(x, p), order="C")
 
 
@@ -97,12 +97,12 @@ def _digamma_far(x: Any) -> Any:
 
 
 def _digamma_near(x: Any) -> Any:
-    """Between 0 and 3: from 3 more, by the recurrence."""
+    """digamma for x between 0 and 3: its value at x + 3, and the recurrence."""
     return _digamma_far(x + 3) - (1 / x + 1 / (x + 1) + 1 / (x + 2))
 
 
 def _in_two_parts(x: Any, far: Callable[[Any], Any], near: Callable[[Any], Any]) -> Any:
-    """One function from _FAR on, another below, where nan is too."""
+    """`far` for x from _FAR on, and `near` below and for nan."""
     result = np.empty_like(x)
     where_so(x >= _FAR, far, result, x)
     where_so(~(x >= _FAR), near, result, x)
@@ -114,7 +114,7 @@ def _digamma_of_positive(x: Any) -> Any:
 
 
 def _digamma_reflected(x: Any) -> Any:
-    """For x below 0; nan at the integers."""
+    """digamma for x below 0. It is nan at the integers."""
     fraction = x - np.trunc(x)
     value = _digamma_of_positive(1 - x) - math.pi / np.tan(math.pi * fraction)
     return np.where(fraction == 0, np.nan, value)
@@ -122,7 +122,7 @@ def _digamma_reflected(x: Any) -> Any:
 
 @in_double
 def digamma(x: Any) -> Any:
-    """The derivative of log(gamma(x)); nan at the negative integers, infinite at 0 with the other sign."""
+    """The derivative of log(gamma(x)): nan at the negative integers, and infinite at 0 with the opposite sign."""
     result = np.empty_like(x)
     where_so(~(x <= 0), _digamma_of_positive, result, x)
     where_so(x < 0, _digamma_reflected, result, x)
@@ -131,7 +131,7 @@ def digamma(x: Any) -> Any:
 
 
 def _zeta(s: Any, q: Any) -> Any:
-    """The sum of (q + k) ** -s over all k from 0 on, for q above 0: nine terms, and what Euler and Maclaurin say."""
+    """The sum of (q + k) ** -s over k from 0 on, for q > 0: nine terms and the Euler-Maclaurin formula."""
     total, a = np.power(q, -s), q
     for _ in range(9):
         a = a + 1
@@ -149,15 +149,15 @@ def _zeta(s: Any, q: Any) -> Any:
 
 
 def _zeta_of_negative(s: Any, q: Any) -> Any:
-    """The same for q below 0 and whole s: the terms to both sides of 0, of which those below end at q."""
-    gap = q - np.rint(q)                                    # exact, where q - floor(q) may be rounded to 1
+    """The sum of (q + k) ** -s for q < 0 and whole s: the terms above 0, and the terms from q up to 0."""
+    gap = q - np.rint(q)                                    # exact, while q - floor(q) may be rounded to 1
     above, below = np.where(gap < 0, 1 + gap, gap), np.where(gap < 0, -gap, 1 - gap)
     sign = np.where(s % 2 == 0, 1.0, -1.0)
     return _zeta(s, above) + sign * _zeta(s, below) - sign * _zeta(s, 1 - q)
 
 
 def _zeta_everywhere(s: Any, q: Any) -> Any:
-    """Hurwitz's zeta with its poles; nan where it is not defined."""
+    """Hurwitz's zeta with its poles. It is nan where zeta is not defined."""
     pole = (s == 1) | ((s > 1) & (q <= 0) & (q == np.floor(q)))
     undefined = (s < 1) | ((q < 0) & (s != np.floor(s))) | np.isnan(q) | np.isnan(s)
     result = np.where(pole, np.inf, np.nan)
@@ -177,7 +177,7 @@ def _trigamma_far(x: Any) -> Any:
 
 
 def _trigamma_near(x: Any) -> Any:
-    """Between 0 and 3: from 3 more, by the recurrence."""
+    """trigamma for x between 0 and 3: its value at x + 3, and the recurrence."""
     return _trigamma_far(x + 3) + (1 / (x * x) + 1 / ((x + 1) * (x + 1)) + 1 / ((x + 2) * (x + 2)))
 
 
@@ -206,7 +206,7 @@ def _polygamma(x: Any, n: int) -> Any:
 
 
 def polygamma(x: Any, n: int) -> Any:
-    """The derivative of order n of digamma. Raises RuntimeError for a negative n, NotImplementedError for complex x."""
+    """The n-th derivative of digamma. Raises RuntimeError if n is negative, NotImplementedError if x is complex."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if x.dtype.kind == "c":

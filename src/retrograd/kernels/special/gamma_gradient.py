@@ -1,8 +1,8 @@
-"""How a gamma-distributed sample moves with the shape of its distribution. Arrays in, arrays out; must not know ops.
+"""The derivative of a gamma-distributed sample by the shape of its distribution.
 
 A sample x of shape a stays at its quantile: P(a, x) does not change, so dx / da = -(dP / da) / (dP / dx) (Figurnov and
-others, 2018). Where x is small, P is a power series, and so is the quotient; else dP / da is an integral of the
-density over one side of x, done by the rule of Gauss and Legendre.
+others, 2018). If x is small, P is a power series, and so is the quotient. Otherwise dP / da is an integral of the
+density over one side of x, by Gauss-Legendre quadrature.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from .gamma import digamma
 
 _SERIES_BELOW = 60.0
-_BLOCK = 4096                           # so many samples at a time, for the sake of memory
+_BLOCK = 4096                           # samples at a time, to save memory
 
 
 def by_shape(shapes: Any, samples: Any) -> Any:
-    """The derivative of each sample by its shape, in the samples' type. It is computed in double precision."""
+    """The derivative of each sample by its shape, in the samples' dtype. It is computed in double precision."""
     a, x = (np.asarray(v, np.float64).ravel() for v in (shapes, samples))
     result = np.empty_like(x)
     near = x < _SERIES_BELOW
@@ -33,7 +33,7 @@ def by_shape(shapes: Any, samples: Any) -> Any:
 
 @cache
 def _gauss_legendre() -> tuple[Any, Any]:
-    """The places and weights of the rule for an integral from -1 to 1. Made when first needed: that takes a while."""
+    """The nodes and weights of the quadrature from -1 to 1. They are computed on first use, which takes a while."""
     return np.polynomial.legendre.leggauss(100)
 
 
@@ -51,10 +51,10 @@ def _by_series(a: Any, x: Any) -> Any:
 
 
 def _by_quadrature(a: Any, x: Any) -> Any:
-    """The integral over the side of x with less of the density, by the logarithm of its variable over x."""
+    """The integral over the side of x with less of the density, in the logarithm of the variable over x."""
     side = np.where(x > a, 1.0, -1.0)
     off = np.abs(x - a)
-    width = (np.sqrt(off * off + 90 * x) - off) / x         # where the density has fallen by exp(-45), or more
+    width = (np.sqrt(off * off + 90 * x) - off) / x         # there the density has fallen by exp(-45) or more
     nodes, weights = _gauss_legendre()
     step = side[:, None] * width[:, None] * (0.5 * (nodes + 1))
     density = np.exp(a[:, None] * step - x[:, None] * np.expm1(step))

@@ -1,8 +1,8 @@
-"""The regularised incomplete gamma functions. Arrays in, arrays out.
+"""The regularised incomplete gamma functions.
 
-Below the diagonal a power series, above it Legendre's continued fraction, for small arguments a series for the upper
-function itself (Gautschi, "A Computational Procedure for Incomplete Gamma Functions", 1979); for large arguments near
-the diagonal, where these take long, Gauss-Legendre quadrature of the tail. Must not know ops.
+Below the diagonal the method is a power series, above it Legendre's continued fraction, and for small arguments a
+series for the upper function itself (Gautschi, "A Computational Procedure for Incomplete Gamma Functions", 1979). For
+large arguments near the diagonal these methods are slow, so Gauss-Legendre quadrature gives the tail.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .expansions import chebyshev, in_double_of_two, where_so
 from .gamma import log_gamma_of_positive, stirling_rest
 from .tables import LOG1PMX
 
-_STEPS = 500                # more than any series or fraction here takes; they end when all elements have converged
+_STEPS = 500  # more than any series or fraction here needs; each ends when all its elements have converged
 _NODES = 48
 _EPS = 1e-17
 
@@ -40,7 +40,7 @@ def _weight(a: Any, x: Any) -> Any:
 
 
 def _lower_series(a: Any, x: Any) -> Any:
-    """The lower function, for x not much above a."""
+    """The lower function, if x is not much above a."""
     term, total, n = np.ones_like(x), np.ones_like(x), a
     for _ in range(_STEPS):
         n = n + 1
@@ -52,7 +52,7 @@ def _lower_series(a: Any, x: Any) -> Any:
 
 
 def _upper_fraction(a: Any, x: Any) -> Any:
-    """The upper function, for x above a and 1, by the modified method of Lentz. What has converged is taken out."""
+    """The upper function, if x is above a and 1, by the modified method of Lentz. Converged elements are removed."""
     weight, result = a * _weight(a, x), np.empty_like(x)
     places = np.arange(x.size)
     b = x + 1 - a
@@ -78,7 +78,7 @@ def _upper_fraction(a: Any, x: Any) -> Any:
 
 
 def _upper_series(a: Any, x: Any) -> Any:
-    """The upper function where both are small, and the lower one may be close to 1."""
+    """The upper function if both arguments are small, when the lower function may be close to 1."""
     term, total = np.ones_like(x), np.zeros_like(x)
     for n in range(1, 40):
         term = term * (-x / n)
@@ -93,7 +93,7 @@ def _nodes() -> Any:
 
 
 def _tail(a: Any, x: Any, upper: Any) -> Any:
-    """The integral of the weight from x to where it has fallen by exp(-40), upwards or down to 0, for large a."""
+    """The integral of the weight for large a, from x upwards or down to 0, until the weight has fallen by exp(-40)."""
     slope = np.abs((a - 1) / x - 1)
     spread = np.sqrt((a - 1) / (x * x))
     reach = 80 / (slope + np.sqrt(slope * slope + 80 * spread * spread))
@@ -113,7 +113,7 @@ def _near_diagonal(a: Any, x: Any) -> Any:
 
 
 def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
-    """Both functions of finite positive arguments, the smaller of the two with all its digits."""
+    """Both functions of finite positive arguments. The smaller value has all its digits."""
     lower, upper = np.full_like(x, np.nan), np.full_like(x, np.nan)
     near = _near_diagonal(a, x)
     above = x >= a
@@ -131,7 +131,7 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _regularised(a: Any, x: Any, which: int) -> Any:
-    """The lower (0) or upper (1) one, with its limits."""
+    """The lower (0) or upper (1) function, with its limits."""
     result = np.full_like(x, np.nan)
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     where_so(inside, lambda a, x: _lower_and_upper(a, x)[which], result, a, x)
@@ -145,11 +145,11 @@ def _regularised(a: Any, x: Any, which: int) -> Any:
 
 @in_double_of_two
 def igamma(a: Any, x: Any) -> Any:
-    """The lower regularised incomplete gamma function: the probability that a gamma number is below x."""
+    """The lower regularised incomplete gamma function: the probability that a gamma variable is below x."""
     return _regularised(a, x, 0)
 
 
 @in_double_of_two
 def igammac(a: Any, x: Any) -> Any:
-    """The upper one: 1 less the lower."""
+    """The upper regularised incomplete gamma function: 1 minus the lower function."""
     return _regularised(a, x, 1)

@@ -1,7 +1,7 @@
-"""The normal distribution: its logarithm and its inverse; and entropy. Arrays in, arrays out.
+"""The normal distribution: its logarithm and its inverse. Also the entropy.
 
-The inverse is a Chebyshev expansion in the square of the distance from 1 / 2, and in the tails one of what its
-asymptotic form leaves (Abramowitz and Stegun, 26.2.22). Must not know ops.
+The inverse is a Chebyshev expansion in the square of the distance from 1 / 2. In the tails, it is the asymptotic form
+plus an expansion of the rest (Abramowitz and Stegun, 26.2.22).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .expansions import chebyshev, in_double, where_so
 
 _TAIL = 1 / 8
 _AT_TAIL = math.sqrt(-2 * math.log(_TAIL))
-_LEAST, _MOST = 6.0, 39.0   # of the square root of -2 log(p): where the far tail begins, and what no p exceeds
+_LEAST, _MOST = 6.0, 39.0   # bounds of sqrt(-2 log(p)): the start of the far tail, and the largest value
 
 
-# The inverse hyperbolic tangent of erf(x / sqrt(2)), divided by x, in powers of x * x: fitted so that the greatest
-# relative error of erf is least.
+# The coefficients, in powers of x * x, of the inverse hyperbolic tangent of erf(x / sqrt(2)), divided by x. The fit
+# minimises the greatest relative error of erf.
 _ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-05, -5.478136e-05, 3.872994e-06,
                                         -1.2525193e-07, 1.5671318e-09)]
 
 
 @in_double
 def log_ndtr(x: Any) -> Any:
-    """The logarithm of the probability that a normal number is at most x."""
+    """The logarithm of the probability that a normal variable is at most x."""
     result = np.empty_like(x)
     where_so(x < -1, _log_of_lower, result, x * math.sqrt(0.5))
     where_so(~(x < -1), _log_of_upper, result, x * math.sqrt(0.5))
@@ -44,17 +44,17 @@ def _log_of_lower(t: Any) -> Any:
 
 
 def _log_of_upper(t: Any) -> Any:
-    """The same for t that is not far below 0."""
+    """The logarithm of erfc(-t) / 2, for t that is not far below 0."""
     return np.where(t == np.inf, -0.0, np.log1p(-np.exp(-t * t) * scaled_erfc(t) / 2))
 
 
 def _quantile_by_distance(q: Any) -> Any:
-    """Of q + 1 / 2, where q is at most 3 / 8."""
+    """The quantile of q + 1 / 2, for abs(q) up to 3 / 8."""
     return q * chebyshev(tables.NDTRI_MIDDLE, q * q, 0.0, (0.5 - _TAIL) ** 2)
 
 
 def _quantile_of_tail(p: Any) -> Any:
-    """Of p below 1 / 8; the result is negative."""
+    """The quantile of p below 1 / 8, which is negative."""
     r = np.sqrt(-2 * np.log(p))
     u = 1 / r
     rest = np.empty_like(u)
@@ -65,7 +65,7 @@ def _quantile_of_tail(p: Any) -> Any:
 
 @in_double
 def ndtri(p: Any) -> Any:
-    """The x that a normal number does not exceed with probability p; nan outside of [0, 1]."""
+    """The quantile of p: the x that a normal variable does not exceed with probability p. It is nan outside [0, 1]."""
     result = np.full_like(p, np.nan)
     where_so((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5), result, p)
     where_so((p >= 0) & (p < _TAIL), _quantile_of_tail, result, p)
@@ -75,7 +75,7 @@ def ndtri(p: Any) -> Any:
 
 @in_double
 def erfinv(x: Any) -> Any:
-    """The inverse of the error function, which is that of the distribution but for scale; nan outside of [-1, 1]."""
+    """The inverse of the error function: a scaled quantile of the normal distribution. It is nan outside [-1, 1]."""
     size, half = np.abs(x), math.sqrt(0.5)
     result = np.full_like(x, np.nan)
     where_so(size <= 1 - 2 * _TAIL, lambda x: half * _quantile_by_distance(x / 2), result, x)
@@ -85,15 +85,15 @@ def erfinv(x: Any) -> Any:
 
 
 def twice_ndtr(x: Any) -> Any:
-    """1 + erf(x / sqrt(2)), twice the probability that a normal number is at most x, with the precision of 1.
+    """1 + erf(x / sqrt(2)), twice the probability that a normal variable is at most x, to the precision of 1.
 
-    In single precision erf is taken as the hyperbolic tangent, which NumPy has with vector instructions, of a
-    polynomial: seven terms are nearer to it than what PyTorch uses here.
+    In single precision, erf is the hyperbolic tangent of a polynomial, because NumPy has vector instructions for tanh.
+    The seven terms are closer to erf than PyTorch's formula here.
     """
     if x.dtype != F32:
         t = erf(np.multiply(x, math.sqrt(0.5), out=...))
         return np.add(t, 1, out=t)
-    size = limited(x, -6, 6)                                # erf is 1 there
+    size = limited(x, -6, 6)                                # erf is 1 beyond
     square = np.square(size, out=...)
     t = np.multiply(square, _ARGUMENT[-1], out=...)
     for coefficient in _ARGUMENT[-2:0:-1]:
@@ -105,7 +105,7 @@ def twice_ndtr(x: Any) -> Any:
 
 
 def entr(x: Any, *, out: Any = ...) -> Any:
-    """-x * log(x), 0 at 0 and -inf below."""
+    """-x * log(x), with 0 at 0 and -inf below 0."""
     value = np.log(x, out=...)
     np.multiply(np.negative(x), value, out=value)
     for flat, number in ((x == 0, 0.0), (x < 0, -math.inf)):
@@ -115,5 +115,5 @@ def entr(x: Any, *, out: Any = ...) -> Any:
 
 
 def xlog1py(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """x * log(1 + y), and 0 where x is 0, unless y is nan."""
+    """x * log(1 + y), and 0 if x is 0 and y is not nan."""
     return times_log(x, y, np.log1p(y, out=...), out)

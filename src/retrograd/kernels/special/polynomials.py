@@ -1,7 +1,7 @@
-"""Orthogonal polynomials of a degree for each element, by their recurrences. Arrays in, arrays out.
+"""Orthogonal polynomials with a degree for each element, by their recurrences.
 
-The recurrences and the closed forms within (-1, 1) are those of Abramowitz and Stegun, 22.3 and 22.7. A degree is cut
-to an integer; of a negative one the polynomial is 0. Must not know ops.
+The recurrences, and the closed forms within (-1, 1), are those of Abramowitz and Stegun, 22.3 and 22.7. A degree is
+truncated to an integer. For a negative degree the polynomial is 0.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from .expansions import in_double_of_two, where_so
 
-_LARGEST_HERMITE = {8: 512, 4: 128}     # by bytes an element; what is higher is nan, as in PyTorch
+_LARGEST_HERMITE = {8: 512, 4: 128}     # by bytes per element; a higher degree gives nan, as in PyTorch
 
 
 def _degrees(n: Any) -> Any:
@@ -21,7 +21,7 @@ def _degrees(n: Any) -> Any:
 
 
 def _recurrence(x: Any, n: Any, first: Any, following: Callable[..., Any]) -> Any:
-    """The polynomials of these degrees, that of degree 0 being 1; `following(k, x, q, p)` is the one after p and q."""
+    """The polynomials of these degrees; degree 0 gives 1. `following(k, x, q, p)` is the polynomial after p and q."""
     n = _degrees(n)
     if n.size and n.min() == n.max():
         return _of_one_degree(x, int(n[0]), first, following)
@@ -37,7 +37,7 @@ def _recurrence(x: Any, n: Any, first: Any, following: Callable[..., Any]) -> An
 
 
 def _of_one_degree(x: Any, n: int, first: Any, following: Callable[..., Any]) -> Any:
-    """The same for one degree, without a choice at each step."""
+    """The polynomials for one common degree, without a choice at each step."""
     if n < 1:
         return np.full_like(x, float(n == 0))
     before, last = np.ones_like(x), first
@@ -50,7 +50,7 @@ def _of_one_degree(x: Any, n: int, first: Any, following: Callable[..., Any]) ->
 
 def _chebyshev(first: Callable[[Any], Any], at_ends: Callable[[Any, Any], Any], by_angle: Callable[[Any, Any], Any],
                beyond: int) -> Callable[[Any, Any], Any]:
-    """One of the four kinds, by its values at 1 and -1 and, for degrees above `beyond`, by the angle within."""
+    """One of the four kinds: by its values at 1 and -1, and within by the angle for degrees above `beyond`."""
 
     def function(x: Any, n: Any) -> Any:
         whole = _degrees(n)
@@ -67,7 +67,7 @@ def _chebyshev(first: Callable[[Any], Any], at_ends: Callable[[Any, Any], Any], 
 
 
 def _alternating(sign: Any, even: Any) -> Any:
-    """1 at 1, and at -1 the sign of an even or odd degree."""
+    """1 at 1. At -1 it is 1 for an even degree and -1 for an odd degree."""
     return np.where((sign > 0) | even, 1.0, -1.0)
 
 
@@ -83,7 +83,7 @@ _w = _chebyshev(lambda x: 2 * x + 1,
 
 
 def _documented(function: Callable[..., Any], text: str) -> Callable[..., Any]:
-    """A kernel of x and the degree n."""
+    """A kernel of x and the degree n, with this docstring."""
     kernel = in_double_of_two(function)
     kernel.__doc__ = text
     return kernel
@@ -122,7 +122,7 @@ def _hermite_he(x: Any, n: Any) -> Any:
 
 
 def _limited(kernel: Callable[..., Any], x: Any, n: Any, out: Any) -> Any:
-    """nan for the degrees whose values no number of this type can hold."""
+    """The kernel, with nan for degrees whose values overflow the dtype."""
     high = n > _LARGEST_HERMITE[x.dtype.itemsize]
     result = kernel(x, np.where(high, 0.0, n).astype(n.dtype), out=out)
     np.copyto(result, np.nan, where=high)
@@ -130,10 +130,10 @@ def _limited(kernel: Callable[..., Any], x: Any, n: Any, out: Any) -> Any:
 
 
 def hermite_h(x: Any, n: Any, *, out: Any = ...) -> Any:
-    """Hermite's polynomial of degree n at x, of the physicists."""
+    """The physicists' Hermite polynomial of degree n at x."""
     return _limited(_hermite_h, x, n, out)
 
 
 def hermite_he(x: Any, n: Any, *, out: Any = ...) -> Any:
-    """Hermite's polynomial of degree n at x, of the probabilists."""
+    """The probabilists' Hermite polynomial of degree n at x."""
     return _limited(_hermite_he, x, n, out)

@@ -1,8 +1,8 @@
-"""Coefficients of Chebyshev expansions of special functions. Numbers only.
+"""Coefficients of the Chebyshev expansions of special functions.
 
-Each was computed with 40 digits, by interpolation at the zeros of a Chebyshev polynomial (Clenshaw, "Chebyshev
-Series for Mathematical Functions", 1962), and cut where a term is below 6e-18 of the largest. What each is a function
-of stands where it is used.
+Each table was computed with 40 digits, by interpolation at the zeros of a Chebyshev polynomial (Clenshaw, "Chebyshev
+Series for Mathematical Functions", 1962), and ends where a term falls below 6e-18 of the largest. The module that uses
+a table says which function it expands.
 """
 
 from __future__ import annotations

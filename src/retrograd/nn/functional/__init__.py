@@ -1,4 +1,4 @@
-"""torch.nn.functional: what layers and losses compute, as functions of tensors."""
+"""torch.nn.functional: the computations of layers and losses, as functions of tensors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from .activation import (
     elu,
     elu_,
     gelu,
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
     hardtanh,
     hardtanh_,
     leaky_relu,
@@ -18,9 +23,12 @@ from .activation import (
     log_softmax,
     logsigmoid,
     mish,
+    prelu,
     relu,
     relu6,
     relu_,
+    rrelu,
+    rrelu_,
     selu,
     selu_,
     sigmoid,
@@ -28,13 +36,16 @@ from .activation import (
     softmax,
     softmin,
     softplus,
+    softshrink,
     softsign,
     tanh,
     tanhshrink,
+    threshold,
+    threshold_,
 )
 from .affine import bilinear, linear
 from .attention import scaled_dot_product_attention
-from .classes import cross_entropy, nll_loss, one_hot
+from .classes import cross_entropy, linear_cross_entropy, nll_loss, one_hot
 from .convolution import (
     conv1d,
     conv2d,
@@ -50,28 +61,15 @@ from .ctc import ctc_loss
 from .distance import cosine_similarity, normalize, pairwise_distance, pdist
 from .dropping import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from .embedding import embedding, embedding_bag
-from .gates import (
-    glu,
-    gumbel_softmax,
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    prelu,
-    rrelu,
-    rrelu_,
-    softshrink,
-    threshold,
-    threshold_,
-)
-from .likelihood import gaussian_nll_loss, multilabel_soft_margin_loss, poisson_nll_loss
-from .linear_loss import linear_cross_entropy
 from .loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
+    gaussian_nll_loss,
     huber_loss,
     kl_div,
     l1_loss,
     mse_loss,
+    poisson_nll_loss,
     smooth_l1_loss,
 )
 from .margins import (
@@ -80,6 +78,7 @@ from .margins import (
     margin_ranking_loss,
     multi_margin_loss,
     multilabel_margin_loss,
+    multilabel_soft_margin_loss,
     soft_margin_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
@@ -123,7 +122,7 @@ from .unpooling import (
 )
 
 __all__ = [
-    # normalisation
+    # normalization
     "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
     # attention
     "multi_head_attention_forward", "scaled_dot_product_attention",

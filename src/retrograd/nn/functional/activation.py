@@ -1,4 +1,8 @@
-"""Activation functions: each of a tensor of any shape, element by element or along a dimension."""
+"""Activation functions. Each function takes a tensor of any shape and works on single elements or along a dimension.
+
+Unless a docstring says otherwise, the input is floating, the result has the shape and the dtype of the input, and
+`inplace=True` writes the result into the input's memory.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +10,39 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import warn
+from ...kernels.random.distributions import exponential
+from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op
-from ...ops.networks import activation as elementary, rectifiers as ops
-from ...tensors.arguments.options import number, refuse_complex_gradient
+from ...ops.networks import activations as ops
+from ...tensors.arguments.dims import array_of, axis_of, not_a_tensor
+from ...tensors.arguments.generator import twister_of
+from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.functions.elementwise import piecewise
+from ...tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu_, threshold_
 from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace import inplace as written_over
 from ...tensors.recording.out import into
-from ...tensors.state.base import TensorBase
+from ...tensors.state.base import TensorBase, plain
+from ...tensors.tensor import Tensor
 
 __all__ = [
-    "celu",
-    "celu_",
-    "elu",
-    "elu_",
-    "gelu",
-    "hardtanh",
-    "hardtanh_",
-    "leaky_relu",
-    "leaky_relu_",
-    "log_softmax",
-    "logsigmoid",
-    "mish",
-    "relu",
-    "relu6",
-    "relu_",
-    "selu",
-    "selu_",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softsign",
-    "tanh",
-    "tanhshrink",
+    "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu", "relu",
+    "relu6", "relu_", "rrelu", "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus",
+    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]
 
-# The constants with which activations keep their mean and variance from layer to layer (Klambauer and others, 2017).
+# With these constants mean and variance stay the same from layer to layer (Klambauer and others, 2017).
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
 def _pair(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """An operator as a function, and as one that writes over its argument."""
+    """The recorded call of an operator, and the call that overwrites its argument."""
     return recorded(op), written_over(op)
 
 
-_relu, relu_ = _pair(elementary.relu)
+_relu, relu_ = _pair(ops.relu)
 _leaky_relu, _leaky_relu_ = _pair(ops.leaky_relu)
 _elu, _elu_ = _pair(ops.elu)
 _celu, _celu_ = _pair(ops.celu)
@@ -61,119 +51,149 @@ _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)
 _softplus, _gelu, _gelu_tanh = recorded(ops.softplus), recorded(ops.gelu), recorded(ops.gelu_tanh)
 _log_sigmoid = recorded(ops.log_sigmoid)
+_glu, _softshrink = recorded(ops.glu), recorded(ops.softshrink)
+_hardsigmoid, _hardsigmoid_ = recorded(ops.hardsigmoid), written_over(ops.hardsigmoid)
+_hardswish, _hardswish_ = recorded(ops.hardswish), written_over(ops.hardswish)
 
 
-def sigmoid(input: Any) -> Any:
-    """1 / (1 + exp(-x))."""
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)) for each element x. Ints and bools give the default floating dtype."""
     return input.sigmoid()
 
 
-def logsigmoid(input: Any, *, out: Any = None) -> Any:
-    """log(sigmoid(x)), without overflow."""
+def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(1 / (1 + exp(-x))) for each element x. It does not overflow for large negative elements."""
     if out is not None:
         return into(out, _log_sigmoid, input)
     return _log_sigmoid(input)
 
 
-def tanh(input: Any) -> Any:
-    """The hyperbolic tangent."""
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent of each element. Ints and bools give the default floating dtype."""
     return input.tanh()
 
 
-def relu(input: Any, inplace: bool = False) -> Any:
-    """max(x, 0)."""
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0) for each element x. Takes ints too.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+
+    Raises RuntimeError for bools and complex numbers.
+    """
     return relu_(input) if inplace else _relu(input)
 
 
-def relu6(input: Any, inplace: bool = False) -> Any:
-    """x, moved into [0, 6]."""
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(x, 0), 6) for each element x. Takes ints too."""
+    if not isinstance(input, TensorBase):
+        raise not_a_tensor("relu6_" if inplace else "relu6", input, "input", 1)
     return (_hardtanh_ if inplace else _hardtanh)(input, 0.0, 6.0)
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """x, moved into [min_val, max_val]. Raises ValueError where these are the wrong way round.
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """min(max(x, min_val), max_val) for each element x. Takes ints too.
 
-    Raises RuntimeError for bytes, which have no sign, and a limit below 0.
+    Raises ValueError if `min_val` is greater than `max_val`, RuntimeError if `min_val` is negative and the input is
+    uint8, which has no negative numbers.
     """
     min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
-        raise ValueError(f"min_val cannot be greater than max_val: they are {min_val} and {max_val}")
+        raise ValueError(f"min_val cannot be greater than max_val: min_val is {min_val} and max_val is {max_val}")
     if min_val < 0 and isinstance(input, TensorBase) and input._array.dtype.kind == "u":
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
 
 
-def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
-    """`hardtanh`, written over the tensor."""
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """`hardtanh`, written into the input's memory."""
     return hardtanh(input, min_val, max_val, True)
 
 
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    """x, and negative_slope * x where x is negative.
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x for each positive element x, and negative_slope * x for each other element.
 
-    In place with a negative slope it has no derivative: the result does not tell on which side it was.
+    >>> import retrograd as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.1)
+    tensor([-0.1000,  2.0000])
+
+    With `inplace` and a negative slope the backward pass raises RuntimeError: the result does not tell which elements
+    were negative.
     """
     return (_leaky_relu_ if inplace else _leaky_relu)(input, number(
         "leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope))
 
 
-def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
-    """`leaky_relu`, written over the tensor."""
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """`leaky_relu`, written into the input's memory."""
     return leaky_relu(input, negative_slope, True)
 
 
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """x, and alpha * (exp(x) - 1) where x is not positive.
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x for each positive element x, and alpha * (exp(x) - 1) for each other element.
 
-    In place with a negative alpha it has no derivative: the result does not tell on which side it was.
+    With `inplace` and a negative `alpha` the backward pass raises RuntimeError: the result does not tell which elements
+    were negative.
     """
     alpha = number("elu_" if inplace else "elu", "alpha", 2, alpha)
     return (_elu_ if inplace else _elu)(input, alpha, 1.0, 1.0)
 
 
-def elu_(input: Any, alpha: float = 1.0) -> Any:
-    """`elu`, written over the tensor."""
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`elu`, written into the input's memory."""
     return elu(input, alpha, True)
 
 
-def selu(input: Any, inplace: bool = False) -> Any:
-    """`elu`, scaled so that activations keep their mean and variance from layer to layer."""
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """`elu` with constants that keep mean and variance the same from layer to layer (Klambauer and others, 2017)."""
+    if not isinstance(input, TensorBase):
+        raise not_a_tensor("selu_" if inplace else "selu", input, "input", 1)
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
-def selu_(input: Any) -> Any:
-    """`selu`, written over the tensor."""
+def selu_(input: Tensor) -> Tensor:
+    """`selu`, written into the input's memory."""
     return selu(input, True)
 
 
-def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """x, and alpha * (exp(x / alpha) - 1) where x is not positive. Raises RuntimeError for an alpha of 0."""
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x for each positive element x, and alpha * (exp(x / alpha) - 1) for each other element.
+
+    Raises RuntimeError if `alpha` is 0.
+    """
     alpha = number("celu_" if inplace else "celu", "alpha", 2, alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
 
 
-def celu_(input: Any, alpha: float = 1.0) -> Any:
-    """`celu`, written over the tensor."""
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`celu`, written into the input's memory."""
     return celu(input, alpha, True)
 
 
-def silu(input: Any, inplace: bool = False) -> Any:
-    """x * sigmoid(x), also called swish."""
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * sigmoid(x) for each element x. This function is also called swish."""
     refuse_complex_gradient("silu", input)
     return (_silu_ if inplace else _silu)(input)
 
 
-def mish(input: Any, inplace: bool = False) -> Any:
-    """x * tanh(softplus(x))."""
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * tanh(softplus(x)) for each element x."""
     return (_mish_ if inplace else _mish)(input)
 
 
-def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
-    """x times the probability that a standard normal number is less than x; with "tanh" a quicker approximation.
+def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
+    """x times the probability that a standard normal number is less than x, for each element x.
 
-    Raises RuntimeError for another word.
+    `approximate="tanh"` computes a faster approximation.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
+    tensor([-0.1587,  0.0000,  0.8413])
+
+    Raises RuntimeError if `approximate` is neither "none" nor "tanh".
     """
     if out is not None:
         return into(out, gelu, input, approximate=approximate)
@@ -184,25 +204,93 @@ def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
     raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
 
 
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
-    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: Tensor | None = None) -> Tensor:
+    """log(1 + exp(beta * x)) / beta for each element x, and x itself if beta * x is greater than `threshold`."""
     if out is not None:
         return into(out, softplus, input, beta, threshold)
     return _softplus(input, number("softplus", "beta", 2, beta), number("softplus", "threshold", 3, threshold))
 
 
-def softsign(input: Any) -> Any:
-    """x / (1 + |x|)."""
+def softsign(input: Tensor) -> Tensor:
+    """x / (1 + |x|) for each element x."""
     return input / (input.abs() + 1)
 
 
-def tanhshrink(input: Any) -> Any:
-    """x - tanh(x)."""
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x) for each element x."""
     return input - input.tanh()
 
 
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half of the input along `dim`, times the sigmoid of the second half.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.glu(torch.tensor([3., 5., 0., 100.]))
+    tensor([1.5000, 5.0000])
+
+    Raises RuntimeError if the size of `dim` is odd.
+    """
+    rank = input.dim()
+    return _glu(input, axis_of("glu", dim, rank) if rank else 0)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """x / 6 + 1 / 2 for each element x, limited to the interval from 0 to 1."""
+    return (_hardsigmoid_ if inplace else _hardsigmoid)(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * hardsigmoid(x) for each element x."""
+    return (_hardswish_ if inplace else _hardswish)(input)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
+    """x moved by `lambd` towards 0 for each element x, and 0 for each element between -lambd and lambd.
+
+    Raises RuntimeError if `lambd` is negative.
+    """
+    if out is not None:
+        return into(out, softshrink, input, lambd)
+    check_tensor("softshrink", input)
+    return _softshrink(input, number("softshrink", "lambd", 2, lambd))
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x for each element x greater than `threshold`, and `value` for each other element. Takes ints too."""
+    return (piecewise.threshold_ if inplace else piecewise.threshold)(input, threshold, value)
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+          inplace: bool = False) -> Tensor:
+    """x for each positive element x, and slope * x for each other element.
+
+    In training each slope is drawn uniformly from [lower, upper], with PyTorch's random numbers. Otherwise every slope
+    is the mean of `lower` and `upper`. Raises RuntimeError if `lower` is greater than `upper`.
+    """
+    return (piecewise.rrelu_ if inplace else piecewise.rrelu)(input, lower, upper, training)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample of the Gumbel-softmax distribution with these logits: probabilities along `dim`, close to one-hot.
+
+    A lower temperature `tau` gives samples closer to one-hot. With `hard` the sample is exactly one-hot, and its
+    gradient is the gradient of the soft sample. `eps` has no effect; another value than the default gives a warning.
+    """
+    if eps != 1e-10:
+        warn("`eps` parameter is deprecated and has no effect.", UserWarning)
+    array = array_of("empty_like", logits)
+    stream = twister_of("gumbel_softmax", None)
+    drawn = draw_for(array, lambda x: exponential(stream, x.shape, x.dtype))
+    soft = ((logits + -plain(drawn).log()) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    one_hot = plain(full_beside(soft._array, array.shape, array.dtype, 0)).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
+
+
 def _dimension(name: str, input: Any, dim: int | None) -> int:
-    """The dimension given, or the one that PyTorch once guessed, with a warning."""
+    """The dimension given. For None, the dimension that PyTorch once guessed, with a warning."""
     if dim is not None:
         return dim
     warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
@@ -210,16 +298,24 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """exp(x), scaled to a sum of 1 along `dim`; in type `dtype`, where one is given."""
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(x) divided by its sum along `dim`. With `dtype` the input is converted first.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.softmax(torch.tensor([0., 0., 0., 0.]), dim=0)
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+
+    Without `dim` a dimension is guessed, with a warning. Raises IndexError if the input has no such dimension,
+    NotImplementedError for ints and bools without `dtype`.
+    """
     return over_dim.softmax(input, _dimension("softmax", input, dim), dtype)
 
 
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """The softmax of -x."""
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """The softmax of -x along `dim`. The arguments are those of `softmax`."""
     return over_dim.softmax(-input, _dimension("softmin", input, dim), dtype)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """log(softmax(x)) along `dim`, computed at once; in type `dtype`, where one is given."""
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """The logarithm of the softmax along `dim`, computed without overflow. The arguments are those of `softmax`."""
     return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)

@@ -1,4 +1,4 @@
-"""Affine maps, as functions."""
+"""Affine maps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 from ...kernels.layout import in_rows
 from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
+from ...tensors.arguments.options import check_tensors
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.linalg.bilinear import bilinear
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.joined import after_view
 from ...tensors.recording.out import into
+from ...tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
 
@@ -21,22 +23,27 @@ _t, _mm = recorded(shape_ops.t), recorded(matrix_ops.mm)
 _layer = after_view(matrix_ops.addmm, shape_ops.t, 1, 1)
 
 
-def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
+
+    All tensors have the same dtype.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.]]), torch.tensor([10.]))
     tensor([[13.]])
 
-    Raises RuntimeError where the sizes or the dtypes do not fit.
+    Raises RuntimeError if the sizes or the dtypes do not fit.
     """
     if out is not None:
         return into(out, linear, input, weight, bias)
-    x, w = input._array, weight._array
+    try:
+        x, w, b = input._array, weight._array, None if bias is None else bias._array
+    except AttributeError:
+        check_tensors("linear", input=input, weight=weight, bias=bias)
+        raise
     if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
         if bias is None and x.dtype.kind != "b":
             return _mm(input, _t(weight))
-        b = None if bias is None else bias._array
         if b is not None and b.dtype is x.dtype and b.shape == w.shape[:1]:
             if x.dtype.kind in "cb":
                 return accumulating.addmm(bias, input, _t(weight))
@@ -45,13 +52,13 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
 
 
 def _unusual(input: Any, weight: Any, bias: Any) -> Any:
-    """Inputs of other ranks, composed as PyTorch composes them, and what does not fit."""
+    """Inputs of other ranks, composed as PyTorch composes them. Raises RuntimeError for sizes that do not fit."""
     x, w = input._array, weight._array
     if x.ndim == 0 or w.ndim == 0:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D")
     if bias is None or w.ndim != 2:
         if x.ndim > 1 and w.ndim == 2 and x.shape[-1] != w.shape[1]:
-            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # which says what does not fit
+            return matrix.mm(input.reshape(-1, x.shape[-1]), _t(weight))          # its error names the sizes
         product = matrix.matmul(input, _t(weight))
         return product if bias is None else product + bias
     if x.ndim == 2:

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, as a function of tensors."""
+"""Scaled dot-product attention."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import requires
+from ...tensors.tensor import Tensor
 from .dropping import dropout
 
 __all__ = ["scaled_dot_product_attention"]
@@ -42,19 +43,19 @@ def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> Non
 
 
 def _refuse_ints(query: Any, mask: Any) -> None:
-    """Raises RuntimeError for ints, with the words of what first fails of them in PyTorch."""
+    """Raises RuntimeError for ints and bools, with the sentence of the first step that fails in PyTorch."""
     dtype = query._array.dtype
     if dtype.kind not in "biu":
         return
     if mask is not None and str(mask.dtype) == "torch.bool" and dtype.kind != "b":
-        filling(-math.inf, dtype)                          # which no int can be
+        filling(-math.inf, dtype)                          # it raises: no int is -inf
     if query.dim() > 2:
         raise RuntimeError(f"expected scalar type Float but found {query.dtype.legacy}")
     raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {C_NAMES[dtype.name]}")
 
 
 def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> bool:
-    """Whether PyTorch records the attention as one node: by the shapes, without dropout or a gradient of the mask."""
+    """Whether PyTorch records the attention as one node: these shapes, no dropout, no gradient of a mask."""
     q, k, v = arrays
     if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or not q.size or not k.size:
         return False
@@ -73,22 +74,25 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 
 def _added(mask: Any, query: Any) -> Any:
-    """A mask that is added: -inf where one of bools is False."""
+    """A mask that is added to the scores. False in a mask of bools becomes -inf."""
     if mask is None or str(mask.dtype) != "torch.bool":
         return mask
     return creation.zeros(mask.shape, dtype=query.dtype).masked_fill_(mask.logical_not(), -math.inf)
 
 
-def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
-                                 is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False) -> Any:
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+                                 enable_gqa: bool = False) -> Tensor:
     """softmax(query @ key^T * scale + attn_mask) @ value, of (…, L, E), (…, S, E) and (…, S, Ev): (…, L, Ev).
 
-    `attn_mask` broadcasts to (…, L, S): floats, which are added, or bools, where False hides a key. `is_causal` hides
-    key j from query i where j > i. A query with no key left gets 0. The weights are dropped with probability
-    `dropout_p`, as PyTorch draws. `scale` is by default 1 / sqrt(E). With `enable_gqa` keys and values may have
-    fewer heads (the third dim from the end), each of which serves several of the query's.
+    `attn_mask` broadcasts to (…, L, S). A mask of floats is added; in a mask of bools False hides a key. `is_causal`
+    hides key j from query i if j > i. A query without any visible key gets 0. Weights are dropped with probability
+    `dropout_p`, with PyTorch's random numbers. The default `scale` is 1 / sqrt(E). With `enable_gqa` keys and values
+    may have fewer heads (the third dimension from the end) than the query: each of their heads then serves several
+    heads of the query.
 
-    It has derivatives of all orders, which PyTorch's on the CPU has not.
+    All tensors have the same floating dtype. Unlike PyTorch's function on the CPU, this function has derivatives of all
+    orders.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([[[1., 0.], [0., 1.]]])
@@ -96,15 +100,15 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     tensor([[[1.0000, 0.0000],
              [0.3302, 0.6698]]])
 
-    Raises RuntimeError where shapes or dtypes do not fit, and for a `dropout_p` outside of [0, 1].
+    Raises RuntimeError if shapes or dtypes do not fit, and if `dropout_p` is outside of [0, 1].
     """
     _check(query, key, value, attn_mask, dropout_p)
     factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
     arrays = [x._array for x in (query, key, value)]
     if enable_gqa and min(x.ndim for x in arrays) >= 3 and any(arrays[0].shape[-3] % max(x.shape[-3], 1)
                                                               for x in arrays[1:]):
-        raise RuntimeError("Number of heads in key and value must divide the number of heads in query: they have "
-                           f"{', '.join(str(x.shape[-3]) for x in arrays)}")
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in query: query, key and "
+                           f"value have {', '.join(str(x.shape[-3]) for x in arrays)}")
     one_op = _is_one_op(arrays, attn_mask, dropout_p, enable_gqa)
     _refuse_ints(query, attn_mask)
     if one_op and arrays[0].dtype.kind == "f":
@@ -114,7 +118,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
 
 def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, causal: bool, scale: float,
               gqa: bool) -> Any:
-    """The same of any number of dims, with dropout, and with a gradient of the mask."""
+    """The attention for any number of dimensions, with dropout, and with a gradient of the mask."""
     if causal:
         if mask is not None:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when "

@@ -1,4 +1,4 @@
-"""Losses and encodings of classes, as functions: cross-entropy, negative log-likelihood, one-hot vectors."""
+"""Losses and encodings of classes: cross-entropy, negative log-likelihood, one-hot vectors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
 from ...tensors.arguments.dims import array_of
-from ...tensors.arguments.options import check_tensor, number
+from ...tensors.arguments.options import check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, plain
+from ...tensors.tensor import Tensor
+from .affine import linear
 from .reduction import checked_reduction
 
-__all__ = ["cross_entropy", "nll_loss", "one_hot"]
+__all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss", "one_hot"]
 
 _nll_loss, _nll_loss2d = recorded(ops.nll_loss), recorded(ops.nll_loss2d)
 _mul_number, _div_number = recorded(arithmetic.mul_number), recorded(arithmetic.div_number)
@@ -24,26 +26,28 @@ _log_softmax = recorded(softmax.log_softmax)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 
 
-def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
-                  label_smoothing: float = 0.0) -> Any:
+                  label_smoothing: float = 0.0) -> Tensor:
     """The cross-entropy of softmax(`input`) with `target`, reduced.
 
-    `input` has shape (C), (N, C) or (N, C, d1, …). `target` holds classes, in the same shape without C, or, in the
-    same shape, the probabilities of the classes. `weight` is one number for each class; targets equal to `ignore_index`
-    do not count; `label_smoothing` mixes the target with equal probabilities.
+    `input` has shape (C), (N, C) or (N, C, d1, …), for C classes. `target` holds either classes, as int64 or uint8, in
+    the shape of the input without C, or the probabilities of all classes, as floats, in the shape of the input.
+    `weight` (C) is a factor for each class. Targets equal to `ignore_index` do not count. `label_smoothing`, from 0 to
+    1, mixes the target with equal probabilities. `reduction` is "mean", "sum" or "none", which gives the shape of the
+    target's classes.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3]))
     tensor(1.3863)
 
-    Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
+    Raises IndexError for a class out of bounds, ValueError or RuntimeError if shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    for i, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        if not isinstance(value, TensorBase):
-            raise TypeError(f"cross_entropy_loss(): argument '{argument}' (position {i}) must be Tensor, not "
-                            f"{type(value).__name__}")
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("cross_entropy_loss", input=input, target=target)
+    if weight is not None:
+        check_tensor("cross_entropy_loss", weight, "weight", 3)
     x, y = input._array, target._array
     label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
@@ -91,7 +95,7 @@ def _of_probabilities(input: Any, target: Any, dim: int, weight: Any, reduction:
 
 def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int, reduction: str,
               smoothing: float) -> Any:
-    """The loss of the target's class, mixed with that of all classes alike."""
+    """The loss of the target's class, mixed with the mean loss of all classes."""
     classes = scores._array.shape[dim]
     hard = _negative_log_likelihood(scores, target, weight, ignore_index, reduction)
     spread = -(scores if weight is None else scores * _along(weight, dim, scores.ndim)).sum(dim)
@@ -114,15 +118,23 @@ def _counted_weight(weight: Any, counted: Any, target: Any) -> Any:
     return np.asarray(weight[np.where(counted, target, 0)][counted].sum())
 
 
-def nll_loss(input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
-             reduce: bool | None = None, reduction: str = "mean") -> Any:
-    """The negative of log-probabilities `input` at the classes `target`, reduced. Shapes are as in `cross_entropy`.
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+    """The negative log-probabilities `input` of the classes `target`, reduced.
 
-    Raises IndexError for a class out of bounds, ValueError and RuntimeError where shapes or dtypes do not fit.
+    The arguments are those of `cross_entropy`, with log-probabilities for `input` and classes for `target`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
+    tensor(2.5000)
+
+    Raises IndexError for a class out of bounds, ValueError or RuntimeError if shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensor("nll_loss_nd", input)
-    check_tensor("nll_loss_nd", target, "target", 2)
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("nll_loss_nd", input=input, target=target)
+    if weight is not None:
+        check_tensor("nll_loss_nd", weight, "weight", 3)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 
@@ -141,7 +153,7 @@ def _negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index:
 
 
 def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
-    """Refuse shapes and dtypes that do not fit."""
+    """Raises ValueError or RuntimeError if shapes or dtypes do not fit."""
     if x.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if x.ndim == 1:
@@ -175,15 +187,66 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
             raise RuntimeError(f"expected scalar type {_legacy(input)} but found {_legacy(weight)}")
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """Classes as vectors of zeros with a one: int64, of the shape of `tensor` with a dimension of classes at the end.
+def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
+                         weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
+                         label_smoothing: float = 0.0, options: Any = None) -> Tensor:
+    """`cross_entropy(linear(input, linear_weight, linear_bias), target, …)`.
+
+    `input` is (in_features) or (N, in_features). `linear_weight` is (C, in_features) for one choice among C classes, or
+    (C, d1, …, in_features) for several choices. `target`, `weight`, `ignore_index`, `reduction` and `label_smoothing`
+    are those of `cross_entropy`. `options` tell PyTorch how to save memory; they change no number.
+
+    >>> import retrograd as torch
+    >>> x, w = torch.ones(2, 3), torch.zeros(4, 3)
+    >>> torch.nn.functional.linear_cross_entropy(x, w, torch.tensor([0, 3]))
+    tensor(1.3863)
+
+    Raises RuntimeError if shapes do not fit, and for `ignore_index` beside a target of probabilities.
+    """
+    check_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight)
+    classes, *several = _class_shape(input, linear_weight, linear_bias)
+    if ignore_index is not None and target.is_floating_point():
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities. Leave it out.")
+    if several:
+        flat = math.prod((classes, *several))
+        linear_weight = linear_weight.reshape(flat, -1)
+        linear_bias = None if linear_bias is None else linear_bias.reshape(flat)
+    logits = linear(input, linear_weight, linear_bias).view(*input.shape[:-1], classes, *several)
+    return cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
+                         reduction=reduction, label_smoothing=label_smoothing)
+
+
+def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int, ...]:
+    """The number of classes, and the sizes of the choices. Raises RuntimeError if shapes do not fit."""
+    given, shape = tuple(input.shape), tuple(linear_weight.shape)
+    if len(given) not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}. The shape is {given}.")
+    if len(shape) < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}. The shape of "
+                           f"linear_weight is {shape}.")
+    if given[-1] != shape[-1]:
+        raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
+                           f"{given[-1]} and {shape[-1]}, respectively. linear_weight is (classes, …, in_features).")
+    if len(shape) > 2 and len(given) == 1:
+        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, "
+                           f"{shape[-1]}), got unbatched input with shape {given}. Use input.unsqueeze(0).")
+    if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}. The bias "
+                           "has one number for each output.")
+    return shape[:-1]
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Classes as vectors of zeros with a single one: int64, in the shape of `tensor` with a last dimension of classes.
+
+    Without `num_classes` there are as many classes as the greatest class needs.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.one_hot(torch.tensor([0, 2]), 3)
     tensor([[1, 0, 0],
             [0, 0, 1]])
 
-    Raises RuntimeError for another dtype than int64, and for classes out of bounds.
+    Raises RuntimeError if `tensor` is not int64, and for classes out of bounds.
     """
     classes = array_of("one_hot", tensor)
     if classes.dtype != np.int64:
@@ -193,12 +256,12 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return plain(np.zeros((*classes.shape, num_classes), np.int64))
     if classes.min() < 0:
-        raise RuntimeError(f"Class values must be non-negative. There is a {classes.min()}.")
+        raise RuntimeError(f"Class values must be non-negative. The least class is {classes.min()}.")
     if num_classes == -1:
         num_classes = int(classes.max()) + 1
     elif classes.max() >= num_classes:
-        raise RuntimeError(f"Class values must be smaller than num_classes. There is a {classes.max()}, and "
-                           f"num_classes is {num_classes}.")
+        raise RuntimeError(f"Class values must be smaller than num_classes. The greatest class is {classes.max()}, "
+                           f"and num_classes is {num_classes}.")
     vectors = np.zeros((classes.size, num_classes), np.int64)
     vectors.reshape(-1)[classes.reshape(-1) + np.arange(0, vectors.size, num_classes)] = 1
     return plain(vectors.reshape(*classes.shape, num_classes))

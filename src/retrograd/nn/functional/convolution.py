@@ -1,4 +1,4 @@
-"""Convolutions, as functions: those of torch itself, and columns of what a kernel sees."""
+"""Convolutions, and the columns that a kernel sees."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ...tensors.functions.images.convolution import (
     conv_transpose3d,
 )
 from ...tensors.recording.calls import recorded
+from ...tensors.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold",
            "unfold"]
@@ -59,10 +60,16 @@ def _check_type(name: str, array: Any) -> None:
         raise unimplemented(f"{name}_out_cpu", array.dtype, "Convert with .float() first.")
 
 
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """What a kernel sees at each position of images (N, C, H, W), as columns: (N, C * prod(kernel_size), positions).
 
-    Raises RuntimeError where the kernel does not fit, NotImplementedError for ints.
+    The images may also be (C, H, W). Each size is one int or a pair.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.unfold(torch.zeros(1, 3, 4, 5), (2, 3)).shape
+    torch.Size([1, 18, 9])
+
+    Raises RuntimeError if the kernel does not fit, NotImplementedError for ints.
     """
     check_tensor("im2col", input)
     shape = input._array.shape
@@ -81,10 +88,19 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     return _unfold(input, *window)
 
 
-def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """The columns (N, C * prod(kernel_size), positions) added where `unfold` sees them: images (N, C, *output_size).
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+         stride: Any = 1) -> Tensor:
+    """The sum of columns (N, C * prod(kernel_size), positions), each added where `unfold` sees it: (N, C,
+    *output_size).
 
-    Raises RuntimeError where the columns are not as many as the sizes ask, NotImplementedError for ints.
+    >>> import retrograd as torch
+    >>> columns = torch.nn.functional.unfold(torch.ones(1, 1, 3, 3), 2)
+    >>> torch.nn.functional.fold(columns, (3, 3), 2)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+
+    Raises RuntimeError if the number of columns does not fit the sizes, NotImplementedError for ints.
     """
     check_tensor("col2im", input)
     sizes, window = _pair("output_size", "col2im", output_size), _window("col2im", kernel_size, dilation, padding,
@@ -96,8 +112,8 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
     kernel, dilation, padding, stride = window
     if shape[-2] % math.prod(kernel):
         raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
-                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}. A column has as many elements for "
-                           "each channel.")
+                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}. Each channel has so many elements "
+                           "of a column.")
     high, wide = _positions(sizes, window)
     if min(high, wide) < 1 or high * wide != shape[-1]:
         raise RuntimeError(f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "

@@ -1,19 +1,21 @@
-"""The loss of connectionist temporal classification, as a function."""
+"""The loss of connectionist temporal classification."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
+from ...tensors.arguments.dims import kind_of
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.functions.shapes.shape import unsqueeze
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, plain
-from .loss import reduced
-from .reduction import checked_reduction
+from ...tensors.tensor import Tensor
+from .reduction import checked_reduction, reduced
 
 __all__ = ["ctc_loss"]
 
@@ -21,32 +23,34 @@ _ctc_loss = recorded(ops.ctc_loss)
 _CHECKING = " (while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
-             reduction: str = "mean", zero_infinity: bool = False) -> Any:
-    """The negative log-likelihood of sequences of labels, whose places in time are not known; reduced.
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+             target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: str = "mean",
+             zero_infinity: bool = False) -> Tensor:
+    """The negative log-likelihood of sequences of labels whose places in time are not known, reduced.
 
-    `log_probs` are logarithms of probabilities, of shape (T, N, C) or (T, C), as `log_softmax` makes them. `targets`
-    are classes, of shape (N, S) or joined to one row; lengths are tensors or sequences of N ints. A mean is one over
-    samples, each divided by the number of its labels. With `zero_infinity` labels that do not fit the time count 0.
+    `log_probs` are log-probabilities of shape (T, N, C) or (T, C), for T steps, N samples and C classes; `log_softmax`
+    makes them. `targets` are classes as ints: (N, S), or all sequences joined in one row. Both lengths are int tensors
+    (N) or sequences of N ints. `blank` is the class of no label. With "mean" each sample is divided by the number of
+    its labels first. With `zero_infinity` a sample whose labels do not fit into its steps counts 0.
 
     >>> import retrograd as torch
     >>> scores = torch.zeros(3, 1, 2).log_softmax(2)
     >>> torch.nn.functional.ctc_loss(scores, torch.tensor([[1]]), torch.tensor([3]), torch.tensor([1]))
     tensor(0.2877)
 
-    Raises RuntimeError where shapes, dtypes, lengths or labels do not fit. Gradients are as if a log-softmax came
-    before, as in PyTorch.
+    As in PyTorch, the gradient is right if `log_probs` come from `log_softmax`. Raises RuntimeError if shapes, dtypes,
+    lengths or labels do not fit.
     """
     return of_word(log_probs, targets, input_lengths, target_lengths, blank, checked_reduction(reduction),
                    zero_infinity)
 
 
-def of_word(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int, reduction: str,
-            zero_infinity: bool) -> Any:
-    """`ctc_loss`, with a reduction that is known to be one."""
+def of_word(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+            target_lengths: Tensor | Sequence[int], blank: int, reduction: str, zero_infinity: bool) -> Tensor:
+    """`ctc_loss`, given a checked name of a reduction."""
     kinds = {isinstance(lengths, TensorBase) for lengths in (input_lengths, target_lengths)}
     if not (isinstance(log_probs, TensorBase) and isinstance(targets, TensorBase) and len(kinds) == 1):
-        given = ", ".join(type(x).__name__ for x in (log_probs, targets, input_lengths, target_lengths))
+        given = ", ".join(kind_of(x) for x in (log_probs, targets, input_lengths, target_lengths))
         raise TypeError(f"ctc_loss() received an invalid combination of arguments - got ({given}, int, int, bool), but "
                         "expected one of:\n * (Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of "
                         "ints target_lengths)\n * (Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "
@@ -83,10 +87,10 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
                            f"'targets'{_CHECKING}")
     steps, count, classes = scores.shape
     if not 0 <= blank < classes:
-        raise RuntimeError(f"blank must be in label range: it is {blank}, and there are {classes} classes")
+        raise RuntimeError(f"blank must be in label range: blank is {blank}, and there are {classes} classes")
     for name, given in (("input_lengths", times), ("target_lengths", lengths)):
         if given.size != count:
-            raise RuntimeError(f"{name} must be of size batch_size: it has {given.size}, and the batch {count}")
+            raise RuntimeError(f"{name} must be of size batch_size: {given.size} is not {count}")
         if given.min() < 0:
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {given.min()}{_CHECKING}")
     _check_size(targets, count, lengths)
@@ -97,8 +101,8 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
     labels = kernels.padded(labels, lengths) if labels.ndim == 1 else labels[:, : lengths.max()]
     used = labels[np.arange(labels.shape[1]) < lengths[:, None]]
     if used.size and not (used.min() >= 0 and used.max() < classes):
-        raise RuntimeError(f"targets must be in label range: they go from {used.min()} to {used.max()}, and there are "
-                           f"{classes} classes")
+        raise RuntimeError(f"targets must be in label range: targets go from {used.min()} to {used.max()}, and there "
+                           f"are {classes} classes")
     return labels
 
 

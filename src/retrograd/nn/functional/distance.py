@@ -1,9 +1,8 @@
-"""Norms and angles of vectors, as functions."""
+"""Norms and angles of vectors."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...dtypes import dtype as torch_dtype, result_dtype
@@ -16,27 +15,35 @@ from ...tensors.functions.linalg.distances import pdist
 from ...tensors.functions.linalg.norms import vector_norm
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.out import into
+from ...tensors.tensor import Tensor
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
 _add_number, _norm = recorded(arithmetic.add_number), recorded(norms.frobenius)
 
 
-def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
-    """`input`, divided by its p-norm along `dim`; by eps where that is less."""
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """`input` divided by its p-norm along `dim`. A norm less than `eps` counts as `eps`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
+    tensor([[0.6000, 0.8000]])
+    """
     if out is not None:
         return into(out, normalize, input, p, dim, eps)
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along `dim`; norms count at least as eps.
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along `dim`. A norm less than `eps` counts as `eps`.
 
-    The two are broadcast. Raises RuntimeError for complex numbers, and for two tensors of ints.
+    The two tensors are broadcast, and the result lacks `dim`.
 
     >>> import retrograd as torch
     >>> torch.cosine_similarity(torch.tensor([[3., 4.]]), torch.tensor([[4., 3.]]))
     tensor([0.9600])
+
+    Raises RuntimeError if the common dtype is not floating.
     """
     for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
         check_tensor("cosine_similarity", value, name, position)
@@ -51,15 +58,15 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     if x1._array.shape != x2._array.shape:
         vectors = [x.expand(shape) for x in vectors]
     sizes = [x.norm(2, dim, keepdim=True).clone() for x in vectors]
-    with no_grad():                             # the gradient does not know of the lower limit, as in PyTorch
+    with no_grad():                             # as in PyTorch, the gradient ignores the lower limit
         for size in sizes:
             size.clamp_min_(eps)
     first, second = (x / size for x, size in zip(vectors, sizes))
     return (first * second).sum(dim)
 
 
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
-    """The p-norm of x1 - x2 + eps along the last dimension.
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last dimension. The two tensors are broadcast.
 
     >>> import retrograd as torch
     >>> torch.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3., 4.]]))
@@ -70,5 +77,5 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
     p, eps = number("pairwise_distance", "p", 3, p), number("pairwise_distance", "eps", 4, eps)
     off = _add_number(x1 - x2, eps)
     if off._array.size == 0 and p in (math.inf, -math.inf):
-        return vector_norm(off, p, -1, keepdim)           # which says what it cannot
+        return vector_norm(off, p, -1, keepdim)           # its error names the dimension
     return _norm(off, p, axes_of("norm", -1, off._array.ndim), keepdim, None)

@@ -1,4 +1,4 @@
-"""Dropout, as functions: of elements, of channels of signals, images and volumes, and for selu."""
+"""Dropout of elements, of channels of signals, images and volumes, and for selu."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import warn
 from ...tensors.functions.networks import dropout as functions
+from ...tensors.tensor import Tensor
 
 __all__ = [
     "alpha_dropout",
@@ -19,31 +20,38 @@ __all__ = [
 
 
 def check_probability(p: float) -> None:
-    """Refuse what is no probability."""
+    """Raises ValueError if `p` is outside of [0, 1]."""
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Sets each element to 0 with probability `p` and scales the others by 1 / (1 - p); outside of training nothing.
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets each element to 0 with probability `p` and multiplies the others by 1 / (1 - p), if `training`.
 
-    It draws what PyTorch draws. Raises ValueError for a `p` outside of [0, 1].
+    The random numbers are PyTorch's. Without `training` the input is returned.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.dropout(torch.ones(3), 1.0)
+    tensor([0., 0., 0.])
+
+    Raises ValueError if `p` is outside of [0, 1].
     """
     check_probability(p)
     return (functions.dropout_ if inplace else functions.dropout)(input, p, training)
 
 
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """Drops elements to where selu ends, and keeps the mean and the variance of the whole; outside of training nothing.
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Sets elements to the lower limit of selu with probability `p`, and keeps the mean and the variance, if
+    `training`.
 
-    Raises ValueError for a `p` outside of [0, 1].
+    Raises ValueError if `p` is outside of [0, 1].
     """
     check_probability(p)
     return (functions.alpha_dropout_ if inplace else functions.alpha_dropout)(input, p, training)
 
 
-def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """`alpha_dropout` of whole channels. Raises ValueError for a `p` outside of [0, 1]."""
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels. Raises ValueError if `p` is outside of [0, 1]."""
     check_probability(p)
     return (functions.feature_alpha_dropout_ if inplace else functions.feature_alpha_dropout)(input, p, training)
 
@@ -63,10 +71,10 @@ def _warn_of_rank(name: str, rank: int, spatial: int) -> None:
          f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", UserWarning)
 
 
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Sets whole channels of (N, C, L) or (C, L) to 0 with probability `p` and scales the others by 1 / (1 - p).
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets whole channels of (N, C, L) or (C, L) to 0 with probability `p` and multiplies the others by 1 / (1 - p).
 
-    Raises ValueError for a `p` outside of [0, 1], RuntimeError for another number of dimensions.
+    Raises ValueError if `p` is outside of [0, 1], RuntimeError for another number of dimensions.
     """
     check_probability(p)
     rank = input.dim()
@@ -77,10 +85,11 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_channels(input, p, training, inplace, rank == 3)
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Sets whole channels of (N, C, H, W) to 0 with probability `p` and scales the others by 1 / (1 - p).
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets whole channels of (N, C, H, W) to 0 with probability `p` and multiplies the others by 1 / (1 - p).
 
-    Three dimensions are taken for (N, C, L), as in PyTorch, with a warning; other numbers of them are warned of too.
+    As in PyTorch, three dimensions count as (N, C, L), with a warning. Other numbers of dimensions give a warning too.
+    Raises ValueError if `p` is outside of [0, 1].
     """
     check_probability(p)
     rank = input.dim()
@@ -94,10 +103,12 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_channels(input, p, training, inplace, True)
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Sets whole channels of (N, C, D, H, W) or (C, D, H, W) to 0 with probability `p` and scales the others.
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets whole channels of (N, C, D, H, W) or (C, D, H, W) to 0 with probability `p`, and scales the others as
+    `dropout`.
 
-    Other numbers of dimensions are warned of, and taken for a single sample.
+    Another number of dimensions counts as a single sample, with a warning. Raises ValueError if `p` is outside of [0,
+    1].
     """
     check_probability(p)
     rank = input.dim()

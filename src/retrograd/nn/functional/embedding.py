@@ -1,4 +1,4 @@
-"""Embeddings, as functions: rows of a table by number, alone and in bags."""
+"""Embeddings: rows of a table by number, one by one and in bags."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from ...autograd.grad_mode import no_grad
 from ...errors import warn
 from ...kernels.networks.embedding import MAX, MEAN, SUM
 from ...tensors.arguments.dims import array_of, as_int
-from ...tensors.arguments.options import check_flag
+from ...tensors.arguments.options import check_flag, check_tensor, check_tensors
 from ...tensors.functions.networks import embedding as functions
-from ...tensors.state.base import plain
+from ...tensors.state.base import TensorBase, plain
+from ...tensors.tensor import Tensor
 
 __all__ = ["embedding", "embedding_bag"]
 
@@ -24,12 +25,13 @@ def _renorm(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
         functions.embedding_renorm_(weight, input, max_norm, norm_type)
 
 
-def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
-              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Any:
-    """The rows of the matrix `weight` that the numbers in `input`, of any shape, name.
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
+    """The rows of `weight` (rows, columns) that the ints in `input`, of any shape (…), name: (…, columns).
 
-    The row `padding_idx` gets no gradient. With `max_norm`, rows that are longer by the `norm_type`-norm are first
-    scaled down in `weight` itself. With `scale_grad_by_freq` the gradient of a row is divided by how often it is taken.
+    The row `padding_idx` gets no gradient. With `max_norm`, rows with a greater `norm_type`-norm are first scaled down
+    to it in `weight` itself. With `scale_grad_by_freq` the gradient of a row is divided by the number of times it is
+    taken.
 
     >>> import retrograd as torch
     >>> table = torch.tensor([[1., 2.], [3., 4.]])
@@ -37,32 +39,34 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     tensor([[3., 4.],
             [3., 4.]])
 
-    Raises IndexError for a number that is no row, AssertionError for such a padding, RuntimeError for a table that is
-    no matrix and for numbers that are neither int64 nor int32.
+    Raises IndexError for a number out of bounds, AssertionError for a `padding_idx` out of bounds, RuntimeError if
+    `weight` is not a matrix or `input` is neither int64 nor int32.
     """
     padding = -1
     if padding_idx is not None:
         rows = array_of("embedding", weight, "weight").shape[0]
         if padding_idx >= rows or padding_idx < -rows:
-            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, of {rows} rows.")
+            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, and there are "
+                                 f"{rows} rows.")
         padding = padding_idx if padding_idx >= 0 else padding_idx + rows
     if max_norm is not None:
-        as_int("embedding", padding, "padding_idx")      # all that can be refused is, before anything is written
+        as_int("embedding", padding, "padding_idx")      # every check comes before the first write
         check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
         check_flag("embedding", "sparse", 5, sparse)
         _renorm(weight, input, max_norm, norm_type)
     return functions.embedding(weight, input, padding, scale_grad_by_freq, sparse)
 
 
-def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
-                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
-                  per_sample_weights: Any = None, include_last_offset: bool = False,
-                  padding_idx: int | None = None) -> Any:
-    """Sums, means or largest elements of bags of rows of `weight`, without the rows themselves in between.
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
+                  norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                  per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+                  padding_idx: int | None = None) -> Tensor:
+    """Sums, means or maxima of bags of rows of `weight` (rows, columns): (bags, columns).
 
-    A matrix `input` has a bag in each row. Of a vector the bags start at `offsets`; with `include_last_offset` the last
-    of these is where the last bag ends. Rows are multiplied by `per_sample_weights` (mode "sum" alone). The row
-    `padding_idx` counts for nothing. Other options are those of `embedding`.
+    Each row of a matrix `input` is a bag. In a vector `input` the bags start at `offsets`; with `include_last_offset`
+    the last offset is the end of the last bag. `mode` is "sum", "mean" or "max". With "sum" the rows are multiplied by
+    `per_sample_weights`, in the shape of `input`. The row `padding_idx` does not count. The other options are those of
+    `embedding`.
 
     >>> import retrograd as torch
     >>> table = torch.tensor([[1., 2.], [3., 4.]])
@@ -70,8 +74,14 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
     tensor([[2., 3.],
             [3., 4.]])
 
-    Raises ValueError for shapes and options that do not fit, RuntimeError for numbers and dtypes that do not.
+    Raises ValueError for shapes and options that do not fit, RuntimeError for numbers and dtypes that do not fit.
     """
+    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
+        check_tensors("embedding_bag", input=input, weight=weight)
+    if offsets is not None:
+        check_tensor("embedding_bag", offsets, "offsets", 3)
+    if per_sample_weights is not None:
+        check_tensor("embedding_bag", per_sample_weights, "per_sample_weights", 9)
     if weight._array.dtype == np.int64 and input._array.dtype.kind == "f":
         warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
              "deprecated, and should now be `embedding_bag(input, weight, ...)`.")

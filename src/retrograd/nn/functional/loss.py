@@ -1,26 +1,37 @@
-"""Losses between predictions and targets of the same shape, as functions. Those of classes are in `classes`."""
+"""Losses between predictions and targets of the same shape. The losses of classes are in `classes`.
+
+Each loss is computed for every element and then reduced: "mean" and "sum" give a tensor without dimensions, "none"
+gives the losses themselves. `size_average` and `reduce` are deprecated ways to say the same, and give a warning.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from ...autograd.grad_mode import no_grad
 from ...dtypes import unimplemented
 from ...errors import warn
 from ...kernels.shape import common_shape
+from ...ops.basic import check_values
 from ...ops.networks import losses as ops
-from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.arguments.options import check_optional, check_tensor, check_tensors, number, refuse_complex_gradient
+from ...tensors.arguments.signatures.checking import refusal
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import TensorBase, requires
-from .reduction import checked_reduction
+from ...tensors.tensor import Tensor
+from .reduction import REDUCTIONS, checked_reduction, reduced
 
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "gaussian_nll_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
     "mse_loss",
+    "poisson_nll_loss",
     "smooth_l1_loss",
 ]
 
@@ -28,17 +39,10 @@ _mse_loss, _smooth_l1, _huber = recorded(ops.mse_loss), recorded(ops.smooth_l1_l
 _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary_cross_entropy_with_logits)
 
 
-def reduced(loss: Any, reduction: str) -> Any:
-    """The mean or the sum of a loss for each element, or that itself."""
-    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
-
-
 def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
-    """Input and target in one shape. Warns where one of them had to be broadcast."""
-    for argument, value in (("input", input), ("target", target)):
-        if not isinstance(value, TensorBase):
-            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'size': {name}() takes a tensor "
-                                 f"for '{argument}'")
+    """Input and target in one shape. Warns if one of them has to be broadcast."""
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors(name, input=input, target=target)
     shape = input._array.shape
     if target._array.shape == shape:
         return input, target
@@ -50,63 +54,75 @@ def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
             target if target._array.shape == common else target.expand(*common))
 
 
-def refuse_gradient(name: str, argument: str, value: Any) -> None:
-    """Raises RuntimeError where a gradient is asked for of what has none."""
+def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
+    """Raises RuntimeError if `value` requires grad: the function has no derivative with respect to it."""
     if requires(value):
         raise RuntimeError(f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
                            "input cannot have requires_grad True. Use .detach().")
 
 
 def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -> str:
-    """The reduction's name. Raises ValueError for an unknown one, in other words where there are weights."""
+    """The reduction's name. Raises ValueError for an unknown name, with other words if there are weights."""
     if weight is not None and size_average is None and reduce is None and reduction not in ("none", "mean", "sum"):
         raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
     return checked_reduction(reduction, size_average, reduce)
 
 
-def _check_weight(weight: Any, loss: Any) -> None:
-    """Refuse weights that are not one for each element."""
+def _check_weight(name: str, weight: Any, loss: Any) -> None:
+    """Raises ValueError unless there is one weight for each element."""
+    check_tensor(name, weight, "weight", 3)
     if weight.shape != loss.shape:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
-    """A loss for each element, reduced with weights."""
-    _check_weight(weight, loss)
+def _weighted(name: str, loss: Any, weight: Any, reduction: str) -> Any:
+    """The losses of all elements, reduced with weights."""
+    _check_weight(name, weight, loss)
     if reduction == "mean":
         return (loss * weight).sum() / weight.sum()
     return reduced(loss * weight, reduction)
 
 
-def mse_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-             reduction: str = "mean", weight: Any = None) -> Any:
+def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared differences of `input` and `target`, reduced.
+
+    Both have the same shape; other shapes are broadcast, with a warning. `weight`, of that shape, has a factor for each
+    element, and a mean is then divided by the sum of the factors.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
+
+    Raises ValueError for an unknown reduction and if the shape of `weight` differs.
     """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("mse_loss", input, target)
     if weight is not None:
-        return _weighted((input - target) ** 2, weight, reduction)
+        return _weighted("mse_loss", (input - target) ** 2, weight, reduction)
     return _mse_loss(input, target, reduction)
 
 
-def l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-            reduction: str = "mean", weight: Any = None) -> Any:
-    """The absolute differences of `input` and `target`, reduced."""
+def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+            reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """The absolute differences of `input` and `target`, reduced. The arguments are those of `mse_loss`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(1.)
+    """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
     input, target = _same_shapes("l1_loss", input, target)
     loss = (input - target).abs()
-    return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction)
+    return reduced(loss, reduction) if weight is None else _weighted("l1_loss", loss, weight, reduction)
 
 
-def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                   reduction: str = "mean", beta: float = 1.0) -> Any:
-    """Absolute differences, rounded off to squares where they are less than `beta`; reduced.
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                   reduction: str = "mean", beta: float = 1.0) -> Tensor:
+    """The absolute differences less beta / 2, and diff² / (2 * beta) if they are less than `beta`; reduced.
 
-    Raises RuntimeError for a negative `beta`.
+    Input and target have the same shape; other shapes are broadcast, with a warning. Raises RuntimeError if `beta` is
+    negative.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     input, target = _same_shapes("smooth_l1_loss", input, target)
@@ -118,30 +134,43 @@ def smooth_l1_loss(input: Any, target: Any, size_average: bool | None = None, re
     return _smooth_l1(input, target, reduction, beta)
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
-    """Half the squared differences, made straight where they are more than `delta`; reduced.
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
+               weight: Tensor | None = None) -> Tensor:
+    """Half the squared differences, continued by a line if they are greater than `delta`; reduced.
 
-    Raises RuntimeError for a `delta` that is not positive.
+    Input and target have the same shape; other shapes are broadcast, with a warning. `weight`, of that shape, has a
+    factor for each element. Raises RuntimeError if `delta` is not positive, ValueError if the shape of `weight`
+    differs.
     """
     reduction = _reduction_of(reduction, None, None, weight)
     input, target = _same_shapes("huber_loss", input, target)
     delta = number("huber_loss", "delta", 4, delta)
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
-    target = target.to(input.dtype)
-    if weight is not None:                      # of these a mean is not divided by the sum of the weights
-        _check_weight(weight, input)
-        return reduced(_huber(input, target, "none", delta) * weight, reduction)
-    return _huber(input, target, reduction, delta)
+    converted = target.to(input.dtype)
+    if weight is not None:                      # a mean of these is not divided by the weights
+        _check_weight("huber_loss", weight, input)
+        return reduced(_huber(input, converted, "none", delta) * weight, reduction)
+    return _huber(input, converted, reduction, delta)
 
 
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
-                         reduce: bool | None = None, reduction: str = "mean") -> Any:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The cross-entropy of probabilities `input` with probabilities `target`, for two classes; reduced.
 
-    Raises ValueError where the shapes differ, RuntimeError for what is not between 0 and 1 and for other dtypes.
+    Input and target have the same shape and the same floating dtype. `weight` broadcasts to that shape.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.]))
+    tensor(0.6931)
+
+    Raises ValueError if the shapes differ, RuntimeError for an input outside of [0, 1] and for other dtypes.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("binary_cross_entropy", input=input, target=target)
+    if weight is not None:
+        check_tensor("binary_cross_entropy", weight, "weight", 3)
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
@@ -157,21 +186,33 @@ def _legacy(tensor: Any) -> str:
     return str(tensor.dtype.legacy)
 
 
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
-                                     reduce: bool | None = None, reduction: str = "mean",
-                                     pos_weight: Any = None) -> Any:
-    """The cross-entropy of sigmoid(`input`) with probabilities `target`, computed at once; reduced.
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                     size_average: bool | None = None, reduce: bool | None = None,
+                                     reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+    """The cross-entropy of sigmoid(`input`) with probabilities `target`, for two classes; reduced.
 
-    `pos_weight` multiplies what the positive class adds. Raises ValueError where the shapes differ.
+    It is computed in one step, without overflow. Input and target have the same shape, to which `weight` and
+    `pos_weight` broadcast. `weight` has a factor for each element, `pos_weight` a factor for the positive class alone.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(0.6931)
+
+    Raises ValueError if the shapes differ, RuntimeError for dtypes that do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
+    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
+        check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
 
 
-def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
-    """`binary_cross_entropy_with_logits`, of shapes that broadcast."""
+def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None,
+                            reduction: str) -> Tensor:
+    """`binary_cross_entropy_with_logits`, for shapes that broadcast."""
+    if weight is not None or pos_weight is not None:
+        check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
     dtype = input._array.dtype
     if dtype.kind in "bui":
         raise unimplemented("log_sigmoid_cpu", dtype, "Convert with .float() first.")
@@ -187,17 +228,17 @@ def cross_entropy_of_logits(input: Any, target: Any, weight: Any, pos_weight: An
     if target._array.dtype.kind in "iu" and dtype.kind == "f":
         raise RuntimeError(f"result type {_legacy(input)} can't be cast to the desired output type {_legacy(target)}. "
                            "Convert the target with .to(input.dtype).")
-    weight, pos_weight = [w if w is None or w._array.dtype is dtype else w.to(input.dtype)
-                          for w in (weight, pos_weight)]
-    return _bce_with_logits(input, target, weight, pos_weight, reduction)
+    weights = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
+    return _bce_with_logits(input, target, *weights, reduction)
 
 
-def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-           reduction: str = "mean", log_target: bool = False) -> Any:
-    """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced.
+def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+           reduction: str = "mean", log_target: bool = False) -> Tensor:
+    """The Kullback-Leibler divergence of log-probabilities `input` from probabilities `target`, reduced.
 
-    "batchmean" divides the sum by the size of the first dimension, as mathematics has it; "mean" by the number of all
-    elements, with a warning. With `log_target` the target is given as logarithms too.
+    The reduction "batchmean" divides the sum by the size of the first dimension, as the divergence is defined. "mean"
+    divides by the number of elements, with a warning. With `log_target` the target holds log-probabilities too. Raises
+    RuntimeError for ints and complex numbers.
     """
     whole = "mean"
     if reduction == "batchmean":
@@ -211,13 +252,79 @@ def kl_div(input: Any, target: Any, size_average: bool | None = None, reduce: bo
     return loss / input.size(0) if whole == "batch" and input.ndim else loss
 
 
-def divergence(input: Any, target: Any, log_target: bool) -> Any:
+def divergence(input: Tensor, target: Tensor, log_target: bool) -> Tensor:
     """What each element adds to the Kullback-Leibler divergence."""
-    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        check_tensor("kl_div", value, argument, position)
+    check_tensors("kl_div", input=input, target=target)
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")
     if log_target:
         return target.exp() * (target - input)
     return target.xlogy(target) - target * input
+
+
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
+                     size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
+                     reduction: str = "mean") -> Tensor:
+    """The negative log-likelihood of counts `target` under Poisson distributions, reduced.
+
+    The rates are exp(`input`), or `input` itself without `log_input`; `eps` then keeps their logarithm away from that
+    of 0. `full` adds the term of the target alone, by Stirling's formula.
+    """
+    return poisson(input, target, log_input, full, eps, checked_reduction(reduction, size_average, reduce))
+
+
+def poisson(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
+    """`poisson_nll_loss`, given a checked name of a reduction."""
+    check_tensors("poisson_nll_loss", input=input, target=target)
+    expected = target * (input if log_input else (input + eps).log())
+    loss = (input.exp() if log_input else input) - expected
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6,
+                      reduction: str = "mean") -> Tensor:
+    """The negative log-likelihood of samples `target` under normal distributions with means `input`, reduced.
+
+    `var` holds the variances: one float, or a tensor in the shape of the input, in that shape with one size 1, or in
+    that shape without the last dimension. A variance less than `eps` counts as `eps`, and its gradient does not change.
+    `full` adds the constant term. Raises ValueError for negative variances, and for another shape of `var`.
+    """
+    variances = _variances(input, var)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+    variances = variances.clone()
+    with no_grad():
+        variances.clamp_(min=eps)
+    loss = 0.5 * (variances.log() + (input - target) ** 2 / variances)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return reduced(loss, reduction)
+
+
+def _check_not_negative(var: Any) -> None:
+    if (var < 0).any():
+        raise ValueError("var has negative entry/entries")
+
+
+def _variances(input: Any, var: Any) -> Any:
+    """The variances as a tensor that broadcasts with the input."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        return var * input.new_ones(input.shape)
+    negative = var < 0
+    if not isinstance(negative, TensorBase):
+        raise refusal("", "any", (negative,), {}) or TypeError("gaussian_nll_loss(): var must be Tensor or float")
+    check_values(var._array, _check_not_negative)
+    if var.size() == input.size():
+        return var
+    shape, given = tuple(input.shape), tuple(var.shape)
+    if shape[:-1] == given:
+        return var.unsqueeze(-1)
+    if len(shape) != len(given) or sum(have for want, have in zip(shape, given) if want != have) != 1:
+        raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input is {list(shape)}")
+    return var

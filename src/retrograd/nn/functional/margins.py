@@ -1,4 +1,7 @@
-"""Losses with margins, as functions: of distances, of rankings, of one class against the others, of several."""
+"""Losses with margins: between distances, in rankings, of one class against the others, of several classes.
+
+`reduction`, `size_average` and `reduce` are those of the losses in `loss`.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,15 @@ from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
 from ...ops.networks import margins as ops
-from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
+from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
+from .activation import logsigmoid
 from .distance import pairwise_distance
-from .loss import reduced, refuse_gradient
-from .reduction import checked_reduction
+from .loss import refuse_gradient
+from .reduction import REDUCTIONS, checked_reduction, reduced
 
 __all__ = [
     "cosine_embedding_loss",
@@ -25,6 +30,7 @@ __all__ = [
     "margin_ranking_loss",
     "multi_margin_loss",
     "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
@@ -33,42 +39,39 @@ __all__ = [
 _soft_margin, _multi_margin, _multilabel = map(
     recorded, (ops.soft_margin_loss, ops.multi_margin_loss, ops.multilabel_margin_loss))
 _add_number = recorded(arithmetic.add_number)
-_SMALL = 1e-12                              # which keeps the length of a vector from 0
+_SMALL = 1e-12                              # keeps the length of a vector away from 0
 
 
-def _check_tensors(name: str, **operands: Any) -> None:
-    for position, (argument, value) in enumerate(operands.items(), 1):
-        check_tensor(name, value, argument, position)
+# Losses of distances
 
-
-# Of distances
-
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None,
-                         reduce: bool | None = None, reduction: str = "mean") -> Any:
-    """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+    """`input` if the target is 1, max(0, margin - input) if it is -1, for each element; reduced."""
     return hinge(input, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
-def hinge(input: Any, target: Any, margin: float, reduction: str) -> Any:
-    """`hinge_embedding_loss`, given the reduction."""
-    _check_tensors("hinge_embedding_loss", input=input, target=target)
+def hinge(input: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
+    """`hinge_embedding_loss`, given a checked name of a reduction."""
+    check_tensors("hinge_embedding_loss", input=input, target=target)
     zero = input._array.dtype.type(0).item()
     short = (input.new_full((), margin) - input).clamp_min(0)
     return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)
 
 
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-                          reduce: bool | None = None, reduction: str = "mean") -> Any:
-    """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced.
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                          size_average: bool | None = None, reduce: bool | None = None,
+                          reduction: str = "mean") -> Tensor:
+    """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced.
 
-    Inputs are (N, D) with targets (N), or (D) with one without dimensions; else a RuntimeError is raised.
+    The two inputs are (N, D) and the target is (N), or the inputs are (D) and the target has no dimension. Raises
+    RuntimeError for other shapes.
     """
     return cosine_embedding(input1, input2, target, margin, checked_reduction(reduction, size_average, reduce))
 
 
-def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
-    """`cosine_embedding_loss`, given the reduction."""
-    _check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
+    """`cosine_embedding_loss`, given a checked name of a reduction."""
+    check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target._array.ndim
     if dim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -80,11 +83,13 @@ def cosine_embedding(input1: Any, input2: Any, target: Any, margin: float, reduc
     return reduced(where(target == 1, 1 - cos, 0.0) + where(target == -1, (cos - margin).clamp_min(0), 0.0), reduction)
 
 
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-                        reduce: bool | None = None, reduction: str = "mean") -> Any:
-    """max(0, margin - target * (input1 - input2)), reduced: a target of 1 wants input1 above input2, -1 below.
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                        size_average: bool | None = None, reduce: bool | None = None,
+                        reduction: str = "mean") -> Tensor:
+    """max(0, margin - target * (input1 - input2)) for each element, reduced.
 
-    Raises RuntimeError where the three have different numbers of dimensions.
+    A target of 1 asks for input1 above input2, a target of -1 for input1 below input2. Raises RuntimeError if the three
+    tensors have different numbers of dimensions.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
@@ -93,20 +98,28 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     return margin_ranking(input1, input2, target, margin, reduction)
 
 
-def margin_ranking(input1: Any, input2: Any, target: Any, margin: float, reduction: str) -> Any:
-    """`margin_ranking_loss`, given the reduction."""
-    _check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
+def margin_ranking(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
+    """`margin_ranking_loss`, given a checked name of a reduction."""
+    check_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     ahead = input1 - input2
     return reduced(_add_number(-target * ahead, float(margin)).clamp_min(0), reduction)
 
 
-def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-                        swap: bool = False, size_average: bool | None = None, reduce: bool | None = None,
-                        reduction: str = "mean") -> Any:
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced.
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
+                        eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
+                        reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)), reduced.
 
-    With `swap`, the distance of positive and negative counts where it is less than that of anchor and negative.
-    Raises ValueError for a margin that is not positive, RuntimeError for different numbers of dimensions.
+    The distance d is the `p`-norm of the difference along the last dimension. With `swap` the distance of positive and
+    negative counts if it is less than the distance of anchor and negative.
+
+    >>> import retrograd as torch
+    >>> a, p, n = torch.tensor([[0., 0.]]), torch.tensor([[0., 3.]]), torch.tensor([[4., 0.]])
+    >>> torch.nn.functional.triplet_margin_loss(a, p, n, margin=2.0)
+    tensor(1.)
+
+    Raises ValueError if `margin` is not positive, RuntimeError if the three tensors have different numbers of
+    dimensions.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if margin <= 0:
@@ -114,17 +127,21 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float
     return triplet_margin(anchor, positive, negative, margin, p, eps, swap, reduction)
 
 
-def triplet_margin(anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
-                   reduction: str) -> Any:
-    """`triplet_margin_loss`, given the reduction."""
-    _check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
+def triplet_margin(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float, swap: bool,
+                   reduction: str) -> Tensor:
+    """`triplet_margin_loss`, given a checked name of a reduction."""
+    check_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
 
 
 def triplet_margin_with_distance_loss(
-        anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
-        margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Any:
-    """`triplet_margin_loss` with any function of two tensors for the distance."""
+        anchor: Tensor, positive: Tensor, negative: Tensor, *,
+        distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0, swap: bool = False,
+        reduction: str = "mean") -> Tensor:
+    """`triplet_margin_loss` with any function of two tensors for the distance.
+
+    The default distance is `pairwise_distance`.
+    """
     checked_reduction(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -143,23 +160,23 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any,
     return reduced((margin + near - far).clamp_min(0), reduction)
 
 
-# Of scores
+# Losses of scores
 
-def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                     reduction: str = "mean") -> Any:
-    """log(1 + exp(-target * input)) with targets of 1 and -1, reduced.
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                     reduction: str = "mean") -> Tensor:
+    """log(1 + exp(-target * input)) for targets of 1 and -1, reduced.
 
-    The target is broadcast to the shape of the input. Raises RuntimeError for ints, and a target that requires grad.
+    The target is broadcast to the shape of the input. Raises RuntimeError for ints, and if the target requires grad.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    _check_tensors("soft_margin_loss", input=input, target=target)
+    check_tensors("soft_margin_loss", input=input, target=target)
     x, y = input._array, target._array
     refuse_gradient("soft_margin_loss", "target", target)
     refuse_complex_gradient("soft_margin_loss", input)
     shape = common_shape(x.shape, y.shape)
     if shape != x.shape:
-        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: of the "
-                           "two only the target is broadcast")
+        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: only "
+                           "the target is broadcast")
     if y.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
                            "a mask, use the `~` or `logical_not()` operator instead.")
@@ -169,19 +186,20 @@ def soft_margin_loss(input: Any, target: Any, size_average: bool | None = None, 
     return _soft_margin(input, target.detach().to(input.dtype), reduction)
 
 
-def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
-                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Any:
-    """The mean over other classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
+def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+    """The mean over the wrong classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
 
-    `input` is (N, C) with classes (N), or (C) with one. `weight` is a number for each class. Raises RuntimeError where
-    shapes or dtypes do not fit and for a class out of bounds, ValueError for another `p` than 1 and 2.
+    `input` is (N, C) and `target` is (N), or `input` is (C) and `target` holds one class. `weight` (C) has a factor for
+    each class. Raises RuntimeError if shapes or dtypes do not fit and for a class out of bounds, ValueError if `p` is
+    neither 1 nor 2.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    _check_tensors("multi_margin_loss", input=input, target=target)
+    check_tensors("multi_margin_loss", input=input, target=target)
     margin = number("multi_margin_loss", "margin", 4, margin)
     x, y = input._array, target._array
     samples, classes = _rows_and_classes(x)
@@ -200,7 +218,7 @@ def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, 
 
 
 def _rows_and_classes(x: Any) -> tuple[int, int]:
-    """How many samples and classes there are. Raises RuntimeError for more dimensions, and for no classes."""
+    """The numbers of samples and of classes. Raises RuntimeError for more dimensions and for no classes."""
     if x.ndim > 2 or (x.ndim and not x.shape[-1]):
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(x.shape)}")
@@ -214,24 +232,43 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
 
     def test(y: Any) -> None:
         if y.size and not (lowest <= y.min() and y.max() < classes):
-            raise RuntimeError(f"{complaint}: classes are from {lowest} to {classes - 1}, and there are ones from "
+            raise RuntimeError(f"{complaint}: classes go from {lowest} to {classes - 1}, and these go from "
                                f"{y.min()} to {y.max()}")
 
     check_values(y, test)
 
 
-def multilabel_margin_loss(input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None,
-                           reduction: str = "mean") -> Any:
-    """The sum over the classes t that are targets and j that are not of max(0, 1 - input[t] + input[j]) / C, reduced.
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                           reduction: str = "mean") -> Tensor:
+    """The sum of max(0, 1 - input[t] + input[j]) / C over target classes t and other classes j, reduced.
 
-    `target` has the shape of `input`, (N, C) or (C), and lists the targets of a row up to the first -1. Raises
-    RuntimeError where shapes or dtypes do not fit, and for a class out of bounds.
+    `input` and `target` are (N, C) or (C). A row of `target` lists classes up to the first -1. Raises RuntimeError if
+    shapes or dtypes do not fit, and for a class out of bounds.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    _check_tensors("multilabel_margin_loss", input=input, target=target)
+    check_tensors("multilabel_margin_loss", input=input, target=target)
     x, y = input._array, target._array
     _, classes = _rows_and_classes(x)
     if y.shape != x.shape:
         raise RuntimeError(f"inconsistent target size: {list(y.shape)} for input of size: {list(x.shape)}")
     _check_classes(target, classes, "argument #2 'target' is out of range", -1)
     return _multilabel(input, *map(plain, ops.listed.run(y)), reduction)
+
+
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                size_average: bool | None = None, reduce: bool | None = None,
+                                reduction: str = "mean") -> Tensor:
+    """The mean cross-entropy of sigmoid(`input`) with labels `target` along the last dimension, reduced.
+
+    `weight` broadcasts to the shape of the input.
+    """
+    if size_average is not None or reduce is not None:
+        reduction = checked_reduction(reduction, size_average, reduce)
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    dim = input.dim() - 1
+    loss = loss.sum(dim=dim) / input.size(dim)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+    return reduced(loss, reduction)

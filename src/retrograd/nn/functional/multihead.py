@@ -1,4 +1,4 @@
-"""Multi-head attention, as a function: projections, attention of each head, and a projection of what they found."""
+"""Multi-head attention: projections, the attention of each head, and a projection of the result."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ...errors import warn
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.shapes import joining
+from ...tensors.tensor import Tensor
 from .activation import softmax
 from .affine import linear
 from .attention import scaled_dot_product_attention
@@ -18,19 +19,19 @@ __all__ = ["multi_head_attention_forward"]
 
 
 class _Masks(NamedTuple):
-    """What is added to scores: a mask (1 or batch * heads, L, S), one of keys (batch, S); each may be None."""
+    """What is added to the scores: a mask (1 or batch * heads, L, S) and one of keys (batch, S). Both may be None."""
 
     attention: Any
     keys: Any
 
     def longer(self) -> _Masks:
-        """With one key more, which is not hidden."""
+        """The masks for one more key, which is visible."""
         return _Masks(*[mask if mask is None else joining.cat([mask, mask.new_zeros((*mask.shape[:-1], 1))], -1)
                         for mask in self])
 
 
 def _is_batched(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, heads: int) -> bool:
-    """Whether the query has a batch. Raises AssertionError where the others do not go with it."""
+    """Whether the query has a batch. Raises AssertionError if the other tensors do not fit the query."""
     rank = query.dim()
     if rank not in (2, 3):
         raise AssertionError("query should be unbatched 2D or batched 3D tensor but received "
@@ -53,7 +54,10 @@ def _is_batched(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_ma
 
 
 def _added(mask: Any, name: str, dtype: Any, other: Any = None) -> Any:
-    """A mask that is added, of one that may be of bools, whose True hides. Warns where `other` is of another type."""
+    """A mask that is added. True in a mask of bools, which hides, becomes -inf.
+
+    Warns if `other` has another dtype.
+    """
     if mask is None or mask.is_floating_point():
         result = mask
     elif str(mask.dtype) == "torch.bool":
@@ -66,7 +70,7 @@ def _added(mask: Any, name: str, dtype: Any, other: Any = None) -> Any:
 
 
 def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) -> _Masks:
-    """Both masks, as what is added; none of attention where it is enough to know that it is causal."""
+    """Both masks as masks that are added. There is no attention mask if it is enough to know that it is causal."""
     if causal and attention is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint. Make one that hides all keys after a "
                            "query's own place.")
@@ -75,7 +79,9 @@ def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) ->
 
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> list[Any]:
-    """Queries, keys and values by one weight (3 E, E); with one product for those that have one source."""
+    """Queries, keys and values by one weight (3 E, E). Tensors that are the same object take one product."""
+    if weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     size = query.shape[-1]
     if key is value and query is key:
         joint = linear(query, weight, bias)
@@ -95,7 +101,7 @@ def _projected_apart(query: Any, key: Any, value: Any, weights: Any, bias: Any) 
 
 
 def _checked_mask(mask: Any, target: int, source: int, stack: int) -> Any:
-    """An attention mask of three dims. Raises RuntimeError where it is not of the sizes."""
+    """An attention mask with three dimensions. Raises RuntimeError if its sizes do not fit."""
     if mask is None:
         return None
     size = (target, source) if mask.dim() == 2 else (stack, target, source)
@@ -107,7 +113,7 @@ def _checked_mask(mask: Any, target: int, source: int, stack: int) -> Any:
 
 
 def _with_biases(k: Any, v: Any, masks: _Masks, bias_k: Any, bias_v: Any, static: bool) -> tuple[Any, Any, _Masks]:
-    """One key and one value more, the same for all of the batch."""
+    """Keys and values with one more row, which is the same for the whole batch."""
     if bias_k is None and bias_v is None:
         return k, v, masks
     if bias_k is None or bias_v is None:
@@ -120,7 +126,7 @@ def _with_biases(k: Any, v: Any, masks: _Masks, bias_k: Any, bias_v: Any, static
 
 
 def _heads(x: Any, given: Any, stack: int, size: int, name: str) -> Any:
-    """A projection as a stack of heads; or, of one that was given as such, that, once it is found to fit."""
+    """A projection as a stack of heads; a stack that is given is checked and taken instead."""
     if given is None:
         return x.view(x.shape[0], stack, size).transpose(0, 1)
     for axis, expected in ((0, stack), (2, size)):
@@ -163,7 +169,7 @@ def _weighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float) -> tuple[Any,
 
 
 def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, batch: int) -> Any:
-    """The same without the weights: (L * batch, heads * size)."""
+    """The attention without its weights: (L * batch, heads * size)."""
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(batch, -1, *mask.shape[1:])
     q, k, v = (x.view(batch, x.shape[0] // batch, *x.shape[1:]) for x in (q, k, v))
@@ -172,20 +178,22 @@ def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: boo
 
 
 def multi_head_attention_forward(
-        query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
-        in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any,
-        out_proj_bias: Any, training: bool = True, key_padding_mask: Any = None, need_weights: bool = True,
-        attn_mask: Any = None, use_separate_proj_weight: bool = False, q_proj_weight: Any = None,
-        k_proj_weight: Any = None, v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None,
-        average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Any, Any]:
+        query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
+        in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None,
+        add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Tensor | None,
+        training: bool = True, key_padding_mask: Tensor | None = None, need_weights: bool = True,
+        attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False, q_proj_weight: Tensor | None = None,
+        k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None,
+        static_v: Tensor | None = None, average_attn_weights: bool = True,
+        is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
     """Attention of `num_heads` heads, of query (L, N, E) to key and value (S, N, E): (L, N, E), and the weights.
 
-    Each head sees its part of the projections by `in_proj_weight` (3 E, E), or by three weights of their own. The
-    weights are (N, L, S), the mean over the heads unless `average_attn_weights` is False; None without `need_weights`.
-    Masks are of bools, where True hides a key, or are added: `attn_mask` (L, S) or (N * heads, L, S), and
-    `key_padding_mask` (N, S). All may come without the dim N.
+    The heads share the projections by `in_proj_weight` (3 E, E), or by three separate weights. The weights of the
+    attention are (N, L, S): the mean over the heads, (N, heads, L, S) if `average_attn_weights` is False, None without
+    `need_weights`. `attn_mask` is (L, S) or (N * heads, L, S), and `key_padding_mask` is (N, S). In a mask of bools
+    True hides a key; a mask of floats is added. All tensors may lack the dimension N.
 
-    Raises AssertionError or RuntimeError where shapes do not fit.
+    Raises AssertionError or RuntimeError if shapes do not fit.
     """
     batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:

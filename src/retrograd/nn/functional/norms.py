@@ -1,4 +1,4 @@
-"""Normalisation as layers use it: what the functions of torch do, with layers' order of arguments and checks."""
+"""Normalization as layers use it: torch's functions with layers' order of arguments and layers' checks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 from ...dtypes import float16, refuse
 from ...ops.images import resampling
+from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization
 from ...tensors.functions.shapes import joining
 from ...tensors.recording.calls import recorded
+from ...tensors.tensor import Tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
@@ -18,42 +20,82 @@ _windows = recorded(resampling.windows)
 
 
 def _several(sizes: Sequence[int], shown: Any) -> None:
-    """Refuse a batch with one value for each channel, whose deviation is 0."""
+    """Raises ValueError for a batch with one value for each channel: its deviation is 0."""
     if math.prod((sizes[0], *sizes[2:])) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
 
 
-def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
-               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:
-    """`torch.batch_norm`. Raises ValueError in training for one value for each channel."""
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+               bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
+    """Each channel of (N, C, …), less its mean and divided by its deviation; then times weight, plus bias.
+
+    In training the mean and the variance are those of the batch, and `running_mean` and `running_var` move towards them
+    by `momentum`. Otherwise the running ones are used. Both, weight and bias have shape (C) and may be None.
+
+    >>> import retrograd as torch
+    >>> x = torch.tensor([[1., 10.], [3., 30.]])
+    >>> torch.nn.functional.batch_norm(x, None, None, training=True)
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
+
+    Raises ValueError in training if each channel has one value, RuntimeError if shapes or dtypes do not fit.
+    """
     if training:
+        check_tensor("batch_norm", input)
         _several(input.shape, input.shape)
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     return normalization.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
-def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
-                  use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5) -> Any:
-    """`torch.instance_norm`. Raises ValueError where each channel has one value, whose deviation is 0."""
+def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+                  weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+                  momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
+    """Each channel of each sample of (N, C, …), less its mean and divided by its deviation; then times weight, plus
+    bias.
+
+    The arguments are those of `batch_norm`; `use_input_stats` stands for `training`. Raises ValueError if each channel
+    has one value.
+    """
+    check_tensor("instance_norm", input)
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     return normalization.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
-def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None,
-               eps: float = 1e-5) -> Any:
-    """`torch.layer_norm`."""
+def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5) -> Tensor:
+    """The input, less its mean over the last dimensions and divided by its deviation; then times weight, plus bias.
+
+    `normalized_shape` has the sizes of these dimensions, and is the shape of weight and bias.
+
+    >>> import retrograd as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.], [10., 30.]]), (2,))
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+
+    Raises RuntimeError if shapes or dtypes do not fit.
+    """
     return normalization.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
-def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
-    """`torch.rms_norm`."""
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+             eps: float | None = None) -> Tensor:
+    """The input, divided by the root of its mean square over the last dimensions; then times weight.
+
+    `normalized_shape` has the sizes of these dimensions, and is the shape of the weight. Raises RuntimeError if shapes
+    do not fit.
+    """
     return normalization.rms_norm(input, normalized_shape, weight, eps)
 
 
-def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """`torch.group_norm`. Raises ValueError where each group has one value, whose deviation is 0."""
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5) -> Tensor:
+    """The input (N, C, …), less its mean over each of `num_groups` groups of channels, divided by its deviation.
+
+    It is then multiplied by weight (C), and bias (C) is added. Raises ValueError if each group has one value,
+    RuntimeError if the sizes do not fit.
+    """
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     sizes = input.shape
@@ -61,10 +103,10 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     return normalization.group_norm(input, num_groups, weight, bias, eps)
 
 
-def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
-    """`input` (N, C, …), divided by (k + alpha * m) ** beta, for m the mean of the squares of `size` channels around.
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """`input` (N, C, …), divided by (k + alpha * m) ** beta. m is the mean square of the `size` nearest channels.
 
-    Channels past the ends count as 0. Raises ValueError for fewer than three dims.
+    Channels past the ends count as 0. Raises ValueError for fewer than three dimensions.
     """
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} "

@@ -1,16 +1,18 @@
-"""Losses as torch itself offers them: with numbers for reductions, 0 for "none", 1 for "mean", 2 for "sum".
+"""Losses as torch itself offers them: a number stands for the reduction, 0 for "none", 1 for "mean", 2 for "sum".
 
-They do as the functions of torch.nn.functional, without what these check and warn of first. PyTorch documents a default
-of 1, but where no reduction is given it makes none.
+They compute what the functions of torch.nn.functional compute, without the checks and warnings that come first there.
+PyTorch documents a default reduction of 1, but its functions do not reduce by default; these do not either.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ...kernels.shape import common_shape
-from ...tensors.arguments.options import check_tensor
-from . import ctc, likelihood, loss, margins
+from ...tensors.arguments.options import check_tensors
+from ...tensors.tensor import Tensor
+from . import ctc, loss, margins
+from .reduction import reduced
 
 __all__ = [
     "binary_cross_entropy_with_logits",
@@ -25,56 +27,58 @@ __all__ = [
 
 
 def _word(reduction: int) -> str:
-    """What a reduction is called. Any other number stands for none, as in PyTorch."""
+    """The name of a reduction. As in PyTorch, any other number stands for "none"."""
     return {1: "mean", 2: "sum"}.get(reduction, "none")
 
 
-def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 0,
-             zero_infinity: bool = False) -> Any:
-    """The negative log-likelihood of sequences of labels, whose places in time are not known; reduced."""
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+             target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: int = 0,
+             zero_infinity: bool = False) -> Tensor:
+    """The negative log-likelihood of sequences of labels whose places in time are not known, reduced."""
     return ctc.of_word(log_probs, targets, input_lengths, target_lengths, blank, _word(reduction), zero_infinity)
 
 
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 0) -> Any:
-    """`input` where the target is 1, max(0, margin - input) where it is -1; reduced."""
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
+    """`input` if the target is 1, max(0, margin - input) if it is -1; reduced."""
     return margins.hinge(input, target, margin, _word(reduction))
 
 
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
-    """1 - cos of the angle where the target is 1, max(0, cos - margin) where it is -1; reduced."""
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
+                          reduction: int = 0) -> Tensor:
+    """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced."""
     return margins.cosine_embedding(input1, input2, target, margin, _word(reduction))
 
 
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
+                        reduction: int = 0) -> Tensor:
     """max(0, margin - target * (input1 - input2)), reduced."""
     return margins.margin_ranking(input1, input2, target, margin, _word(reduction))
 
 
-def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2.0,
-                        eps: float = 1e-6, swap: bool = False, reduction: int = 0) -> Any:
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)) with p-norms of differences for d; reduced."""
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
+                        eps: float = 1e-6, swap: bool = False, reduction: int = 0) -> Tensor:
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for the distance d by the p-norm, reduced."""
     return margins.triplet_margin(anchor, positive, negative, margin, p, eps, swap, _word(reduction))
 
 
-def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
-    """The negative log-likelihood of counts, of Poisson distributions; reduced."""
-    return likelihood.poisson(input, target, log_input, full, eps, _word(reduction))
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
+    """The negative log-likelihood of counts under Poisson distributions, reduced."""
+    return loss.poisson(input, target, log_input, full, eps, _word(reduction))
 
 
-def kl_div(input: Any, target: Any, reduction: int = 0, *, log_target: bool = False) -> Any:
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """The Kullback-Leibler divergence of log-probabilities `input` from `target`, reduced."""
-    return loss.reduced(loss.divergence(input, target, log_target), _word(reduction))
+    return reduced(loss.divergence(input, target, log_target), _word(reduction))
 
 
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, pos_weight: Any = None,
-                                     reduction: int = 0) -> Any:
-    """The cross-entropy of sigmoid(`input`) with probabilities `target`; reduced. The input is broadcast."""
-    for position, (argument, value) in enumerate((("input", input), ("target", target)), 1):
-        check_tensor("binary_cross_entropy_with_logits", value, argument, position)
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                     pos_weight: Tensor | None = None, reduction: int = 0) -> Tensor:
+    """The cross-entropy of sigmoid(`input`) with probabilities `target`, reduced. The input is broadcast."""
+    check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     have, shape = target._array.shape, common_shape(input._array.shape, target._array.shape)
     if shape != have:
-        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: of the "
-                           "two only the input is broadcast")
+        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(shape)}: only "
+                           "the input is broadcast")
     if input._array.shape != shape:
         input = input.expand(shape)
     return loss.cross_entropy_of_logits(input, target, weight, pos_weight, _word(reduction))

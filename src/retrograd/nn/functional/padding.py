@@ -1,4 +1,4 @@
-"""Padding, and channels that become pixels, as functions."""
+"""Padding, and channels that become pixels."""
 
 from __future__ import annotations
 

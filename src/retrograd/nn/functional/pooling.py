@@ -1,15 +1,17 @@
-"""Pooling, as functions: maxima, means and norms over windows, and maxima put back where they were."""
+"""Pooling: maxima, means and norms over windows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints
 from ...tensors.functions.images import adaptive_pooling as adaptive, pooling
 from ...tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d
 from ...tensors.functions.images.pooling import avg_pool1d
 from ...tensors.recording.out import into
+from ...tensors.tensor import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -21,30 +23,34 @@ __all__ = [
 
 
 def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """max_pool1d and the like, and the same with indices."""
+    """max_pool1d, max_pool2d or max_pool3d, and the same function with indices."""
     name, space = f"max_pool{dims}d", ("lines", "images", "volumes")[dims - 1]
+    indexed = f"{name}_with_indices"
 
-    def with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-                     ceil_mode: bool = False, return_indices: bool = False) -> Any:
+    def with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                     ceil_mode: bool = False, return_indices: bool = False) -> tuple[Tensor, Tensor]:
+        check_tensor(indexed, input)
         if dims == 1:
             return pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return pooling.maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)
 
-    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    def function(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  ceil_mode: bool = False, return_indices: bool = False) -> Any:
         if dims == 1 and not return_indices:
             return pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        check_tensor(indexed if return_indices else name, input)
         found = with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return found if return_indices else found[0]
 
     function.__name__ = function.__qualname__ = name
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    with_indices.__name__ = with_indices.__qualname__ = indexed
     said = (f"The maxima of windows that slide over {space} (N, C, ...) or (C, ...)", """
 
-    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
+    Sizes are one int, or one int for each dimension. Without `stride` the windows lie side by side. Raises RuntimeError
+    if the window does not fit, NotImplementedError for bools and complex numbers.
     """)
-    function.__doc__ = f"{said[0]}; with `return_indices`, and where each is.{said[1]}"
-    with_indices.__doc__ = f"{said[0]}, and where each is.{said[1]}"
+    function.__doc__ = f"{said[0]}; with `return_indices` a tuple of the maxima and their places.{said[1]}"
+    with_indices.__doc__ = f"{said[0]}, and their places.{said[1]}"
     return function, with_indices
 
 
@@ -57,8 +63,9 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     """avg_pool2d or avg_pool3d."""
     name = f"avg_pool{dims}d"
 
-    def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: int | None = None, *, out: Any = None) -> Any:
+    def function(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None, *,
+                 out: Tensor | None = None) -> Tensor:
         if out is not None:
             return into(out, function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                         divisor_override)
@@ -68,8 +75,9 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""The means of windows that slide over (N, C, ...) or (C, ...) of {dims} dimensions of space.
 
-    The zeros around count as elements unless `count_include_pad` is False; `divisor_override` is divided by instead.
-    Raises RuntimeError where the window does not fit, NotImplementedError for ints but int64, and complex numbers.
+    Sizes are one int, or one int for each dimension. Without `stride` the windows lie side by side. The zeros of the
+    padding count as elements unless `count_include_pad` is False. `divisor_override` replaces the number of elements.
+    Raises RuntimeError if the window does not fit, NotImplementedError for complex numbers and all ints but int64.
     """
     return function
 
@@ -78,7 +86,8 @@ avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
 
 
 def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...]:
-    """Output sizes, where None stands for that of the input, and one may be for all."""
+    """The output sizes. None stands for the size of the input, and one int stands for all sizes."""
+    check_tensor(name, input)
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * dims
     elif input.dim() <= len(output_size):
@@ -91,13 +100,14 @@ def _adaptive_avg_pool(dims: int) -> Callable[..., Any]:
     """adaptive_avg_pool2d or adaptive_avg_pool3d."""
     name = f"adaptive_avg_pool{dims}d"
 
-    def function(input: Any, output_size: Any) -> Any:
+    def function(input: Tensor, output_size: Any) -> Tensor:
         return adaptive.adaptive_means(name, input, _sizes(name, input, output_size, dims), dims)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""The means of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...).
 
-    None stands for the size of the input. Raises RuntimeError for other numbers of dimensions.
+    `output_size` is one int, or one for each dimension; None keeps the size of the input. Raises RuntimeError for
+    another number of dimensions.
     """
     return function
 
@@ -106,23 +116,23 @@ adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_
 
 
 def _adaptive_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """adaptive_max_pool1d and the like, and the same with indices."""
+    """adaptive_max_pool1d, adaptive_max_pool2d or adaptive_max_pool3d, and the same function with indices."""
     name = f"adaptive_max_pool{dims}d"
 
-    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    def with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> tuple[Tensor, Tensor]:
         if dims == 1:
             return adaptive.adaptive_max_pool1d(input, output_size)
         return adaptive.adaptive_maxima(name, input, _sizes(name, input, output_size, dims), dims)
 
-    def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    def function(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         found = with_indices(input, output_size)
         return found if return_indices else found[0]
 
     function.__name__ = function.__qualname__ = name
     with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
     said = f"The maxima of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...)"
-    function.__doc__ = f"{said}; with `return_indices`, and where each is."
-    with_indices.__doc__ = f"{said}, and where each is."
+    function.__doc__ = f"{said}; with `return_indices` a tuple of the maxima and their places."
+    with_indices.__doc__ = f"{said}, and their places."
     return function, with_indices
 
 
@@ -135,7 +145,8 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     """lp_pool1d, lp_pool2d or lp_pool3d: composed as PyTorch composes them."""
     mean = (avg_pool1d, avg_pool2d, avg_pool3d)[dims - 1]
 
-    def function(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    def function(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
+                 ceil_mode: bool = False) -> Tensor:
         count = 1
         for size in (kernel_size,) * dims if isinstance(kernel_size, int) else kernel_size:
             count *= size
@@ -145,7 +156,7 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = f"lp_pool{dims}d"
     function.__doc__ = f"""The sum of x ** norm_type over windows of {dims} dimensions, to the power of 1 / norm_type.
 
-    Its gradient is not defined where that sum is 0. Raises RuntimeError where the window does not fit.
+    The gradient is not defined if the sum is 0. Raises RuntimeError if the window does not fit.
     """
     return function
 

@@ -1,18 +1,19 @@
-"""How a loss is reduced, in PyTorch's present words and in its old ones."""
+"""How a loss is reduced, by PyTorch's present names and its old ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...errors import warn
+from ...tensors.tensor import Tensor
 
-__all__ = ["checked_reduction"]
+__all__ = ["REDUCTIONS", "checked_reduction", "reduced"]
 
-_NAMES = frozenset(("mean", "sum", "none"))
+REDUCTIONS = frozenset(("mean", "sum", "none"))
 
 
 def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
-    """The reduction's name; from `size_average` and `reduce`, with a warning, where these are given.
+    """The name of the reduction. `size_average` and `reduce` decide it if they are given, with a warning.
 
     Raises ValueError for an unknown name.
     """
@@ -20,6 +21,11 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
         warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
              UserWarning)
-    if not isinstance(reduction, str) or reduction not in _NAMES:
+    if not isinstance(reduction, str) or reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
     return reduction
+
+
+def reduced(loss: Any, reduction: str) -> Tensor:
+    """The mean or the sum of the losses of all elements; the losses themselves for "none"."""
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss

@@ -1,4 +1,4 @@
-"""Images of other sizes, as functions of tensors (N, C, then one to three dims)."""
+"""Images with other sizes. Images are tensors (N, C, …) with one to three dimensions of space."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...dtypes import F16, unimplemented
 from ...errors import warn
 from ...ops.images import resampling as ops
 from ...tensors.recording.calls import recorded
+from ...tensors.tensor import Tensor
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
@@ -21,7 +22,7 @@ _SMOOTHED = ("bilinear", "bicubic", "lanczos")
 
 
 def _new_sizes(shape: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[list[int] | None, list[float] | None]:
-    """The sizes asked for, or else the factors, one for each dim. Raises ValueError or TypeError."""
+    """The sizes or else the factors, one for each dimension. Raises ValueError or TypeError if they do not fit."""
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
     if size is None and scale_factor is None:
@@ -33,7 +34,8 @@ def _new_sizes(shape: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[li
         what = "Input and output" if size is not None else "Input and scale_factor"
         shown = "output size of" if size is not None else "scale_factor of shape"
         raise ValueError(f"{what} must have the same number of spatial dimensions, but got input with spatial "
-                         f"dimensions of {[*shape]} and {shown} {given}. Give one number, or one {name} for each dim.")
+                         f"dimensions of {[*shape]} and {shown} {given}. Give one {name} for "
+                         "all dimensions, or one for each dimension.")
     if size is None:
         return None, [float(factor) for factor in given]
     try:
@@ -47,7 +49,7 @@ def _new_sizes(shape: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[li
 
 
 def _check_mode(mode: str, dims: int) -> None:
-    """Raises NotImplementedError for a mode that there is not for so many dims."""
+    """Raises NotImplementedError if the mode does not exist for so many dimensions."""
     wanted = _DIMS.get(mode, dims if mode in ("nearest", "nearest-exact", "area") else 0)
     if 1 <= dims <= 3 and wanted == dims:
         return
@@ -68,7 +70,7 @@ def _check_sizes(shape: tuple[int, ...], new: Sequence[int], dims: int) -> None:
 
 
 def _check_type(x: Any, mode: str, dims: int, antialias: bool) -> None:
-    """Raises NotImplementedError for what PyTorch's kernels are not written for: ints but bytes, complex numbers."""
+    """Raises NotImplementedError for dtypes that PyTorch's kernels lack: all ints but uint8, complex numbers."""
     kind = x.dtype.kind
     if (x.dtype.name == "uint8" and (dims == 2 or mode[:4] == "near")) or (kind == "f" and not (
             antialias and x.dtype == F16)):
@@ -83,28 +85,29 @@ def _check_type(x: Any, mode: str, dims: int, antialias: bool) -> None:
     raise unimplemented(kernel, x.dtype)
 
 
-def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
-                antialias: bool = False) -> Any:
-    """`input` (N, C, …) with other sizes of its last one to three dims: `size`, or the sizes times `scale_factor`.
+                antialias: bool = False) -> Tensor:
+    """`input` (N, C, …) with other sizes of its last one to three dimensions.
 
-    `mode` is "nearest", "nearest-exact" or "area" of any number of dims, "linear" of one, "bilinear", "bicubic" and
-    "lanczos" of two, "trilinear" of three. With `align_corners` the middles of the outermost elements stay where they
-    are, else the outer edges. Bilinear, bicubic and Lanczos filters are as wide as the steps with `antialias`.
-    Positions are found with the factors as given, unless `recompute_scale_factor` asks for those that the sizes make.
+    The new sizes are `size`, or the old sizes times `scale_factor`: one number, or one for each dimension. `mode` is
+    "nearest", "nearest-exact" or "area" for any number of dimensions, "linear" for one, "bilinear", "bicubic" or
+    "lanczos" for two, "trilinear" for three. With `align_corners` the centers of the outermost elements stay in place,
+    otherwise their outer edges. With `antialias` bilinear, bicubic and Lanczos filters are as wide as the steps.
+    Positions are computed from the given factors, or from the sizes with `recompute_scale_factor`.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.interpolate(torch.tensor([[[0., 1.]]]), 4, mode="linear")
     tensor([[[0.0000, 0.2500, 0.7500, 1.0000]]])
 
-    Raises ValueError, TypeError or NotImplementedError for arguments that do not go together, RuntimeError for sizes
+    Raises ValueError, TypeError or NotImplementedError for arguments that do not fit together, RuntimeError for sizes
     of 0.
     """
-    x, exact = input._array, mode in ("nearest", "area", "nearest-exact")
+    exact = mode in ("nearest", "area", "nearest-exact")
     if exact and align_corners is not None:
         raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | "
                          "bicubic | trilinear")
-    dims = x.ndim - 2
+    dims, x = input.dim() - 2, input._array
     new, factors = _new_sizes(x.shape[2:], size, scale_factor)
     if recompute_scale_factor and new is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
@@ -135,20 +138,20 @@ def _deprecated(name: str) -> None:
     warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", UserWarning)
 
 
-def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-             align_corners: bool | None = None) -> Any:
-    """`interpolate`, under its former name. Warns."""
+def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+             align_corners: bool | None = None) -> Tensor:
+    """`interpolate` under its former name. Warns that the name is deprecated."""
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` to the nearest element. Warns."""
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with the nearest element. Warns that the name is deprecated."""
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor)
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` with "bilinear" and aligned corners. Warns."""
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with mode "bilinear" and aligned corners. Warns that the name is deprecated."""
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", True)

@@ -1,12 +1,12 @@
-"""Values of images at the points of a grid, and affine grids, as layers use them."""
+"""Values of images at the points of a grid, and affine grids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...errors import warn
 from ...tensors.functions.images import sampling_grids
+from ...tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -21,20 +21,21 @@ def _aligned(align_corners: bool | None) -> bool:
     return bool(align_corners)
 
 
-def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
-                align_corners: bool | None = None) -> Any:
-    """The values of `input` (N, C, H, W) at the points of `grid` (N, h, w, 2): (N, C, h, w). Or with one dim more.
+def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+                align_corners: bool | None = None) -> Tensor:
+    """The values of `input` (N, C, H, W) at the points of `grid` (N, h, w, 2): (N, C, h, w).
 
-    A point is (column, row) from -1 to 1: the middles of the outermost elements with `align_corners`, else the outer
-    edges. `mode` is "bilinear", "nearest" or, of images, "bicubic"; `padding_mode` says what is outside: "zeros", the
-    "border", or the image by "reflection". It has derivatives by input and by grid.
+    Volumes (N, C, D, H, W) take a grid (N, d, h, w, 3). A point is (column, row) from -1 to 1. With `align_corners` -1
+    and 1 are the centers of the outermost elements, otherwise their outer edges. `mode` is "bilinear", "nearest" or,
+    for images only, "bicubic". `padding_mode` says what is outside of the image: "zeros", the "border", or the image by
+    "reflection". The function has derivatives with respect to input and grid.
 
     >>> import retrograd as torch
     >>> image = torch.tensor([[[[0., 1.], [2., 3.]]]])
     >>> torch.nn.functional.grid_sample(image, torch.tensor([[[[0., 0.], [1., 1.]]]]), align_corners=True)
     tensor([[[[1.5000, 3.0000]]]])
 
-    Raises ValueError for other modes, RuntimeError where input and grid do not fit.
+    Raises ValueError for other modes, RuntimeError if input and grid do not fit.
     """
     if mode not in _MODES:
         raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
@@ -46,12 +47,18 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str
                                        _aligned(align_corners))
 
 
-def affine_grid(theta: Any, size: Sequence[int], align_corners: bool | None = None) -> Any:
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """A grid for `grid_sample`: the points of an image of `size`, mapped by affine maps `theta`.
 
-    `size` is (N, C, H, W) for theta (N, 2, 3), and (N, C, D, H, W) for (N, 3, 4).
+    `size` is (N, C, H, W) for theta (N, 2, 3), and (N, C, D, H, W) for theta (N, 3, 4).
 
-    Raises ValueError where theta does not fit or a size is not positive, NotImplementedError for other ranks.
+    >>> import retrograd as torch
+    >>> turn = torch.tensor([[[0., -1., 0.], [1., 0., 0.]]])
+    >>> torch.nn.functional.affine_grid(turn, (1, 1, 2, 2), align_corners=True).shape
+    torch.Size([1, 2, 2, 2])
+
+    Raises ValueError if theta does not fit or a size is not positive, NotImplementedError for other numbers of
+    dimensions.
     """
     aligned = _aligned(align_corners)
     if not theta.is_floating_point():

@@ -1,4 +1,4 @@
-"""Maxima put back where they were, and maxima over windows at random places, as functions."""
+"""Maxima put back in place, and maxima over windows at random places."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ...tensors.arguments.sliding import ints, shown
 from ...tensors.functions.images.pooling import check_type
 from ...tensors.recording.calls import recorded
 from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
 
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
@@ -34,7 +35,7 @@ def _all(name: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
 
 
 def _unpooled_size(input: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> tuple[int, ...]:
-    """The sizes of what was pooled: as given, or the smallest that they may have been."""
+    """The sizes of the tensor that was pooled: the given sizes, or the smallest sizes that are possible."""
     dims, shape = len(kernel), input.shape
     default = [(shape[i - dims] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(dims)]
     if output_size is None:
@@ -76,8 +77,8 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
     """max_unpool1d, max_unpool2d or max_unpool3d."""
     name = f"max_unpool{dims}d"
 
-    def function(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Sequence[int] | None = None) -> Any:
+    def function(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Sequence[int] | None = None) -> Tensor:
         check_tensor(name, input)
         check_tensor(name, indices, "indices", 2)
         kernel = _all(name, "kernel_size", kernel_size, dims)
@@ -92,9 +93,10 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
         return found.squeeze(-1) if dims == 1 else found
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
+    function.__doc__ = f"""Zeros, with the elements of `input` at the places that the `indices` of max_pool{dims}d name.
 
-    Raises RuntimeError for indices outside of the result, ValueError for an `output_size` that cannot have been.
+    `output_size` decides between sizes that are possible. Raises RuntimeError for indices outside of the result,
+    ValueError for an impossible `output_size`.
     """
     return function
 
@@ -103,12 +105,13 @@ max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_
 
 
 def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
-    """The random numbers that decide where windows are, for each image: given, or drawn as PyTorch draws them."""
+    """The random numbers that place the windows of each image: given, or drawn as PyTorch draws them."""
     x = input._array
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
     if given is None:
         stream = twister_of(name, None)
         return plain(draw_for(x, lambda x: uniform(stream, (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims)))
+    check_tensor(name, given, "random_samples", 4)
     samples = given._array
     if samples.dtype != x.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
@@ -134,7 +137,7 @@ def _fractional_sizes(name: str, input: Any, output_size: Any, output_ratio: Any
 
 
 def _check_fractional(name: str, shape: Any, kernel: Any, to: Any, dims: int) -> None:
-    """Refuse sizes that do not fit."""
+    """Raises RuntimeError for sizes that do not fit."""
     for argument, sizes in (("kernel_size", kernel), ("output_size", to)):
         if len(sizes) != dims:
             raise RuntimeError(f"{name}: {argument} must either be a single Int or tuple of Ints")
@@ -146,11 +149,11 @@ def _check_fractional(name: str, shape: Any, kernel: Any, to: Any, dims: int) ->
 
 
 def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """fractional_max_pool2d or fractional_max_pool3d, and the same with indices."""
+    """fractional_max_pool2d or fractional_max_pool3d, and the same function with indices."""
     name = f"fractional_max_pool{dims}d"
 
-    def with_indices(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                     return_indices: bool = False, _random_samples: Any = None) -> Any:
+    def with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                     return_indices: bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
         check_tensor(name, input)
         to = _fractional_sizes(name, input, output_size, output_ratio, dims)
         kernel = _all(name, "kernel_size", kernel_size, dims)
@@ -160,16 +163,21 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         check_type(f"{name}_out_frame", input._array, "f")
         return _FRACTIONAL[dims](input, samples, kernel, to)
 
-    def function(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                 return_indices: bool = False, _random_samples: Any = None) -> Any:
+    def function(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                 return_indices: bool = False, _random_samples: Tensor | None = None) -> Any:
         found = with_indices(input, kernel_size, output_size, output_ratio, False, _random_samples)
         return found if return_indices else found[0]
 
     function.__name__ = function.__qualname__ = name
     with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    said = "The maxima of windows at random places, `output_size` or `output_ratio` times the input's size of them"
-    function.__doc__ = f"{said}; with `return_indices`, and where each is.\n\n    It draws what PyTorch draws."
-    with_indices.__doc__ = f"{said}, and where each is.\n\n    It draws what PyTorch draws."
+    said = "The maxima of windows at random places"
+    more = """.
+
+    There are `output_size` windows, or `output_ratio` times the input's sizes. The random numbers are PyTorch's. Raises
+    ValueError without a size or a ratio, RuntimeError if sizes do not fit.
+    """
+    function.__doc__ = f"{said}; with `return_indices` a tuple of the maxima and their places{more}"
+    with_indices.__doc__ = f"{said}, and their places{more}"
     return function, with_indices
 
 

@@ -1,24 +1,28 @@
-"""Distances and angles of vectors, as modules."""
+"""Distances and angles of vectors as modules."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import distance as functional
-from ..module import Module
+from .module import Module
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along `dim`; norms count at least as eps."""
+    """The cosine of the angle between vectors along `dim`. A norm less than `eps` counts as `eps`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.CosineSimilarity()(torch.tensor([[3., 4.]]), torch.tensor([[4., 3.]]))
+    tensor([0.9600])
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
         self.dim, self.eps = dim, eps
 
-    def forward(self, x1: Any, x2: Any) -> Any:
-        """`functional.cosine_similarity` of the two."""
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """`functional.cosine_similarity` of both."""
         return functional.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
@@ -29,6 +33,6 @@ class PairwiseDistance(Module):
         super().__init__()
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
-    def forward(self, x1: Any, x2: Any) -> Any:
-        """`functional.pairwise_distance` of the two."""
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """`functional.pairwise_distance` of both."""
         return functional.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

@@ -1,17 +1,16 @@
-"""Dropout, as modules."""
+"""Dropout as modules."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..functional import dropping as functional
-from ..module import Module
+from .module import Module
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class _Dropout(Module):
-    """Something dropped with probability `p`. Raises ValueError for a `p` outside of [0, 1]."""
+class _DropoutNd(Module):
+    """A module that drops with probability `p`. Raises ValueError if `p` is outside of [0, 1]."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -22,52 +21,58 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
-    """In training, sets each element to 0 with probability `p` and scales the others by 1 / (1 - p); else nothing.
+class Dropout(_DropoutNd):
+    """In training, sets each element to 0 with probability `p` and multiplies the others by 1 / (1 - p).
 
-    Raises ValueError for a `p` outside of [0, 1].
+    In evaluation the input is returned.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Dropout(0.2).eval()(torch.ones(2))
+    tensor([1., 1.])
+
+    Raises ValueError if `p` is outside of [0, 1].
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout` of the input."""
         return functional.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
-    """`Dropout` of whole channels of signals, (N, C, L) or (C, L)."""
+class Dropout1d(_DropoutNd):
+    """`Dropout` of whole channels of signals (N, C, L) or (C, L)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout1d` of the input."""
         return functional.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
-    """`Dropout` of whole channels of images, (N, C, H, W)."""
+class Dropout2d(_DropoutNd):
+    """`Dropout` of whole channels of images (N, C, H, W)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout2d` of the input."""
         return functional.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
-    """`Dropout` of whole channels of volumes, (N, C, D, H, W) or (C, D, H, W)."""
+class Dropout3d(_DropoutNd):
+    """`Dropout` of whole channels of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.dropout3d` of the input."""
         return functional.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
-    """Drops elements to where selu ends, and keeps the mean and the variance of the whole."""
+class AlphaDropout(_DropoutNd):
+    """Sets elements to the lower limit of selu in training, and keeps the mean and the variance."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.alpha_dropout` of the input."""
         return functional.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.feature_alpha_dropout` of the input."""
         return functional.feature_alpha_dropout(input, self.p, self.training)

@@ -1,16 +1,17 @@
-"""Changes of shape, as modules."""
+"""Changes of shape as modules."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..module import Module
+from ...tensors.tensor import Tensor
+from .module import Module
 
 __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Makes one dimension of those from `start_dim` to `end_dim`: by default of all but the first.
+    """Joins the dimensions from `start_dim` to `end_dim` into one: all but the first, unless others are given.
 
     >>> import retrograd as torch
     >>> torch.nn.Flatten()(torch.zeros(5, 2, 3)).shape
@@ -21,7 +22,7 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, flattened."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -30,7 +31,14 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes several dimensions of the one at `dim`. Raises TypeError where their sizes are no tuple of ints."""
+    """Splits the dimension `dim` into several of the given sizes.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Unflatten(1, (2, 3))(torch.zeros(5, 6)).shape
+    torch.Size([5, 2, 3])
+
+    Raises TypeError if the sizes are not a tuple of ints.
+    """
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
@@ -43,7 +51,7 @@ class Unflatten(Module):
                                 f"{type(size).__name__} at pos {i}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input with the new dimensions."""
         return input.unflatten(self.dim, self.unflattened_size)
 

@@ -1,4 +1,4 @@
-"""Layers that are affine maps, and the one that does nothing."""
+"""Affine maps as modules, and the module that does nothing."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import math
 from typing import Any
 
 from ...tensors.functions.creation.creation import empty
+from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import affine as functional
-from ..members import Member
-from ..module import Module
 from ..parameter import Parameter
+from .module import Module
+from .module.members import Member
 
 __all__ = ["Bilinear", "Identity", "Linear", "uninitialized"]
 
 
 def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
-    """A parameter whose values are yet to be set."""
+    """A parameter whose values are set later."""
     return Parameter(empty(shape, dtype=dtype, device=device), requires_grad)
 
 
 class Identity(Module):
-    """Hands its input on. It takes any arguments, and ignores them."""
+    """Returns its input. It is made with any arguments, and ignores them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -34,7 +35,8 @@ class Identity(Module):
 class Linear(Module):
     """`x @ weight.T + bias`: from (…, in_features) to (…, out_features).
 
-    Weight (out_features, in_features) and bias (out_features) start uniformly in ±1 / sqrt(in_features).
+    Weight (out_features, in_features) and bias (out_features) start uniformly in ± 1 / sqrt(in_features). The input has
+    their dtype.
 
     >>> import retrograd as torch
     >>> layer = torch.nn.Linear(3, 2)
@@ -42,6 +44,8 @@ class Linear(Module):
     Linear(in_features=3, out_features=2, bias=True)
     >>> layer(torch.ones(5, 3)).shape
     torch.Size([5, 2])
+
+    Raises RuntimeError if the size or the dtype of the input does not fit.
     """
 
     in_features: int
@@ -64,7 +68,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The affine map of the last dimension."""
         return functional.linear(input, self.weight, self.bias)
 
@@ -72,8 +76,22 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """`Linear`, under the name that it has in PyTorch's MultiheadAttention."""
+
+
 class Bilinear(Module):
-    """`x1 @ weight[k] @ x2 + bias[k]` for each output k, of inputs (…, in1_features) and (…, in2_features)."""
+    """`x1 @ weight[k] @ x2 + bias[k]` for each output k, of inputs (…, in1_features) and (…, in2_features).
+
+    The result is (…, out_features). Weight (out_features, in1_features, in2_features) and bias (out_features) start
+    uniformly in ± 1 / sqrt(in1_features).
+
+    >>> import retrograd as torch
+    >>> torch.nn.Bilinear(3, 4, 5)(torch.ones(2, 3), torch.ones(2, 4)).shape
+    torch.Size([2, 5])
+
+    Raises ValueError if `in1_features` is not positive, RuntimeError if an input does not fit.
+    """
 
     weight = Member("_parameters")
     bias = Member("_parameters")
@@ -95,7 +113,7 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The bilinear map of the last dimensions."""
         return functional.bilinear(input1, input2, self.weight, self.bias)
 

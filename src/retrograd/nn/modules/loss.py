@@ -1,28 +1,34 @@
-"""Losses as modules. Each calls the function of its name, with the options that it was made with."""
+"""Losses as modules. Each module calls the function of its name with its own options.
+
+`reduction` is "mean", "sum" or "none". `size_average` and `reduce` are deprecated ways to say the same.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..functional import classes, loss as functional
+from ...errors import warn
+from ...tensors.tensor import Tensor
+from ..functional import classes, ctc, loss as functional, margins
 from ..functional.reduction import checked_reduction
-from ..module import Module
+from .distance import PairwiseDistance
+from .linear import Linear
+from .linear_cross_entropy_options import LinearCrossEntropyOptions
+from .module import Module
 
 __all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CrossEntropyLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "MSELoss",
-    "NLLLoss",
-    "SmoothL1Loss",
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
+    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "LinearCrossEntropyLoss", "MSELoss",
+    "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]
 
 
 class _Loss(Module):
-    """A loss and how it is reduced."""
+    """A loss and its reduction."""
 
     reduction: str
 
@@ -33,7 +39,7 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    """A loss with weights, which are a buffer and so part of the state."""
+    """A loss with weights. The weights are a buffer, and so part of the state."""
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -49,7 +55,7 @@ class MSELoss(_Loss):
     tensor(2.)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.mse_loss` of input and target."""
         return functional.mse_loss(input, target, reduction=self.reduction)
 
@@ -57,45 +63,48 @@ class MSELoss(_Loss):
 class L1Loss(_Loss):
     """The absolute differences of input and target, reduced."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.l1_loss` of input and target."""
         return functional.l1_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """Absolute differences, rounded off to squares where they are less than `beta`; reduced."""
+    """Absolute differences less beta / 2, and diff² / (2 * beta) if they are less than `beta`; reduced."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  beta: float = 1.0) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.smooth_l1_loss` of input and target."""
         return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(_Loss):
-    """Half the squared differences, made straight where they are more than `delta`; reduced."""
+    """Half the squared differences, continued by a line if they are greater than `delta`; reduced."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.huber_loss` of input and target."""
         return functional.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class KLDivLoss(_Loss):
-    """The Kullback-Leibler divergence of log-probabilities from a target, reduced."""
+    """The Kullback-Leibler divergence of log-probabilities `input` from a target of probabilities, reduced.
+
+    `reduction` is also "batchmean", which divides the sum by the size of the first dimension.
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  log_target: bool = False) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.kl_div` of input and target."""
         return functional.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
@@ -103,48 +112,266 @@ class KLDivLoss(_Loss):
 class BCELoss(_WeightedLoss):
     """The cross-entropy of probabilities with probabilities, for two classes; reduced."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.binary_cross_entropy` of input and target."""
         return functional.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(_WeightedLoss):
-    """The cross-entropy of sigmoid(input) with probabilities, computed at once; reduced."""
+class BCEWithLogitsLoss(_Loss):
+    """The cross-entropy of sigmoid(input) with probabilities, for two classes; reduced.
+
+    It is computed in one step, without overflow. `weight` and `pos_weight` are buffers.
+    """
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", pos_weight: Any = None) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.binary_cross_entropy_with_logits` of input and target."""
         return functional.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight)
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The cross-entropy of softmax(input) with classes or with probabilities of classes, reduced."""
+    """The cross-entropy of softmax(input) with classes or with probabilities of classes, reduced.
+
+    `input` is (C), (N, C) or (N, C, d1, …). See `functional.cross_entropy` for the target and the options.
+
+    >>> import retrograd as torch
+    >>> torch.nn.CrossEntropyLoss()(torch.zeros(2, 4), torch.tensor([0, 3]))
+    tensor(1.3863)
+    """
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.cross_entropy` of input and target."""
         return classes.cross_entropy(input, target, self._buffers["weight"], ignore_index=self.ignore_index,
                                      reduction=self.reduction, label_smoothing=self.label_smoothing)
 
 
 class NLLLoss(_WeightedLoss):
-    """The negative of log-probabilities at the target's classes, reduced."""
+    """The negative log-probabilities of the target's classes, reduced."""
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """`functional.nll_loss` of input and target."""
         return classes.nll_loss(input, target, self._buffers["weight"], ignore_index=self.ignore_index,
                                 reduction=self.reduction)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """`functional.linear_cross_entropy` with a linear map of its own, from `in_features` to `num_classes` numbers.
+
+    `out_features` has the sizes of several choices among the classes.
+
+    >>> import retrograd as torch
+    >>> loss = torch.nn.LinearCrossEntropyLoss(3, 5)
+    >>> loss(torch.ones(2, 3), torch.tensor([0, 4])).shape, [*loss.state_dict()]
+    (torch.Size([]), ['linear.weight'])
+    """
+
+    def __init__(self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
+                 device: Any = None, dtype: Any = None, reduction: str = "mean", weight: Any = None,
+                 ignore_index: int | None = None, label_smoothing: float = 0.0,
+                 options: LinearCrossEntropyOptions | None = None) -> None:
+        super().__init__(weight, reduction=reduction)
+        self.in_features, self.num_classes, self.out_features = in_features, num_classes, tuple(out_features)
+        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
+        self.linear = Linear(in_features, num_classes * math.prod(self.out_features), bias, device, dtype)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss of input and target."""
+        shape, bias = (self.num_classes, *self.out_features), self.linear.bias
+        return classes.linear_cross_entropy(
+            input, self.linear.weight.view(*shape, self.in_features), target,
+            linear_bias=None if bias is None else bias.view(shape), weight=self._buffers["weight"],
+            reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
+            options=self.options)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (f"in_features={self.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
+                f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
+                f"label_smoothing={self.label_smoothing}, options={self.options}")
+
+
+class CTCLoss(_Loss):
+    """The negative log-likelihood of sequences of labels whose places in time are not known, reduced."""
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+                target_lengths: Tensor | Sequence[int]) -> Tensor:
+        """`functional.ctc_loss` of the arguments."""
+        return ctc.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+                            self.zero_infinity)
+
+
+class GaussianNLLLoss(_Loss):
+    """The negative log-likelihood of samples under normal distributions, reduced."""
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        self.full, self.eps = full, eps
+
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        """`functional.gaussian_nll_loss` of means, samples and variances."""
+        return functional.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
+
+
+class PoissonNLLLoss(_Loss):
+    """The negative log-likelihood of counts under Poisson distributions, reduced."""
+
+    def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        """`functional.poisson_nll_loss` of rates and counts."""
+        return functional.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
+                                           reduction=self.reduction)
+
+
+class _MarginLoss(_Loss):
+    """A loss with a margin, which is 0 unless another margin is given."""
+
+    def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+
+class HingeEmbeddingLoss(_MarginLoss):
+    """The input if the target is 1, max(0, margin - input) if it is -1; reduced."""
+
+    def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:
+        super().__init__(margin, size_average, reduce, reduction)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """`functional.hinge_embedding_loss` of input and target."""
+        return margins.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(_MarginLoss):
+    """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced."""
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """`functional.cosine_embedding_loss` of the inputs and the target."""
+        return margins.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class MarginRankingLoss(_MarginLoss):
+    """max(0, margin - target * (input1 - input2)), reduced."""
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """`functional.margin_ranking_loss` of the inputs and the target."""
+        return margins.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class SoftMarginLoss(_Loss):
+    """log(1 + exp(-target * input)) with targets of 1 and -1, reduced."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """`functional.soft_margin_loss` of input and target."""
+        return margins.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelMarginLoss(_Loss):
+    """The sum of max(0, 1 - input[t] + input[j]) / C over target classes t and other classes j, reduced."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """`functional.multilabel_margin_loss` of input and target."""
+        return margins.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """The mean cross-entropy of sigmoid(input) with labels along the last dimension, reduced."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """`functional.multilabel_soft_margin_loss` of input and target."""
+        return margins.multilabel_soft_margin_loss(input, target, self._buffers["weight"], reduction=self.reduction)
+
+
+class MultiMarginLoss(_WeightedLoss):
+    """The mean over the wrong classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
+
+    Raises ValueError if `p` is neither 1 nor 2, and for a weight that is not a vector.
+    """
+
+    def __init__(self, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError("MultiMarginLoss: expected weight to be None or 1D tensor, got "
+                             f"{weight.dim()}D instead")
+        self.p, self.margin = p, margin
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """`functional.multi_margin_loss` of input and target."""
+        return margins.multi_margin_loss(input, target, self.p, self.margin, self._buffers["weight"],
+                                         reduction=self.reduction)
+
+
+class TripletMarginLoss(_Loss):
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for the distance d by the p-norm, reduced.
+
+    Raises ValueError if `margin` is not positive.
+    """
+
+    def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
+                 size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
+        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """`functional.triplet_margin_loss` of the three tensors."""
+        return margins.triplet_margin_loss(anchor, positive, negative, self.margin, self.p, self.eps, self.swap,
+                                           reduction=self.reduction)
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """`TripletMarginLoss` with any function of two tensors for the distance."""
+
+    def __init__(self, *, distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0,
+                 swap: bool = False, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} "
+                             "instead")
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
+        self.margin, self.swap = margin, swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """`functional.triplet_margin_with_distance_loss` of the three tensors."""
+        return margins.triplet_margin_with_distance_loss(
+            anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
+            reduction=self.reduction)
+
+
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss` by its old name. Warns that the name is deprecated."""
+
+    def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:
+        warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+             "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.", FutureWarning)
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)

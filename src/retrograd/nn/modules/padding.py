@@ -1,20 +1,21 @@
-"""Padding, as modules: each kind for lines, images and volumes."""
+"""Padding as modules: each kind for lines, images and volumes."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from ..functional import padding as functional
-from ..module import Module
-from .convolution import repeated
+from .module import Module
+from .utils import repeated
 
 __all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",
            "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
            "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"]
 
 
-class _Pad(Module):
-    """Padding with elements of the input itself: as many at each end, or a number for each, last dimension first."""
+class _PadNd(Module):
+    """Padding with elements of the input: one number for all ends, or one for each end, last dimension first."""
 
     dims = 0
     mode = ""
@@ -23,7 +24,7 @@ class _Pad(Module):
         super().__init__()
         self.padding = repeated(padding, 2 * self.dims)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pad` of the input."""
         return functional.pad(input, self.padding, self.mode)
 
@@ -31,11 +32,11 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _Circular(_Pad):
+class _CircularPadNd(_PadNd):
     mode = "circular"
 
-    def forward(self, input: Any) -> Any:
-        """`functional.pad` of the input. Raises ValueError for a wrong number of dims."""
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.pad` of the input. Raises ValueError for another number of dimensions."""
         self._check_input_dim(input)
         return super().forward(input)
 
@@ -44,8 +45,8 @@ class _Circular(_Pad):
             raise ValueError(f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.dim()}D input)")
 
 
-class CircularPad1d(_Circular):
-    """Lines (N, C, L) or (C, L) with elements of the other end at each end.
+class CircularPad1d(_CircularPadNd):
+    """Lines (N, C, L) or (C, L), continued at each end by the elements of the other end.
 
     >>> import retrograd as torch
     >>> torch.nn.CircularPad1d(2)(torch.tensor([[1, 2, 3]]))
@@ -55,19 +56,19 @@ class CircularPad1d(_Circular):
     dims = 1
 
 
-class CircularPad2d(_Circular):
-    """Images (N, C, H, W) or (C, H, W) with elements of the other end at each end."""
+class CircularPad2d(_CircularPadNd):
+    """Images (N, C, H, W) or (C, H, W), continued at each end by the elements of the other end."""
 
     dims = 2
 
 
-class CircularPad3d(_Circular):
-    """Volumes (N, C, D, H, W) or (C, D, H, W) with elements of the other end at each end."""
+class CircularPad3d(_CircularPadNd):
+    """Volumes (N, C, D, H, W) or (C, D, H, W), continued at each end by the elements of the other end."""
 
     dims = 3
 
 
-class _Constant(Module):
+class _ConstantPadNd(Module):
     """Padding with a number."""
 
     dims = 0
@@ -77,7 +78,7 @@ class _Constant(Module):
         self.value = value
         self.padding = repeated(padding, 2 * self.dims)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.pad` of the input."""
         return functional.pad(input, self.padding, "constant", self.value)
 
@@ -85,7 +86,7 @@ class _Constant(Module):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_Constant):
+class ConstantPad1d(_ConstantPadNd):
     """`value` around the last dimension: `padding` times at each end, or (in front, behind).
 
     >>> import retrograd as torch
@@ -96,20 +97,20 @@ class ConstantPad1d(_Constant):
     dims = 1
 
 
-class ConstantPad2d(_Constant):
+class ConstantPad2d(_ConstantPadNd):
     """`value` around the last two dimensions: `padding` times at each end, or (left, right, top, bottom)."""
 
     dims = 2
 
 
-class ConstantPad3d(_Constant):
+class ConstantPad3d(_ConstantPadNd):
     """`value` around the last three dimensions: `padding` times at each end, or six numbers, last dimension first."""
 
     dims = 3
 
 
-class _Zero(_Constant):
-    """Padding with zeros: in front of a class that pads with a number."""
+class _ZeroPadNd(_ConstantPadNd):
+    """Padding with zeros. It stands before a class that pads with a number."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -118,12 +119,12 @@ class _Zero(_Constant):
         return f"{self.padding}"
 
 
-class ZeroPad1d(_Zero, ConstantPad1d):
-    """As ConstantPad1d, with zeros."""
+class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
+    """`ConstantPad1d` with zeros."""
 
 
-class ZeroPad2d(_Zero, ConstantPad2d):
-    """As ConstantPad2d, with zeros.
+class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
+    """`ConstantPad2d` with zeros.
 
     >>> import retrograd as torch
     >>> torch.nn.ZeroPad2d((1, 0, 0, 1))(torch.ones(1, 2, 2))
@@ -133,12 +134,12 @@ class ZeroPad2d(_Zero, ConstantPad2d):
     """
 
 
-class ZeroPad3d(_Zero, ConstantPad3d):
-    """As ConstantPad3d, with zeros."""
+class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
+    """`ConstantPad3d` with zeros."""
 
 
-class ReflectionPad1d(_Pad):
-    """Lines (N, C, L) or (C, L) with their mirror image at each end.
+class ReflectionPad1d(_PadNd):
+    """Lines (N, C, L) or (C, L), continued at each end by their mirror image.
 
     >>> import retrograd as torch
     >>> torch.nn.ReflectionPad1d(2)(torch.tensor([[1, 2, 3]]))
@@ -148,20 +149,20 @@ class ReflectionPad1d(_Pad):
     dims, mode = 1, "reflect"
 
 
-class ReflectionPad2d(_Pad):
-    """Images (N, C, H, W) or (C, H, W) with their mirror image around them."""
+class ReflectionPad2d(_PadNd):
+    """Images (N, C, H, W) or (C, H, W), continued at each end by their mirror image."""
 
     dims, mode = 2, "reflect"
 
 
-class ReflectionPad3d(_Pad):
-    """Volumes (N, C, D, H, W) or (C, D, H, W) with their mirror image around them."""
+class ReflectionPad3d(_PadNd):
+    """Volumes (N, C, D, H, W) or (C, D, H, W), continued at each end by their mirror image."""
 
     dims, mode = 3, "reflect"
 
 
-class ReplicationPad1d(_Pad):
-    """Lines (N, C, L) or (C, L) with their first and last element repeated.
+class ReplicationPad1d(_PadNd):
+    """Lines (N, C, L) or (C, L), with their first and last element repeated.
 
     >>> import retrograd as torch
     >>> torch.nn.ReplicationPad1d(2)(torch.tensor([[1, 2, 3]]))
@@ -171,13 +172,13 @@ class ReplicationPad1d(_Pad):
     dims, mode = 1, "replicate"
 
 
-class ReplicationPad2d(_Pad):
-    """Images (N, C, H, W) or (C, H, W) with the elements at their border repeated."""
+class ReplicationPad2d(_PadNd):
+    """Images (N, C, H, W) or (C, H, W), with the elements at their border repeated."""
 
     dims, mode = 2, "replicate"
 
 
-class ReplicationPad3d(_Pad):
-    """Volumes (N, C, D, H, W) or (C, D, H, W) with the elements at their border repeated."""
+class ReplicationPad3d(_PadNd):
+    """Volumes (N, C, D, H, W) or (C, D, H, W), with the elements at their border repeated."""
 
     dims, mode = 3, "replicate"

@@ -1,20 +1,42 @@
-"""Pooling over sliding windows, as modules."""
+"""Pooling over sliding windows, and to a given size, as modules.
+
+Sizes are one int, or one int for each dimension of space. Without `stride` the windows lie side by side.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from ..functional import pooling as functional, unpooling
-from ..module import Module
-from .convolution import repeated
+from .module import Module
+from .utils import repeated
 
 __all__ = [
-    "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d",
-    "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
 ]
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     dims = 0
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -24,8 +46,8 @@ class _MaxPool(Module):
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def forward(self, input: Any) -> Any:
-        """The maxima; with `return_indices`, and where each is."""
+    def forward(self, input: Tensor) -> Any:
+        """The maxima; with `return_indices` a tuple of the maxima and their places."""
         call = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[self.dims - 1]
         return call(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
                     self.return_indices)
@@ -35,31 +57,33 @@ class _MaxPool(Module):
                 f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
 
 
-class MaxPool1d(_MaxPool):
-    """The maxima of windows along lines (N, C, L) or (C, L)."""
+class MaxPool1d(_MaxPoolNd):
+    """The maxima of windows along lines (N, C, L) or (C, L). The options are those of `MaxPool2d`."""
 
     dims = 1
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The maxima of windows of images (N, C, H, W) or (C, H, W).
 
     >>> import retrograd as torch
     >>> torch.nn.MaxPool2d(2)(torch.arange(16.).view(1, 4, 4))
     tensor([[[ 5.,  7.],
              [13., 15.]]])
+
+    With `return_indices` the call returns the maxima and their places. Raises RuntimeError if the window does not fit.
     """
 
     dims = 2
 
 
-class MaxPool3d(_MaxPool):
-    """The maxima of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+class MaxPool3d(_MaxPoolNd):
+    """The maxima of windows of volumes (N, C, D, H, W) or (C, D, H, W). The options are those of `MaxPool2d`."""
 
     dims = 3
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     dims = 0
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
@@ -68,8 +92,8 @@ class _MaxUnpool(Module):
         self.stride = repeated(kernel_size if stride is None else stride, self.dims)
         self.padding = repeated(padding, self.dims)
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        """Zeros with the elements of the input at these places."""
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """Zeros, with the elements of the input at the places that `indices` names."""
         call = (unpooling.max_unpool1d, unpooling.max_unpool2d, unpooling.max_unpool3d)[self.dims - 1]
         return call(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
@@ -77,25 +101,32 @@ class _MaxUnpool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxUnpool1d(_MaxUnpool):
-    """Puts the maxima of MaxPool1d back where they were."""
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Puts the maxima of `MaxPool1d` back in place, with zeros around them."""
 
     dims = 1
 
 
-class MaxUnpool2d(_MaxUnpool):
-    """Puts the maxima of MaxPool2d back where they were."""
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Puts the maxima of `MaxPool2d` back in place, with zeros around them.
+
+    >>> import retrograd as torch
+    >>> maxima, places = torch.nn.MaxPool2d(2, return_indices=True)(torch.arange(4.).view(1, 2, 2))
+    >>> torch.nn.MaxUnpool2d(2)(maxima, places)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
 
     dims = 2
 
 
-class MaxUnpool3d(_MaxUnpool):
-    """Puts the maxima of MaxPool3d back where they were."""
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Puts the maxima of `MaxPool3d` back in place, with zeros around them."""
 
     dims = 3
 
 
-class _AvgPool(Module):
+class _AvgPoolNd(Module):
     dims = 0
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -104,7 +135,7 @@ class _AvgPool(Module):
         self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
         self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The means."""
         call = functional.avg_pool2d if self.dims == 2 else functional.avg_pool3d
         return call(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
@@ -114,7 +145,7 @@ class _AvgPool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPoolNd):
     """The means of windows along lines (N, C, L) or (C, L)."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -123,32 +154,41 @@ class AvgPool1d(_AvgPool):
                          repeated(padding, 1), ceil_mode, count_include_pad)
         del self.divisor_override
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The means."""
         return functional.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
                                      self.count_include_pad)
 
 
-class AvgPool2d(_AvgPool):
-    """The means of windows of images (N, C, H, W) or (C, H, W)."""
+class AvgPool2d(_AvgPoolNd):
+    """The means of windows of images (N, C, H, W) or (C, H, W).
+
+    >>> import retrograd as torch
+    >>> torch.nn.AvgPool2d(2)(torch.arange(16.).view(1, 4, 4))
+    tensor([[[ 2.5000,  4.5000],
+             [10.5000, 12.5000]]])
+
+    The zeros of the padding count as elements unless `count_include_pad` is False; `divisor_override` replaces the
+    number of elements. Raises RuntimeError if the window does not fit.
+    """
 
     dims = 2
 
 
-class AvgPool3d(_AvgPool):
+class AvgPool3d(_AvgPoolNd):
     """The means of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     dims = 0
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The sum of x ** norm_type over each window, to the power of 1 / norm_type."""
         call = (functional.lp_pool1d, functional.lp_pool2d, functional.lp_pool3d)[self.dims - 1]
         return call(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
@@ -158,25 +198,25 @@ class _LPPool(Module):
                 f"ceil_mode={self.ceil_mode}")
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The norms of windows along lines (N, C, L) or (C, L)."""
 
     dims = 1
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The norms of windows of images (N, C, H, W) or (C, H, W)."""
 
     dims = 2
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The norms of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3
 
 
-class _FractionalMaxPool(Module):
+class _FractionalMaxPoolNd(Module):
     dims = 0
 
     def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
@@ -195,20 +235,96 @@ class _FractionalMaxPool(Module):
         if self.output_ratio is not None and not all([0 < ratio < 1 for ratio in self.output_ratio]):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def forward(self, input: Any) -> Any:
-        """The maxima; with `return_indices`, and where each is."""
+    def forward(self, input: Tensor) -> Any:
+        """The maxima; with `return_indices` a tuple of the maxima and their places."""
         call = unpooling.fractional_max_pool2d if self.dims == 2 else unpooling.fractional_max_pool3d
         return call(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
                     self._random_samples)
 
 
-class FractionalMaxPool2d(_FractionalMaxPool):
-    """The maxima of windows at random places of images (N, C, H, W) or (C, H, W)."""
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """The maxima of windows at random places of images (N, C, H, W) or (C, H, W).
+
+    Either `output_size` or `output_ratio`, a part of the input's size, is given; otherwise ValueError is raised.
+    """
 
     dims = 2
 
 
-class FractionalMaxPool3d(_FractionalMaxPool):
-    """The maxima of windows at random places of volumes (N, C, D, H, W) or (C, D, H, W)."""
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """The maxima of windows at random places of volumes. The options are those of `FractionalMaxPool2d`."""
+
+    dims = 3
+
+
+class _AdaptiveNd(Module):
+    dims = 0
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class _AdaptiveAvgPoolNd(_AdaptiveNd):
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        call = (functional.adaptive_avg_pool1d, functional.adaptive_avg_pool2d,
+                functional.adaptive_avg_pool3d)[self.dims - 1]
+        return call(input, self.output_size)
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """The means of `output_size` windows along lines (N, C, L) or (C, L)."""
+
+    dims = 1
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """The means of `output_size` windows of images (N, C, H, W) or (C, H, W). None keeps the size of the input.
+
+    >>> import retrograd as torch
+    >>> torch.nn.AdaptiveAvgPool2d((None, 2))(torch.arange(8.).view(1, 2, 4))
+    tensor([[[0.5000, 2.5000],
+             [4.5000, 6.5000]]])
+    """
+
+    dims = 2
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """The means of `output_size` windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims = 3
+
+
+class _AdaptiveMaxPoolNd(_AdaptiveNd):
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima; with `return_indices` a tuple of the maxima and their places."""
+        call = (functional.adaptive_max_pool1d, functional.adaptive_max_pool2d,
+                functional.adaptive_max_pool3d)[self.dims - 1]
+        return call(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """The maxima of `output_size` windows along lines (N, C, L) or (C, L)."""
+
+    dims = 1
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """The maxima of `output_size` windows of images (N, C, H, W) or (C, H, W)."""
+
+    dims = 2
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """The maxima of `output_size` windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     dims = 3

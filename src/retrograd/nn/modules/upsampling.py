@@ -1,17 +1,23 @@
-"""Layers that change the sizes of images."""
+"""Images with other sizes, as modules."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from ..functional import resampling as functional
-from ..module import Module
+from .module import Module
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Module):
-    """`functional.interpolate` with the options that it is made with."""
+    """`functional.interpolate` with the module's options.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Upsample(scale_factor=2)(torch.tensor([[[1., 2.]]]))
+    tensor([[[1., 1., 2., 2.]]])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
                  align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
@@ -23,7 +29,7 @@ class Upsample(Module):
             self.scale_factor = float(scale_factor) if scale_factor else None
         self.mode, self.align_corners, self.recompute_scale_factor = mode, align_corners, recompute_scale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """`functional.interpolate` of the input."""
         return functional.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners,
                                       self.recompute_scale_factor)
@@ -34,14 +40,14 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images of other sizes, of the nearest elements."""
+    """Images (N, C, H, W) with other sizes, made of the nearest elements."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor)
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images of other sizes, between whose elements values lie on lines; the outermost elements stay where they are."""
+    """Images (N, C, H, W) with other sizes, bilinear between elements. The outermost elements stay in place."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)

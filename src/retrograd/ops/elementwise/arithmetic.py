@@ -54,10 +54,21 @@ number_floor_divide = elementwise("floor_divide", kernels.number_floor_divide, n
                                 domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
 number_remainder = elementwise("remainder", kernels.number_remainder, node="NotImplemented",
                              domain=promoted(**without("remainder_cpu", "c")), x=not_differentiable("remainder"))
-div_floor = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
-                      domain=_DIVIDED)
-div_trunc = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=flat, y=flat,
-                      domain=promoted(**without("div_trunc_cpu", "bc")))
+
+
+def _flat_by_dividend(g: Any, y: Any, rounding_mode: Any) -> Any:
+    """A rounded quotient is flat. The values are named because PyTorch saves them, so that a second pass is refused."""
+    return np.zeros_like(g)
+
+
+def _flat_by_divisor(g: Any, x: Any, y: Any, rounding_mode: Any) -> Any:
+    return np.zeros_like(g)
+
+
+div_floor = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_flat_by_dividend,
+                        y=_flat_by_divisor, domain=_DIVIDED)
+div_trunc = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_flat_by_dividend,
+                        y=_flat_by_divisor, domain=promoted(**without("div_trunc_cpu", "bc")))
 remainder = elementwise("remainder", kernels.remainder, node=backward_name("remainder", 1),
                       domain=promoted(**without("remainder_cpu", "bc")), x=lambda g: g,
                       y=lambda g, x, y: -g * div_floor(x, y, "floor"))

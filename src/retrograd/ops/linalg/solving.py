@@ -132,12 +132,13 @@ pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=_pinv)
 def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any]:
     """Gradients, right side and solution as matrices. Residuals that are not there have no gradient."""
     by_x, by_residuals = g
-    if by_residuals is not None and by_residuals.shape != (x.shape[:-1] if vector else (*x.shape[:-2], x.shape[-1])):
+    if by_residuals is not None and by_residuals.shape != (
+            (*x.shape[:-1], 1) if vector else (*x.shape[:-2], x.shape[-1])):
         by_residuals = None
     if not vector:
         return by_x, by_residuals, b, x
     by_x = None if by_x is None else by_x[..., None]
-    return by_x, None if by_residuals is None else by_residuals[..., None], b[..., None], x[..., None]
+    return by_x, by_residuals, b[..., None], x[..., None]
 
 
 def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> Any:

@@ -15,7 +15,7 @@ from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import losses as kernels
 from ..choosing import choose
 from ..framework import composed, linear, operator
-from .activation import sigmoid
+from .activations import sigmoid
 
 
 def _share(g: Any, x: Any, reduction: Any) -> Any:
@@ -27,7 +27,7 @@ def _squared(g: Any, x: Any, y: Any, reduction: Any) -> Any:
     return (x - y) * (2.0 * _share(g, x, reduction))
 
 
-mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", x=_squared,
+mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", layout="elementwise", x=_squared,
                     y=lambda g, x, y, reduction: -_squared(g, x, y, reduction))
 
 
@@ -48,7 +48,7 @@ def _smooth(g: Any, x: Any, y: Any, reduction: Any, beta: Any) -> Any:
     return _bounded(off, beta) * (g / beta) if beta else np.sign(off) * g
 
 
-smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="promote", x=_smooth,
+smooth_l1_loss = operator("smooth_l1_loss", kernels.smooth_l1_loss, domain="promote", layout="elementwise", x=_smooth,
                           y=lambda g, x, y, reduction, beta: -_smooth(g, x, y, reduction, beta))
 
 
@@ -56,7 +56,7 @@ def _huber(g: Any, x: Any, y: Any, reduction: Any, delta: Any) -> Any:
     return _bounded(x - y, delta) * _share(g, x, reduction)
 
 
-huber_loss = operator("huber_loss", kernels.huber_loss, domain="promote", x=_huber,
+huber_loss = operator("huber_loss", kernels.huber_loss, domain="promote", layout="elementwise", x=_huber,
                       y=lambda g, x, y, reduction, delta: -_huber(g, x, y, reduction, delta))
 
 

@@ -14,7 +14,7 @@ from ..choosing import choose
 from ..framework import operator
 from ..indexing.indexing import gather, gather_backward
 from ..reductions import sum_dim
-from .activation import sigmoid
+from .activations import sigmoid
 from .losses import _share
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..state.inference import watch_saving
+
 Dims = int | tuple[int, ...] | list[int]
 
 
@@ -33,9 +35,18 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
     """The array of a tensor. Raises TypeError for anything else."""
     try:
         array: np.ndarray[Any, Any] = value._array
+        meta = value._meta
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None
+    if meta is not None and meta.inference:
+        watch_saving(array)                              # as an index it may be saved, though it is no operand
     return array
+
+
+def kind_of(value: Any) -> str:
+    """The name of a value's type as PyTorch's messages have it: NumPy's types are named with their package."""
+    name = type(value).__name__
+    return f"numpy.{name}" if isinstance(value, (np.ndarray, np.generic)) else name
 
 
 def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeError:
@@ -44,7 +55,7 @@ def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeErr
     if hasattr(value, "__torch_function__"):
         remedy = "To have the calls handed over to its __torch_function__, call torch.overrides.enable() first."
     return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-                     f"{type(value).__name__}. {remedy}")
+                     f"{kind_of(value)}. {remedy}")
 
 
 def axis_of(name: str, dim: Any, ndim: int) -> int:

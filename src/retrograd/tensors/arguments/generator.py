@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...devices import checked, device as Device
 from ...kernels.random.twister import DEFAULT_SEED, Twister
+from ...names import missing
 from ..state.base import TensorBase, plain
 
 
@@ -123,3 +124,9 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     finally:
         if enabled:
             default_generator.twister.set_state(state)
+
+
+_NAMES = ("fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state")
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, _NAMES, shown="torch.random")

@@ -26,6 +26,7 @@ from ...dtypes import (
     int64,
     of_scalar,
 )
+from ...errors import called
 from ...kernels.layout import in_rows, row_by_row, steps
 from ...modes import local
 from ...ops.creation import fresh
@@ -80,16 +81,22 @@ def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str)
 
     Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
     """
-    if given is None:
-        return otherwise
+    return otherwise if given is None else order_of_shape(name, given, array.shape)
+
+
+def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
+    """How a tensor of this shape is to lie by a memory format: row by row ("C"), as it does ("K"), or by strides.
+
+    Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
+    """
     if not isinstance(given, memory_format):
         raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {type(given).__name__}")
     if given is contiguous_format or given is preserve_format:
         return "C" if given is contiguous_format else "K"
     rank = _CHANNELS_LAST[given.name]
-    if array.ndim != rank:
+    if len(shape) != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {given.name} format")
-    by = row_by_row((array.shape[0], *array.shape[2:], array.shape[1]))
+    by = row_by_row((shape[0], *shape[2:], shape[1]))
     return (by[0], by[-1], *by[1:-1])
 
 
@@ -166,9 +173,29 @@ def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tenso
     tensor: TensorBase = with_edge(array if thread.transform is None else fresh.run(array), None)
     if thread.inference:
         meta_of(tensor).inference = True
-    if requires_grad:
+    if requires_grad is not False and asked(requires_grad):
         require_grad(tensor)
     return tensor
+
+
+def asked(requires_grad: Any) -> bool:
+    """The option `requires_grad` of the function that was called; None stands for False in most functions.
+
+    Raises TypeError for what is no bool.
+    """
+    if requires_grad is True or requires_grad is False:
+        return bool(requires_grad)
+    name = called()
+    if requires_grad is None and name not in _NO_NONE:
+        return False
+    kind = type(requires_grad).__name__
+    if isinstance(requires_grad, (np.ndarray, np.generic)):
+        kind = f"numpy.{kind}"
+    raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {kind}")
+
+
+# The functions that refuse None for `requires_grad`.
+_NO_NONE = ("tensor", "new_tensor", "range")
 
 
 def require_grad(tensor: Any) -> None:
@@ -267,6 +294,12 @@ def check_tensor(name: str, value: Any, argument: str = "input", position: int =
     """Raises TypeError where `value` is no tensor."""
     if not isinstance(value, TensorBase):
         raise not_a_tensor(name, value, argument, position)
+
+
+def check_tensors(name: str, **values: Any) -> None:
+    """Raises TypeError if one of the values, which are named as the first arguments are, is no tensor."""
+    for position, (argument, value) in enumerate(values.items(), 1):
+        check_tensor(name, value, argument, position)
 
 
 def check_flag(name: str, argument: str, position: int, value: Any) -> None:

@@ -14,7 +14,7 @@ from numpy.lib import array_utils
 
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..arguments.data import checked_array
-from ..state.base import TensorBase, meta_of
+from ..state.base import TensorBase, meta_of, note_layout
 
 Array = np.ndarray[Any, Any]
 
@@ -51,6 +51,7 @@ def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
 def _leaf(kind: type[Any], array: Array, requires_grad: bool) -> Any:
     tensor = object.__new__(kind)
     tensor._array, tensor._edge, tensor._meta = array, None, None
+    note_layout(tensor)
     if requires_grad:
         meta_of(tensor).leaf = True
     return tensor

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...modes import local
 from ..functions.shapes.rearranging import flip
-from ..state.base import Results, TensorBase, plain, requires, set_leaf
+from ..state.base import Results, TensorBase, requires, set_leaf, sharing
 from .printing import repr_of
 
 Array = np.ndarray[Any, Any]
@@ -170,7 +170,7 @@ def format_as(self: TensorBase, spec: str) -> str:
 
 def detach(input: TensorBase) -> TensorBase:
     """The same memory without its history. A write through either shows in both, and a saved value is guarded."""
-    tensor: TensorBase = plain(input._array)
+    tensor: TensorBase = sharing(input, input._array)
     return tensor
 
 

@@ -23,8 +23,9 @@ from ...dtypes import (
     int64,
     uint8,
 )
+from ...modes import local
 from ..arguments.data import new_array
-from ..state.base import Results, TensorBase
+from ..state.base import Results, TensorBase, meta_of, note_layout
 from .subclassing import as_subclass
 
 _MISSING: Any = object()
@@ -69,6 +70,9 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
         return as_subclass(source, cls)                  # of the tensor itself, with its history
     tensor = object.__new__(cls)
     tensor._array, tensor._edge, tensor._meta = array, None, None
+    note_layout(tensor)
+    if local.thread.inference:
+        meta_of(tensor).inference = True
     return tensor
 
 

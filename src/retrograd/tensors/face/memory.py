@@ -10,7 +10,7 @@ from ...errors import warn
 from ...graph.versions import apart
 from ...ops.basic import clone
 from ..arguments.data import checked_array, new_array
-from ..arguments.options import element_type, made
+from ..arguments.options import asked, element_type, made
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain
@@ -72,7 +72,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         raise ValueError(f"can't alias tensor with dtype '{shared.dtype.legacy}' into dtype '{result.dtype.legacy}'.")
     if copy and result is shared:
         result = _clone(shared, "K")
-    if requires_grad and not result.requires_grad:
+    if asked(requires_grad) and not result.requires_grad:
         result.requires_grad_()
     return result
 

@@ -22,7 +22,7 @@ from ..arguments.data import new_array
 from ..arguments.dims import array_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
-from ..state.base import TensorBase, edge_of, plain, set_edge
+from ..state.base import TensorBase, edge_of, note_layout, set_edge, sharing
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -321,11 +321,12 @@ def put_behind(tensor: Any, array: Array) -> None:
     lineage = new_lineage(array)
     inherit(lineage, tensor._array)
     tensor._array = lineage
+    note_layout(tensor)
 
 
 def data(self: TensorBase) -> TensorBase:
     """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
-    tensor: TensorBase = plain(new_lineage(self._array))
+    tensor: TensorBase = sharing(self, new_lineage(self._array))
     return tensor
 
 
@@ -347,10 +348,16 @@ def set_data(self: TensorBase, value: Any) -> None:
     put_behind(self, new)
 
 
+def refuse_deletion(self: TensorBase) -> None:
+    """`del tensor.data` raises RuntimeError: a tensor without memory would be no tensor."""
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! To free the memory and keep the "
+                       "tensor, assign an empty one: tensor.data = torch.empty(0).")
+
+
 class StorageMethods:
     """Memory, as methods."""
 
     __slots__ = ()
 
-    data = property(data, set_data)
+    data = property(data, set_data, refuse_deletion)
     untyped_storage, storage, is_set_to, set_ = untyped_storage, storage, is_set_to, set_

@@ -13,7 +13,7 @@ from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
 from ..recording.overriding import Overriding, disabled_torch_function_impl, torch_function
-from ..state.base import Results, TensorBase, meta_of
+from ..state.base import Results, TensorBase, meta_of, note_layout
 
 S = TypeVar("S")
 _alias = recorded(alias)
@@ -56,6 +56,9 @@ def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
                            f"This one is {data.dtype!r}.")
     leaf: Any = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
+    note_layout(leaf)
+    if data.is_inference():
+        meta_of(leaf).inference = True
     if require_grad:
         meta_of(leaf).leaf = True
     return leaf  # type: ignore[no-any-return]

@@ -1,9 +1,8 @@
 """The recorded call of an operator: run the kernel, and where an input requires grad, leave a node behind.
 
-There is one closure for each shape of call (a ufunc of one, a ufunc of two, one tensor and options, anything else),
-written once here; the methods and functions of the public surface are these closures. Promotion happens before the
-kernel.
-What is written twice on purpose, and only here, is the making of results: a call costs more than the work.
+There is one closure for each shape of call (a ufunc of one, a ufunc of two, one tensor and options, anything else); the
+methods and functions of the public surface are these closures. Promotion happens before the kernel.
+The making of results is written out in each closure, and only here: a call costs more than the work.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from ...dtypes import DIFFERENTIABLE, F32, F64
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
+from ...kernels.layout import in_common_order
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import MULTI_OUTPUT, NO_GRAD, ORDINARY, AutogradMeta, Chain, Results, edge_of, meta_of, plain
-from ..state.refusals import INFERENCE
+from ..state.base import MULTI_OUTPUT, ORDINARY, Results, edge_of, make_view, meta_of, note_layout, plain
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar
 from .out import into
@@ -79,6 +78,9 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
+        if input._meta and not array.flags.c_contiguous:
+            result._array = out = in_common_order(out, (array,))
+            note_layout(result)
         edge = None
         if recordable and thread.grad:
             meta = input._meta
@@ -138,6 +140,9 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
+        if (input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous):
+            result._array = out = in_common_order(out, (a, b))
+            note_layout(result)
         left = right = None
         if recordable and thread.grad:
             meta = input._meta
@@ -182,6 +187,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # the usual: types that promotion leaves
+    loose, ordered = op.layout != "rows" and not view, op.layout == "elementwise"
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
 
     def call(x: Any, *options: Any) -> Any:
@@ -208,6 +214,9 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(tensor)
         result._array = out
         result._meta = result._edge = None
+        if loose and not (array if ordered else out).flags.c_contiguous:
+            result._array = out = in_common_order(out, (array,)) if ordered else out
+            note_layout(result)
         made = out.dtype
         if edge is not None and (made is F32 or made is F64 or made in DIFFERENTIABLE):
             node = node_type()
@@ -245,7 +254,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
     order: Literal["C"] | None = "C" if op.layout == "rows" else None
-    promote, recordable = op.domain != "as given", bool(op.steps)
+    promote, recordable, ordered = op.domain != "as given", bool(op.steps), single and op.layout == "elementwise"
 
     def call(*args: Any) -> Any:
         operands = args[0] if variadic else args[:arity]
@@ -270,9 +279,9 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
                 out = [np.asarray(part, order=order) for part in thread.run(kernel, *given)]
         except (TypeError, ValueError) as error:
             raise explained(op, operands, error) from None
-        if single:
-            return _result(op, out, operands, arrays, edges, args)
-        return _results(op, out, operands, arrays, edges, args)
+        if ordered and thread.transform is None:
+            out = in_common_order(out, arrays)
+        return (_result if single else _results)(op, out, operands, arrays, edges, args)
 
     return call
 
@@ -282,6 +291,8 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     result = _new(Results.tensor)
     result._array = out
     result._meta, result._edge, dtype = None, None, out.dtype
+    if not op.view:
+        note_layout(result)
     if any(edges) and (dtype is F32 or dtype is F64 or dtype in DIFFERENTIABLE):
         result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
         node.shape, node.dtype = out.shape, dtype
@@ -322,21 +333,3 @@ def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -
     """Take a view again, of an array or (recorded) of a tensor."""
     view = op(base, *options)
     return view if part is None else view[part]
-
-
-def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
-    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
-    result._meta = meta = AutogradMeta()
-    meta.seen = next_number()
-    origin = x._meta
-    if origin is None or origin.base is None:
-        meta.base, meta.replay = x, replay
-    else:
-        meta.base, meta.replay = origin.base, Chain(origin.replay, replay)
-    thread = local.thread
-    if not thread.grad:
-        creation = INFERENCE if thread.inference else NO_GRAD
-    if origin is not None:
-        creation, meta.inference = max(creation, origin.creation), origin.inference
-    if creation != ORDINARY:                                 # which is what stands on the class
-        meta.creation = creation

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import index as as_int
 from typing import Any
@@ -18,6 +18,7 @@ from ...graph.anomaly import CheckedPass
 from ...graph.engine import Pass
 from ...graph.hooks import Users
 from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
+from ...graph.ownership import ALONE, SHARED
 from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import writing, written
 from ...kernels.layout import dense, steps
@@ -104,10 +105,30 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         kind = Pass if thread.anomalies is None else CheckedPass
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
+        if walk.notes:
+            for callback in walk.notes.get(_CALLBACKS, ()):
+                callback()
     finally:
         thread.grad, thread.walk = grad, outer
         thread.passes -= 1
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
+
+
+# Under this key, a pass notes what is to be called when all of its gradients have been accumulated.
+_CALLBACKS = "callbacks"
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call `callback()` when the backward pass that is under way in this thread has come to its end.
+
+    Callbacks run in the order in which they were queued, and those that they queue themselves after them. If the pass
+    fails, none runs. Raises RuntimeError outside of a backward pass.
+    """
+    walk = local.thread.walk
+    if walk is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass. Queue them in a hook, or in "
+                           "the backward of a Function.")
+    walk.notes.setdefault(_CALLBACKS, []).append(callback)
 
 
 def as_tensor(g: Any, faces: dict[int, Any] | None = None) -> Any:
@@ -182,11 +203,12 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
     return cotangent if array.dtype == dtype else _cast(cotangent, dtype)
 
 
-def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
+def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     """Add a gradient into a leaf: in place, or as a new tensor where the pass is recorded. Then its hooks run.
 
-    A raw array that nobody else holds (`own`) becomes the gradient itself; any other is copied, so that no gradient
-    aliases another. None, where no gradient reached the leaf, adds nothing. What no longer requires grad gets none.
+    A raw array that nobody else holds (`own` is `ALONE`) becomes the gradient itself; any other is copied, so that no
+    gradient aliases another. None, where no gradient reached the leaf, adds nothing. What no longer requires grad gets
+    none.
     """
     meta = leaf._meta
     if g is not None and leaf._edge is not None:
@@ -198,18 +220,39 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: bool) -> None:
         with _accumulation:
             held = meta.grad
             if recorder is not None:
-                meta.grad = _copy(g, _order(leaf._array)) if held is None else held + g
-            elif held is None:
-                meta.grad = plain(g if own and leaf._array.flags.c_contiguous else copy.run(g, _order(leaf._array)))
-            else:
+                meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g
+            elif held is not None:
                 _add(held, g)
+            elif local.thread.transform is not None:
+                meta.grad = plain(copy.run(g, "C"))
+            elif own == ALONE and leaf._array.flags.c_contiguous:
+                meta.grad = plain(g)
+            else:
+                meta.grad = _copied(leaf._array, plain(g), own, _copy_plainly)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-def _order(like: np.ndarray[Any, Any]) -> Any:
-    """How a copy of a leaf's gradient is laid out: as the leaf's array, or row by row where that is not dense."""
-    return "C" if like.flags.c_contiguous or not dense(like) else steps(like)
+def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
+    """A copy of a leaf's first gradient, laid out as the leaf's array, or row by row if that array is not dense.
+
+    PyTorch makes such a copy of a gradient that others hold or that lies otherwise than the leaf; it writes to
+    memory of the leaf's layout, and the write counts. Copies that are made only here count nothing.
+    """
+    is_dense = dense(like)
+    copied = copying(g, "C" if like.flags.c_contiguous or not is_dense else steps(like))
+    if is_dense and (own == SHARED or not _lie_alike(g._array, like)):
+        written(copied._array, None)
+    return copied
+
+
+def _copy_plainly(g: Any, order: Any) -> Any:
+    return plain(copy.run(g._array, order))
+
+
+def _lie_alike(g: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> bool:
+    """Whether a gradient has the strides of its leaf; of a dimension of size 1, only that it is not expanded."""
+    return all([a == b if size != 1 else a for a, b, size in zip(g.strides, like.strides, g.shape)])
 
 
 def _add(held: Any, g: np.ndarray[Any, Any]) -> None:

@@ -9,6 +9,7 @@ original. Must not know any function.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,8 +22,8 @@ from ..arguments.signatures.reading import names
 from ..state.base import TensorBase
 from . import overriding
 
-# What stands between a program and a function that is guarded.
-_PASSED = (__file__, overriding.__file__)
+# What stands between a program and a function that is guarded. Modules hand on what a program calls them with.
+_PASSED = (__file__, overriding.__file__, os.path.join(PACKAGE, "nn", "modules", ""))
 # Whose arguments are looked at before the call. They take several microseconds, beside which that is little.
 _BEFORE = {
     "": """argsort bernoulli bucketize cholesky_solve combinations cumulative_trapezoid
@@ -54,7 +55,7 @@ def _refusal(space: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
     """PyTorch's error for the arguments of a call; None where they fit, and where it is the package's own call, which
     may have arguments that no program gives."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename in _PASSED:
+    while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
         frame = frame.f_back
     if frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         return None

@@ -24,7 +24,9 @@ from ...kernels.shape import common_shape
 from ...modes import local
 from ...ops.basic import clone
 from ...ops.framework import Op
+from ..arguments.dims import kind_of
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from .nodes import look_after_converted, new_node, saved_for
@@ -91,7 +93,7 @@ def inplace(op: Op) -> Callable[..., Any]:
 
     def call(input: Any, *args: Any) -> Any:
         if type(input) is np.ndarray or not isinstance(input, TensorBase):
-            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
         write(op, input, args)
         return input
 
@@ -131,6 +133,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
             _check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
+            refuse_saved(node, [o._array for o in operands if o is not None and o._meta and o._meta.inference])
         versions.writing(target)
         if transform is None:
             _put(op, target, arrays, options, out, into)

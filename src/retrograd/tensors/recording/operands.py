@@ -31,7 +31,7 @@ from ...ops.framework import Op
 from ..arguments.dims import not_a_tensor
 from ..arguments.signatures.checking import refusal
 from ..arguments.signatures.reading import names
-from ..state.base import TensorBase, plain
+from ..state.base import TensorBase, plain, with_edge
 
 # Python numbers as 0-d constants, by type (1, 1.0 and True are one key), dtype and value: converting one costs NumPy
 # 200 ns.
@@ -58,7 +58,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
     array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
     array.flags.writeable = False                           # shared, and so known for a number (`saving.is_number`)
-    constant = plain(array)
+    constant = with_edge(array, None)                       # never of inference mode: it is kept for other modes
     if of_type is not None and value and target is dtype and value == value:
         kept = of_type.setdefault(dtype, {})
         if len(kept) < _CONSTANTS_KEPT:

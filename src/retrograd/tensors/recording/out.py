@@ -22,7 +22,7 @@ from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import copy
 from ..arguments import return_types
 from ..arguments.options import element_type
-from ..state.base import TensorBase, edge_of, plain, requires, set_edge, stands_as_leaf
+from ..state.base import TensorBase, edge_of, note_layout, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from .out_rules import REFUSED, RESIZED, RULES, UNASKED, UNDERIVED, Rule
 from .resizing import reshape_memory
@@ -203,6 +203,7 @@ def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
     order = [*range(result.ndim)] if result.flags.c_contiguous else slowest_first(result)
     reshape_memory(target, tuple([shape[axis] for axis in order]))
     target._array = target._array.transpose(np.argsort(order))
+    note_layout(target)
 
 
 def receive(name: str, out: Any, result: Any) -> None:

@@ -13,9 +13,18 @@ import numpy as np
 from ...errors import user_site
 from ...graph.ownership import held_alone
 from ...graph.versions import inherit, written
-from ...kernels.layout import owner_of
-from ..arguments.options import check_tensor, contiguous_format, shape_of
-from ..state.base import TensorBase, requires
+from ...kernels.layout import owner_of, strided
+from ..arguments.options import (
+    channels_last,
+    channels_last_3d,
+    check_tensor,
+    contiguous_format,
+    lies_in,
+    order_of_shape,
+    preserve_format,
+    shape_of,
+)
+from ..state.base import TensorBase, note_layout, requires
 from ..state.writable import refuse_inference
 
 
@@ -49,10 +58,11 @@ def _grown(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[An
     return fresh
 
 
-def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any = contiguous_format) -> TensorBase:
-    """Let the tensor be of another shape, row by row over its memory, with more memory where that is too small.
+def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any = None) -> TensorBase:
+    """Give the tensor another shape, row by row over its memory, with more memory if that is too small.
 
-    Elements that are new hold whatever the memory held. Raises RuntimeError where the tensor requires grad, and where
+    With `memory_format` the elements lie in that order instead, also where the shape stays as it is.
+    New elements hold whatever the memory held. Raises RuntimeError if the tensor requires grad, and if
     memory that others share (views, arrays, graphs) would have to grow.
 
     >>> import retrograd as torch
@@ -61,27 +71,39 @@ def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any 
             [2, 3]])
     """
     shape = shape_of("resize_", sizes, size)
-    if memory_format is not contiguous_format:
-        name = repr(memory_format).removeprefix("torch.").removesuffix("_format")
-        raise RuntimeError(f"Unsupported memory format{name.capitalize()}")
-    _resize(self, shape)
+    if memory_format is preserve_format:
+        raise RuntimeError("Unsupported memory formatPreserve")
+    _resize("resize_", self, shape, memory_format)
     return self
 
 
-def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any = contiguous_format) -> TensorBase:
-    """`resize_` to the shape of another tensor."""
+def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any = None) -> TensorBase:
+    """`resize_` to the shape of another tensor; `preserve_format` takes over its memory format, too."""
     check_tensor("resize_as_", the_template, "the_template", 1)
-    _resize(self, the_template._array.shape)
+    like = the_template._array
+    if memory_format is preserve_format:
+        memory_format = contiguous_format
+        if not like.flags.c_contiguous:
+            memory_format = next((last for last in (channels_last, channels_last_3d) if lies_in(last, like)),
+                                 contiguous_format)
+    _resize("resize_as_", self, like.shape, memory_format)
     return self
 
 
-def _resize(tensor: Any, shape: tuple[int, ...]) -> None:
+def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) -> None:
+    """Resize to a shape, in the order of a memory format; None is row by row, and leaves an equal shape as it is."""
     if requires(tensor):
         raise RuntimeError("cannot resize variables that require grad. Resize a detach() of it, or a clone.")
     if tensor._meta is not None:
         refuse_inference(tensor._meta)
-    if shape != tensor._array.shape:
+    order: Any = "C" if memory_format is None else order_of_shape(name, memory_format, shape)
+    other = shape != tensor._array.shape
+    if other or memory_format is not None:
         reshape_memory(tensor, shape)
+        if order != "C" and tensor._array.size:
+            tensor._array = strided(tensor._array, shape, order)
+            note_layout(tensor)
+    if other:
         written(tensor._array, user_site(2))
 
 

@@ -63,6 +63,7 @@ DiagonalBackward0 dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
 DiagonalBackward0_copy dim1=dim0 dim2=dim1 offset self_sym_sizes=x.shape
 DiagonalScatterBackward0 dim1=dim0 dim2=dim1 offset
 DivBackward1 other=number
+DivBackward2 other=y rounding_mode self=x
 DotBackward0 self=x tensor=y
 EmbeddingBackward0 indices=index padding_idx=padding scale_grad_by_freq=by_count
 EmbeddingBagBackward0 indices=index mode padding_idx=padding per_sample_weights=scales weight

@@ -6,14 +6,16 @@ This module must not know how PyTorch names what an operator saves.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ...graph import faults
-from ...graph.node import RELEASED, OpNode
-from ...graph.packed import Indices, Parcel
+from ...graph.node import RELEASED, AccumulateGrad, OpNode
+from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...graph.versions import written_since
+from ..state.base import plain
 from .saved_names import SCALARS, Attribute, attributes_of
-from .saving import Hooked, SavedTensor, origin, with_history
+from .saving import Hooked, origin, with_history
 
 _SAVED, _RAW = "_saved_", "_raw_saved_"
 _UNSIGNED = 2**64 - 1
@@ -36,11 +38,11 @@ def attribute(node: OpNode, name: str) -> Any:
         shape = _shape(node, found.place)
         return shape if found.kind == "shape" else math.prod(shape)
     if node.saves[found.place].kind != "static":
-        return SavedTensor(node, found.place) if raw else _tensor(node, found.place, _saved(node)[found.place])
+        return saved_tensor(node, found.place) if raw else _tensor(node, found.place, _saved(node)[found.place])
     value = _saved(node)[found.place]
     if not isinstance(value, Indices):
         return _encoded(value, name.removeprefix(_SAVED) in SCALARS)
-    return tuple([SavedTensor(node, found.place, i) if raw else _tensor(node, found.place, array)
+    return tuple([saved_tensor(node, found.place, i) if raw else _tensor(node, found.place, array)
                   for i, array in enumerate(value.arrays)])
 
 
@@ -100,3 +102,86 @@ def _tensor(node: OpNode, place: int, value: Any) -> Any:
     if written_since(array, node.number):
         raise faults.modified(node, array, *(faults.maker(edge) if number is None else (node, number)))
     return with_history(array, edge if number is None else node.edge_to(number))
+
+
+class SavedTensor:
+    """One saved value of a node, to give it hooks of its own: `node._raw_saved_self.register_hooks(pack, unpack)`.
+
+    `data` is what is kept: the tensor, or what a pack hook made of it. `unpack()` gives the tensor again. Only nodes
+    make a SavedTensor.
+    """
+
+    __slots__ = ("_member", "_node", "_place")
+    __module__ = "torch._C._autograd"
+    _member: int | None                                  # which one, if the value is a sequence of tensors
+    _node: Any
+    _place: int
+
+    def __init__(self) -> None:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    @property
+    def unpack_hook(self) -> Callable[[Any], Any] | None:
+        """The hook that makes a tensor of `data` again; None if the value has no hooks."""
+        value = self._kept()
+        return value.unpack_hook if isinstance(value, Hooked) else None
+
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor without a history, a leaf itself, or what a pack hook made; None once freed."""
+        value = self._kept()
+        if value is None or isinstance(value, Hooked):
+            return None if value is None else value.packed
+        array, edge, _ = origin(self._node, self._place, value)
+        return with_history(array, edge if type(edge) is AccumulateGrad else None)
+
+    def unpack(self) -> Any:
+        """The tensor again, with its history. Raises RuntimeError if it was freed, or if its memory was written to."""
+        value = self._kept()
+        if value is None and self._node.saved is RELEASED:
+            raise faults.second_pass(self._node)
+        return _tensor(self._node, self._place, value)
+
+    def _kept(self) -> Any:
+        """What the node keeps of it; None if a pass has let it go."""
+        return self._value() if isinstance(self._node.saved, tuple) else None
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Call `pack_hook(tensor)` now and keep what it returns; `unpack_hook(packed)` makes a tensor of it again.
+
+        The tensor has no history. Raises TypeError for what cannot be called; RuntimeError where the value is None, was
+        let go by a backward pass, or has hooks already, and where the pack hook writes to it in place.
+        """
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError(f"register_hooks(): both hooks must be callable, but got {pack_hook!r} and {unpack_hook!r}")
+        node, value = self._node, self._value()
+        if isinstance(value, Hooked):
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only "
+                               "one pair of hooks is allowed at a time.")
+        if value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        array, edge, number = origin(node, self._place, value)
+        dtype = value.array.dtype if isinstance(value, Converted) else None
+        hooked: Any = Hooked((pack_hook, unpack_hook), plain(array), edge, number, dtype)
+        values = [*node.saved]
+        if self._member is not None:
+            among = [*values[self._place].arrays]
+            among[self._member], hooked = hooked, Indices(tuple(among))
+        values[self._place] = hooked
+        node.saved, node.plan = Packed(values), None
+
+    def _value(self) -> Any:
+        """What the node keeps of it."""
+        saved = self._node.saved
+        if saved is not None and not isinstance(saved, tuple):
+            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. "
+                               + faults.FREED.format("variables"))
+        value: Any = None if saved is None else saved[self._place]
+        return value if self._member is None else value.arrays[self._member]
+
+
+def saved_tensor(node: Any, place: int, member: int | None = None) -> SavedTensor:
+    """One saved value of a node, by its place among what the node saves, and in a sequence of tensors by its place."""
+    saved = object.__new__(SavedTensor)
+    saved._node, saved._place, saved._member = node, place, member
+    return saved

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE
-from ...graph import faults, versions
+from ...graph import versions
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...modes import local
@@ -157,49 +157,3 @@ def in_force() -> Packer | None:
         if isinstance(watcher, Packer):
             return watcher
     return None
-
-
-class SavedTensor:
-    """One saved value of a node, to give it hooks of its own: `node._raw_saved_self.register_hooks(pack, unpack)`.
-
-    `member` says which, where the value is a sequence of tensors.
-    """
-
-    __slots__ = ("_member", "_node", "_place")
-    __module__ = "torch._C._autograd"
-
-    def __init__(self, node: Any, place: int, member: int | None = None) -> None:
-        self._node, self._place, self._member = node, place, member
-
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Call `pack_hook(tensor)` now and keep what it returns; `unpack_hook(packed)` makes a tensor of it again.
-
-        The tensor has no history. Raises TypeError for what cannot be called; RuntimeError where the value is None, was
-        let go by a backward pass, or has hooks already, and where the pack hook writes to it in place.
-        """
-        if not (callable(pack_hook) and callable(unpack_hook)):
-            raise TypeError(f"register_hooks(): both hooks must be callable, but got {pack_hook!r} and {unpack_hook!r}")
-        node, value = self._node, self._value()
-        if isinstance(value, Hooked):
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only "
-                               "one pair of hooks is allowed at a time.")
-        if value is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        array, edge, number = origin(node, self._place, value)
-        dtype = value.array.dtype if isinstance(value, Converted) else None
-        hooked: Any = Hooked((pack_hook, unpack_hook), plain(array), edge, number, dtype)
-        values = [*node.saved]
-        if self._member is not None:
-            among = [*values[self._place].arrays]
-            among[self._member], hooked = hooked, Indices(tuple(among))
-        values[self._place] = hooked
-        node.saved, node.plan = Packed(values), None
-
-    def _value(self) -> Any:
-        """What the node keeps of it."""
-        saved = self._node.saved
-        if saved is not None and not isinstance(saved, tuple):
-            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. "
-                               + faults.FREED.format("variables"))
-        value: Any = None if saved is None else saved[self._place]
-        return value if self._member is None else value.arrays[self._member]

@@ -22,8 +22,10 @@ from ...modes import local
 from ...ops.basic import clone
 from ...ops.indexing.indexing import take_backward
 from ...ops.shape import as_strided, transfer
+from .inference import watch_saving
 from .refusals import (
     CUSTOM as CUSTOM,
+    INFERENCE,
     MULTI_OUTPUT as MULTI_OUTPUT,
     NO_GRAD as NO_GRAD,
     ORDINARY as ORDINARY,
@@ -93,11 +95,22 @@ def meta_of(tensor: Any) -> AutogradMeta:
     return meta
 
 
+def note_layout(tensor: Any) -> None:
+    """Give a tensor whose elements do not lie row by row an AutogradMeta, if it has none.
+
+    So elementwise calls ask how operands lie only of those that have an AutogradMeta, and usual operands cost nothing.
+    """
+    if tensor._meta is None and not tensor._array.flags.c_contiguous:
+        tensor._meta = AutogradMeta()
+
+
 def edge_of(tensor: Any) -> Any:
     """The edge that a gradient for `tensor` goes along; None where it requires none."""
     meta = tensor._meta
     if meta is None:
         return tensor._edge
+    if meta.inference:
+        watch_saving(tensor._array)
     base = meta.base
     if base is not None:
         if tensor._edge is None and not meta.leaf and not requires(base):
@@ -147,6 +160,24 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
         else:
             meta.dormant = reference
     return accumulator
+
+
+def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
+    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
+    result._meta = meta = AutogradMeta()
+    meta.seen = next_number()
+    origin = x._meta
+    first = origin is None or origin.base is None
+    meta.base, meta.replay = (x, replay) if first else (origin.base, Chain(origin.replay, replay))
+    thread = local.thread
+    if not thread.grad:
+        creation = INFERENCE if thread.inference else NO_GRAD
+    if origin is not None:
+        creation = max(creation, origin.creation)
+        if origin.inference:                                 # of such a tensor PyTorch tracks no views
+            meta.inference, meta.base, meta.replay = True, None, None
+    if creation != ORDINARY:                                 # which is what stands on the class
+        meta.creation = creation
 
 
 def renew(view: Any) -> None:
@@ -248,6 +279,7 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, None, None
+    note_layout(tensor)
     if local.thread.inference:
         meta_of(tensor).inference = True
     return tensor
@@ -261,8 +293,17 @@ def numbers_in(tensor: Any) -> Any:
     return tensor._array.tolist()
 
 
+def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
+    """A tensor without history over memory of another; one of inference mode if the other is, whatever mode is on."""
+    result = with_edge(array, None)
+    if tensor._meta is not None and tensor._meta.inference:
+        meta_of(result).inference = True
+    return result
+
+
 def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
     """A tensor over `array` that `edge` made; a constant where edge is None."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, edge, None
+    note_layout(tensor)
     return tensor

@@ -16,6 +16,7 @@ import numpy as np
 from ....devices import device
 from ....dtypes import dtype
 from ...state.base import TensorBase, requires
+from ..dims import kind_of
 from ..generator import Generator
 from ..options import layout, memory_format
 from .reading import NAMES, Parameter, Signature, signatures, spoken
@@ -59,9 +60,9 @@ def _plain(error: Exception | None) -> Exception | None:
 
 def _kind(value: Any) -> str:
     """The name of a type as PyTorch's messages have it."""
-    if isinstance(value, (np.ndarray, np.generic, dtype, layout, device, memory_format)):
-        return f"{'numpy' if isinstance(value, (np.ndarray, np.generic)) else 'torch'}.{type(value).__name__}"
-    return type(value).__name__
+    if isinstance(value, (dtype, layout, device, memory_format)):
+        return f"torch.{type(value).__name__}"
+    return kind_of(value)
 
 
 def _misfit(way: Signature, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
@@ -115,7 +116,7 @@ def _missing(way: Signature, said: str, first: int) -> TypeError:
 def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, number: int) -> Exception | None:
     """The error for one argument; None where it fits."""
     kind = parameter.kind
-    if value is None and parameter.none:
+    if value is None and (parameter.none or parameter.name == "requires_grad"):
         return None
     if kind == "Tensors" and isinstance(value, (tuple, list)):
         for i, each in enumerate(value):
@@ -167,7 +168,7 @@ def _is_int(value: Any) -> bool:
 
 
 def _is_bool(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_)) or _is_constant(value)
+    return isinstance(value, bool)
 
 
 def _is_float(value: Any) -> bool:

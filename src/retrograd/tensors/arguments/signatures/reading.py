@@ -12,6 +12,8 @@ from .namespaces import FFT, FUNCTIONAL, LINALG, SPECIAL
 # For each namespace the table, and what PyTorch's messages put before the names.
 _TABLES = {"": (FUNCTIONS, ""), "linalg": (LINALG, "linalg_"), "fft": (FFT, "fft_"), "special": (SPECIAL, "special_"),
            "nn.functional": (FUNCTIONAL, "")}
+# The functions that messages call by the name of what they call.
+_SPOKEN = {"logsigmoid": "log_sigmoid"}
 _MAKING = "dtype dtype=None, layout layout=None, device device=None, bool pin_memory=False, bool requires_grad=False"
 _SHORT = {
     r", out\)": (", *, Tensor out=None)",),
@@ -87,7 +89,7 @@ def names(space: str) -> list[str]:
 
 def spoken(space: str, name: str) -> str:
     """The name of a function in messages."""
-    return f"{_TABLES[space][1]}{name}"
+    return _SPOKEN.get(name) or f"{_TABLES[space][1]}{name}"
 
 
 @cache

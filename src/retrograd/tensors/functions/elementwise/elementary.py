@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
-from ....ops.networks import activation
+from ....ops.networks import activations
 from ...arguments.options import check_real_parts, check_tensor, refuse_complex_gradient
 from ...recording.calls import recorded
 from ...recording.inplace import inplace, write
@@ -24,7 +24,7 @@ asin, acos, atan = recorded(ops.asin), recorded(ops.acos), recorded(ops.atan)
 sinh, cosh, tanh = recorded(ops.sinh), recorded(ops.cosh), recorded(ops.tanh)
 asinh, acosh, atanh = recorded(ops.asinh), recorded(ops.acosh), recorded(ops.atanh)
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-sigmoid, relu = recorded(activation.sigmoid), recorded(activation.relu)
+sigmoid, relu = recorded(activations.sigmoid), recorded(activations.relu)
 erf, erfc, erfinv, sinc = recorded(ops.erf), recorded(ops.erfc), recorded(ops.erfinv), recorded(ops.sinc)
 deg2rad, rad2deg = recorded(ops.deg2rad), recorded(ops.rad2deg)
 abs = absolute = recorded(ops.abs)
@@ -239,7 +239,7 @@ sin_, cos_, tan_ = inplace(ops.sin), inplace(ops.cos), inplace(ops.tan)
 asin_, acos_, atan_ = inplace(ops.asin), inplace(ops.acos), inplace(ops.atan)
 sinh_, cosh_, tanh_ = inplace(ops.sinh), inplace(ops.cosh), inplace(ops.tanh)
 asinh_, acosh_, atanh_ = inplace(ops.asinh), inplace(ops.acosh), inplace(ops.atanh)
-sigmoid_, relu_ = inplace(activation.sigmoid), inplace(activation.relu)
+sigmoid_, relu_ = inplace(activations.sigmoid), inplace(activations.relu)
 erf_, erfc_, erfinv_, sinc_ = inplace(ops.erf), inplace(ops.erfc), inplace(ops.erfinv), inplace(ops.sinc)
 deg2rad_, rad2deg_ = inplace(ops.deg2rad), inplace(ops.rad2deg)
 sgn_, sign_ = inplace(ops.sgn), inplace(ops.sign)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtypes import legacy
-from ....kernels.networks import piecewise as kernels
+from ....kernels.networks import activations as kernels
 from ....ops.creation import draw_for
-from ....ops.networks import piecewise as ops
+from ....ops.networks import activations as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
@@ -95,6 +95,7 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: 
 
     Raises RuntimeError where the bounds are the wrong way round.
     """
+    check_tensor("rrelu", input)
     slopes = _slopes(input, lower, upper, training, generator)
     return (_rrelu if training else _rrelu_even)(input, *slopes)
 
@@ -102,6 +103,7 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: 
 def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
            generator: Generator | None = None) -> Any:
     """`rrelu`, written over the tensor."""
+    check_tensor("rrelu_", input)
     slopes = _slopes(input, lower, upper, training, generator)
     write(ops.rrelu if training else ops.rrelu_even, input, slopes)
     return input
@@ -109,7 +111,6 @@ def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training:
 
 def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) -> tuple[Any, ...]:
     """The limits of the slopes, and in training the slopes themselves before them."""
-    check_tensor("rrelu", input)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     limits = float(lower), float(upper)

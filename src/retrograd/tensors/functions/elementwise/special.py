@@ -11,7 +11,7 @@ import numpy as np
 from ....dtypes import default_floating, dtype as torch_dtype
 from ....ops.elementwise import arithmetic, elementary, special as ops
 from ....ops.framework import Op
-from ....ops.networks import activation
+from ....ops.networks import activations
 from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
@@ -200,7 +200,7 @@ def xlogy_(self: TensorBase, other: Any) -> TensorBase:
 special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))
 special_exp2, special_expm1, special_log1p = map(_of_one, (elementary.exp2, elementary.expm1, elementary.log1p))
 special_sinc, special_digamma, special_i0 = map(_of_one, (elementary.sinc, ops.digamma, ops.i0))
-expit, psi, gammaln = _of_one(activation.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
+expit, psi, gammaln = _of_one(activations.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
 gammainc, gammaincc = between_tensors(ops.igamma, "special_gammainc"), between_tensors(ops.igammac, "special_gammaincc")
 i0e, i1, i1e = _of_one(ops.i0e), _of_one(ops.i1), _of_one(ops.i1e)
 entr, erfcx, log_ndtr, ndtri = _of_one(ops.entr), _of_one(ops.erfcx), _of_one(ops.log_ndtr), _of_one(ops.ndtri)

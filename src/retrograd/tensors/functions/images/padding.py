@@ -175,8 +175,8 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     return _pixel_unshuffle(input, factor)
 
 
-def _groups(input: Any, groups: Any) -> int:
-    shape, count = array_of("channel_shuffle", input).shape, as_int("channel_shuffle", groups, "groups")
+def _groups(name: str, input: Any, groups: Any) -> int:
+    shape, count = array_of(name, input).shape, as_int(name, groups, "groups")
     if len(shape) < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {[*shape]}")
     if count <= 0:
@@ -189,9 +189,9 @@ def _groups(input: Any, groups: Any) -> int:
 
 def channel_shuffle(input: Any, groups: int) -> Any:
     """The channels, in the second dimension, dealt anew: the first of each group, then the second of each, …"""
-    return _channel_shuffle(input, _groups(input, groups))
+    return _channel_shuffle(input, _groups("channel_shuffle", input, groups))
 
 
 def native_channel_shuffle(input: Any, groups: int) -> Any:
     """As `channel_shuffle`, but no backward pass can go through it: it raises RuntimeError."""
-    return _native_channel_shuffle(input, _groups(input, groups))
+    return _native_channel_shuffle(input, _groups("native_channel_shuffle", input, groups))

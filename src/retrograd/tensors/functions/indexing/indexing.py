@@ -25,9 +25,10 @@ from ....ops.indexing import indexing as ops
 from ....ops.shape import alias, unsqueeze
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import filling
-from ...recording.calls import make_view, recorded
+from ...recording.calls import recorded
 from ...recording.inplace import check_writable, write, written
-from ...state.base import ORDINARY, TensorBase, edge_of, numbers_in, plain, requires
+from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
+from ...state.inference import watch_saving
 from ...state.writable import refuse_overlap, unlock, unlocked
 from ..shapes.shape import broadcast_to, view
 from . import gathering, masking
@@ -197,6 +198,8 @@ def _item(key: Any) -> Any:
         if array.ndim == 0 and array.dtype.kind in "biu":
             number = numbers_in(key)
             return number if array.dtype.kind == "i" else bool(number)           # bytes are an old kind of bools
+        if key._meta is not None and key._meta.inference:
+            watch_saving(array)
         return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
     if isinstance(key, np.ndarray):
         if key.ndim == 0 and key.dtype.kind in "iu":

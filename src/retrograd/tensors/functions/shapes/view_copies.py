@@ -18,7 +18,7 @@ from ....ops.shape import alias
 from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
 from ...recording.out import into
-from ...state.base import plain, requires
+from ...state.base import plain, requires, with_edge
 from ..elementwise import elementary
 from ..indexing.indexing import narrow, select
 from . import joining, shape as shapes
@@ -67,11 +67,11 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
             if name in _PARTS:
                 return _into_parts(name, out, function(plain(array_of(name, input)), *options, **named))
             return into(out, function, input, *options, **named)
-        shown = view(plain(array_of(name, input)), *options, **named)
+        shown = view(with_edge(array_of(name, input), None), *options, **named)
         if type(shown) is tuple and not shown:
             return shown
         taken = (shown[0] if type(shown) is tuple else shown)._meta
-        if taken is None:                               # the same bytes as another type, without a derivative
+        if taken is None or taken.replay is None:        # the same bytes as another type, without a derivative
             return plain(basic.clone.run(shown._array, "C"))
         op, given, _ = taken.replay.args
         if name in _REAL and _is_complex(shown) and local.thread.grad and requires(input):
@@ -147,7 +147,7 @@ def narrow_copy(input: Any, dim: int, start: Any, length: int, *, out: Any = Non
     array = array_of("narrow_copy", input)
     if length < 0:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length is not negative")
-    shown = narrow(plain(array), dim, start, length)
+    shown = narrow(with_edge(array, None), dim, start, length)
     _, (axis, first, last, _), _ = shown._meta.replay.args
     return _narrow_copy(input, axis, first, last - first)
 

@@ -1,0 +1,133 @@
+"""Of PyTorch's internal helpers, those that programs use: making tensors of storages again, and one tensor of many."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .names import missing
+from .nn.parameter import Parameter
+from .tensors.functions.creation.creation import empty
+from .tensors.functions.shapes.joining import cat
+from .tensors.tensor import Tensor
+
+__all__ = [
+    "ExceptionWrapper",
+    "KeyErrorMessage",
+    "_flatten_dense_tensors",
+    "_rebuild_parameter",
+    "_rebuild_parameter_with_state",
+    "_rebuild_tensor",
+    "_rebuild_tensor_v2",
+    "_reorder_tensors_as",
+    "_take_tensors",
+    "_unflatten_dense_tensors",
+]
+
+
+def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
+    """A tensor on the memory of a typed storage, from an element on, with these sizes and strides."""
+    tensor: Any = empty(0, dtype=storage.dtype)
+    tensor.set_(storage.untyped(), storage_offset, tuple(size), tuple(stride))
+    return tensor  # type: ignore[no-any-return]
+
+
+def _rebuild_tensor_v2(storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool,
+                       backward_hooks: Any, metadata: Any = None) -> Tensor:
+    """As `_rebuild_tensor`, with `requires_grad` and hooks: how PyTorch's pickles make a tensor."""
+    tensor = _rebuild_tensor(storage, storage_offset, size, stride)
+    tensor.requires_grad = requires_grad
+    tensor._backward_hooks = backward_hooks
+    return tensor
+
+
+def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Parameter:
+    """A parameter over the memory of `data`."""
+    parameter = Parameter(data, requires_grad)
+    parameter._backward_hooks = backward_hooks
+    return parameter
+
+
+def _rebuild_parameter_with_state(data: Any, requires_grad: bool, backward_hooks: Any,
+                                  state: Mapping[str, Any]) -> Parameter:
+    """A parameter over the memory of `data`, with attributes."""
+    parameter = _rebuild_parameter(data, requires_grad, backward_hooks)
+    vars(parameter).update(state)
+    return parameter
+
+
+def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
+    """All elements of several tensors, one after another, in one new tensor of one dimension."""
+    return cat([tensor.contiguous().view(-1) for tensor in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Iterable[Any]) -> tuple[Any, ...]:
+    """Views of a flat tensor in the shapes of `tensors`, one after another."""
+    parts, start = [], 0
+    for tensor in tensors:
+        parts.append(flat.narrow(0, start, tensor.numel()).view_as(tensor))
+        start += tensor.numel()
+    return tuple(parts)
+
+
+def _take_tensors(tensors: Iterable[Any], size_limit: int) -> Iterator[list[Any]]:
+    """Groups of tensors of one type, each of at most `size_limit` bytes, unless a tensor alone is larger."""
+    groups: dict[str, tuple[list[Any], int]] = defaultdict(lambda: ([], 0))
+    for tensor in tensors:
+        kind, size = tensor.type(), tensor.numel() * tensor.element_size()
+        group, total = groups[kind]
+        if total + size > size_limit and group:
+            yield group
+            group, total = [], 0
+        groups[kind] = [*group, tensor], total + size
+    for group, _ in groups.values():
+        if group:
+            yield group
+
+
+def _reorder_tensors_as(tensors: Iterable[Any], ordered_tensors: Iterable[Any]) -> tuple[Any, ...]:
+    """The tensors in an order in which each has the type of that in the same place of `ordered_tensors`."""
+    of_type: dict[str, list[Any]] = defaultdict(list)
+    for tensor in tensors:
+        of_type[tensor.type()].append(tensor)
+    waiting = {kind: iter(found) for kind, found in of_type.items()}
+    return tuple([next(waiting[tensor.type()]) for tensor in ordered_tensors])
+
+
+class KeyErrorMessage(str):
+    """A text that a KeyError shows as it is; of any other it shows the repr."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """An exception as text and type, to be raised in another thread or process with where it happened."""
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, value, trace = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type: Any = kind
+        self.exc_msg = "".join(traceback.format_exception(kind, value, trace))
+        self.where = where
+
+    def reraise(self) -> NoReturn:
+        """Raise the exception again, its message after `Caught KeyError in background.`"""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            text = KeyErrorMessage(text)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=text)
+        try:
+            exception = self.exc_type(text)
+        except Exception:
+            raise RuntimeError(text) from None
+        raise exception
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

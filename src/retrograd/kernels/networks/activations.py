@@ -1,0 +1,234 @@
+"""Activation functions: relatives of relu, gates, shrinkages and thresholds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F32, F64, dtype as torch_dtype, refuse, require
+from ..elementwise.choosing import limited, signed, where, where_into
+from ..elementwise.elementary import in_single, sigmoid, widened
+from ..random.drawing import unit64
+from ..random.twister import Twister
+from ..special.normal import twice_ndtr
+
+_ALL_BUT_FLOATS = "biuc"
+
+
+def leaky_relu(x: Any, negative_slope: float) -> Any:
+    """x, and negative_slope * x if x is negative."""
+    refuse(x.dtype, "leaky_relu_cpu", _ALL_BUT_FLOATS)
+    scaled = np.multiply(x, negative_slope, out=...)
+    if 0 <= negative_slope <= 1:
+        return np.maximum(x, scaled, out=scaled)
+    return where_into(scaled, x > 0, x)
+
+
+def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
+    refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
+    return _elu(x, alpha, scale, input_scale)
+
+
+@in_single
+def _elu(x: Any, alpha: float, scale: float, input_scale: float, *, out: Any = ...) -> Any:
+    below = limited(x, -math.inf, 0)
+    if input_scale != 1:
+        np.multiply(below, input_scale, out=below)
+    np.expm1(below, out=below)
+    np.multiply(below, alpha * scale, out=below)
+    return where_into(below, x > 0, np.multiply(x, scale))
+
+
+def silu(x: Any) -> Any:
+    """x / (1 + exp(-x))."""
+    refuse(x.dtype, "silu_cpu", "biu")
+    return _silu(x)
+
+
+@in_single
+def _silu(x: Any, *, out: Any = ...) -> Any:
+    t = np.negative(x, out=...)
+    np.exp(t, out=t)
+    np.add(t, 1, out=t)
+    return np.divide(x, t, out=t)
+
+
+def mish(x: Any) -> Any:
+    """x * tanh(log(1 + exp(x)))."""
+    refuse(x.dtype, "mish_cpu", _ALL_BUT_FLOATS)
+    return _mish(x)
+
+
+@in_single
+def _mish(x: Any, *, out: Any = ...) -> Any:
+    t = np.exp(limited(x, -math.inf, 40), out=...)          # beyond 40 the factor is 1
+    np.multiply(t, t + 2, out=t)                            # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
+    np.divide(t, t + 2, out=t)
+    return np.multiply(x, t, out=t)
+
+
+def softplus(x: Any, beta: float, threshold: float) -> Any:
+    """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
+    refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
+    return _softplus(x, beta, threshold)
+
+
+@in_single
+def _softplus(x: Any, beta: float, threshold: float, *, out: Any = ...) -> Any:
+    t = np.multiply(x, beta, out=...)
+    straight = t > threshold
+    np.exp(t, out=t)
+    np.log1p(t, out=t)
+    np.divide(t, beta, out=t)
+    return where_into(t, straight, x)
+
+
+def log_sigmoid(x: Any) -> Any:
+    """-log(1 + exp(-x))."""
+    refuse(x.dtype, "log_sigmoid_cpu", _ALL_BUT_FLOATS)
+    return _log_sigmoid(np.asarray(x, order="C"))            # PyTorch's result is row-major
+
+
+@in_single
+def _log_sigmoid(x: Any, *, out: Any = ...) -> Any:
+    t = np.abs(x, out=...)
+    np.negative(t, out=t)
+    np.exp(t, out=t)
+    np.log1p(t, out=t)
+    return np.subtract(limited(x, -math.inf, 0), t, out=t)
+
+
+def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
+    """x, clamped to [min_val, max_val]."""
+    if x.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if x.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if x.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+        return np.minimum(np.maximum(x, min_val, out=...), max_val, out=...)
+    return limited(x, min_val, max_val)
+
+
+def gelu_tanh(x: Any) -> Any:
+    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x³)))."""
+    refuse(x.dtype, "GeluKernelImpl", _ALL_BUT_FLOATS)
+    return _gelu_tanh(x)
+
+
+@in_single
+def _gelu_tanh(x: Any, *, out: Any = ...) -> Any:
+    t = np.square(x, out=...)
+    np.multiply(t, 0.044715, out=t)
+    np.add(t, 1, out=t)
+    np.multiply(t, x, out=t)
+    np.multiply(t, math.sqrt(2 / math.pi), out=t)
+    np.tanh(t, out=t)
+    np.add(t, 1, out=t)
+    np.multiply(t, x, out=t)
+    return np.multiply(t, 0.5, out=t)
+
+
+def gelu(x: Any) -> Any:
+    """x / 2 * (1 + erf(x / sqrt(2)))."""
+    refuse(x.dtype, "GeluKernelImpl", _ALL_BUT_FLOATS)
+    return _gelu(x)
+
+
+@in_single
+def _gelu(x: Any, *, out: Any = ...) -> Any:
+    t = twice_ndtr(x)
+    np.multiply(t, x, out=t)
+    return np.multiply(t, 0.5, out=t)
+
+
+def hardshrink(x: Any, lambd: float) -> Any:
+    """x, and 0 if x is in [-lambd, lambd]."""
+    refuse(x.dtype, "hardshrink_cpu", _ALL_BUT_FLOATS)
+    return where(np.less_equal(np.abs(x), lambd, out=...), 0.0, x)
+
+
+def softshrink(x: Any, lambd: float) -> Any:
+    """x, moved towards 0 by lambd; 0 if x is in [-lambd, lambd]."""
+    refuse(x.dtype, "softshrink_check", _ALL_BUT_FLOATS)
+    largest = float(np.finfo(x.dtype).max)
+    if not 0 <= lambd <= largest:
+        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
+                           f"{torch_dtype.of[x.dtype].legacy}, but found {lambd:g}.")
+    t = limited(x, -lambd, lambd)
+    return signed(np.subtract(x, t, out=t), x)                      # zeros keep their sign
+
+
+def hardsigmoid(x: Any) -> Any:
+    """x / 6 + 1 / 2, clamped to [0, 1]."""
+    refuse(x.dtype, "hardsigmoid_cpu", _ALL_BUT_FLOATS)
+    wide = widened(x)
+    t = np.add(wide, 3, out=...)
+    return np.divide(limited(t, 0, 6, out=t), 6, out=t).astype(x.dtype, copy=False)
+
+
+def hardswish(x: Any) -> Any:
+    """x * hardsigmoid(x)."""
+    refuse(x.dtype, "hardswish_cpu", _ALL_BUT_FLOATS)
+    wide = widened(x)
+    t = np.add(wide, 3, out=...)
+    np.multiply(limited(t, 0, 6, out=t), wide, out=t)
+    return np.divide(t, 6, out=t).astype(x.dtype, copy=False)
+
+
+def hardswish_slope(x: Any) -> Any:
+    """The derivative of hardswish: x / 3 + 1 / 2 between -3 and 3, 0 below, 1 above, and 1 for nan, as in PyTorch."""
+    t = limited(x, -3, 3)
+    np.multiply(t, 1 / 3, out=t)
+    np.add(t, 0.5, out=t)
+    outside = np.subtract((x <= -3).view(np.int8), (x >= 3).view(np.int8), dtype=np.int8)
+    np.add(t, np.multiply(outside, 0.5, dtype=x.dtype), out=t)
+    undefined = np.not_equal(t, t, out=...)
+    return where_into(t, undefined, 1.0) if undefined.any() else t
+
+
+def threshold(x: Any, threshold: Any, value: Any) -> Any:
+    """x, and `value` if x is not above the threshold."""
+    refuse(x.dtype, "threshold_cpu", "bc")
+    return where(x <= threshold, float(value) if x.dtype.kind == "f" else np.asarray(x.dtype.type(value)), x)
+
+
+def glu(x: Any, dim: int) -> Any:
+    """The first half along `dim`, times the sigmoid of the second half."""
+    if not x.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    if x.shape[dim] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {x.shape[dim]}")
+    refuse(x.dtype, "glu_cpu", _ALL_BUT_FLOATS)
+    first, second = np.split(x, 2, dim)
+    gate = sigmoid(second)
+    return np.multiply(first, gate, out=gate)
+
+
+def prelu(x: Any, weight: Any) -> Any:
+    """x, and weight * x if x is not positive."""
+    refuse(x.dtype, "prelu_cpu", _ALL_BUT_FLOATS)
+    return where(x > 0, x, weight * x)
+
+
+def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
+    """Random slopes where x is not positive, and 1 elsewhere. Only the random slopes draw a number each."""
+    require(x.dtype in (F32, F64), "rrelu_with_noise_out_cpu", x.dtype)
+    noise = np.ones(x.shape, x.dtype)
+    below = x <= 0
+    drawn = unit64(generator, int(np.count_nonzero(below)))
+    noise[below] = drawn * (upper - lower) + lower
+    return noise
+
+
+def rrelu(x: Any, noise: Any, lower: float, upper: float) -> Any:
+    """x times its random slope between two limits."""
+    return np.multiply(x, noise, out=...)
+
+
+def rrelu_even(x: Any, lower: float, upper: float) -> Any:
+    """x, and x times the mean slope if x is negative."""
+    return leaky_relu(x, (lower + upper) / 2)

@@ -1,0 +1,127 @@
+"""Batch normalization as modules, and what these share with instance normalization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import default_floating
+from ...tensors.state.base import plain
+from ...tensors.tensor import Tensor
+from ..functional import norms as functional
+from .module.members import Member
+from .normalization import _Affine
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+
+class _NormBase(_Affine):
+    """A module with a mean and a variance for each channel, which may be tracked."""
+
+    _version = 2
+    num_features: int
+    eps: float
+    momentum: float | None
+    affine: bool
+    track_running_stats: bool
+    running_mean = Member("_buffers")
+    running_var = Member("_buffers")
+    num_batches_tracked = Member("_buffers")
+    _ranks: tuple[int, ...] = ()
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+                 track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self._register((num_features,), affine, bias, device, dtype)
+        kind = default_floating() if dtype is None else dtype.dtype
+        start = {"running_mean": np.zeros(num_features, kind), "running_var": np.ones(num_features, kind),
+                 "num_batches_tracked": np.zeros((), np.int64)}
+        for name, value in start.items():
+            self.register_buffer(name, plain(value) if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Set the tracked mean to 0 and the tracked variance to 1."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Reset what is tracked, and set the weight to ones and the bias to zeros."""
+        self.reset_running_stats()
+        super().reset_parameters()
+
+    def _check_input_dim(self, input: Any) -> None:
+        """Raises ValueError for another number of dimensions."""
+        if input.dim() not in self._ranks:
+            expected = " or ".join(f"{rank}D" for rank in self._ranks)
+            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
+
+    def extra_repr(self) -> str:
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
+                              strict: bool, missing_keys: list[str], unexpected_keys: list[str],
+                              error_msgs: list[str]) -> None:
+        """A state that was saved before version 2 has no `num_batches_tracked`."""
+        key = f"{prefix}num_batches_tracked"
+        if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
+            state_dict = {**state_dict, key: self.num_batches_tracked}
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                                      error_msgs)
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.batch_norm` of the input. In training the running statistics move.
+
+        With `momentum=None` they are the means over all batches.
+        """
+        self._check_input_dim(input)
+        tracked, factor = self.track_running_stats, self.momentum or 0.0
+        if self.training and tracked and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                factor = 1.0 / float(self.num_batches_tracked)
+        used = tracked or not self.training
+        by_batch = self.training or (self.running_mean is None and self.running_var is None)
+        return functional.batch_norm(input, self.running_mean if used else None, self.running_var if used else None,
+                                     self.weight, self.bias, by_batch, factor, self.eps)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Each channel of (N, C) or (N, C, L), less its mean and divided by its deviation; then times weight, plus bias.
+
+    In training the mean and the variance are those of the batch, and the running ones move towards them by `momentum`.
+    In evaluation the running ones are used. Weight and bias have shape (C).
+
+    >>> import retrograd as torch
+    >>> norm = torch.nn.BatchNorm1d(2)
+    >>> norm
+    BatchNorm1d(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    >>> norm(torch.tensor([[1., 10.], [3., 30.]])).detach()
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
+
+    Raises ValueError for another number of dimensions, and in training if each channel has one value.
+    """
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """`BatchNorm1d` for images (N, C, H, W)."""
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """`BatchNorm1d` for volumes (N, C, D, H, W)."""
+
+    _ranks = (5,)

@@ -1,0 +1,29 @@
+"""Channels in another order, as a module."""
+
+from __future__ import annotations
+
+from ...tensors.tensor import Tensor
+from ..functional import padding as functional
+from .module import Module
+
+__all__ = ["ChannelShuffle"]
+
+
+class ChannelShuffle(Module):
+    """The channels of (N, C, …) in another order: the first of each of `groups` groups, then the second of each, …
+
+    >>> import retrograd as torch
+    >>> torch.nn.ChannelShuffle(2)(torch.arange(4).reshape(1, 4, 1)).flatten()
+    tensor([0, 2, 1, 3])
+    """
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.channel_shuffle` of the input."""
+        return functional.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        return f"groups={self.groups}"

@@ -1,0 +1,265 @@
+"""Containers of modules: Sequential, ModuleList, ModuleDict.
+
+The containers of parameters are in `parameter_container`. This module must not know any layer.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, TypeVar, overload
+
+from .module.base import Module, framed, indented
+from .parameter_container import ParameterDict, ParameterList, pairs
+
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
+S = TypeVar("S", bound="_Series")
+
+
+class _Series(Module):
+    """Numbered submodules: what Sequential and ModuleList have in common."""
+
+    def _key(self, index: Any) -> str:
+        """The name of the module at an index, which may be negative. Raises IndexError if there is no such module."""
+        position, size = operator.index(index), len(self)
+        if not -size <= position < size:
+            raise IndexError(f"index {position} is out of range: {type(self).__name__} has {size} modules")
+        return [*self._modules][position]
+
+    def _replace(self, modules: Iterable[Module]) -> None:
+        """Replace all modules by these, and number them."""
+        renewed = {str(i): module for i, module in enumerate(modules)}
+        self._modules.clear()
+        self._modules.update(renewed)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def __setitem__(self, index: Any, module: Module) -> None:
+        setattr(self, self._key(index), module)
+
+    def __delitem__(self, index: Any) -> None:
+        keys = [*self._modules][index] if isinstance(index, slice) else [self._key(index)]
+        for key in keys:
+            delattr(self, key)
+        self._replace(self._modules.values())
+
+    def append(self: S, module: Module) -> S:
+        """Add a module at the end. Returns the container."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def insert(self: Any, index: int, module: Module) -> Any:
+        """Put a module before the module at `index`. Returns the container."""
+        if not isinstance(module, Module):
+            raise AssertionError("module should be of type: <class 'torch.nn.modules.module.Module'>, but got "
+                                 f"{type(module)}")
+        modules = [*self]
+        if not -len(modules) <= index <= len(modules):
+            raise IndexError(f"Index out of range: {index}")
+        modules.insert(index, module)
+        self._replace(modules)
+        return self
+
+    def _extended(self: S, modules: Iterable[Module]) -> S:
+        for module in modules:
+            self.append(module)
+        return self
+
+    def pop(self, key: int | slice) -> Any:
+        """Remove a module, and return it."""
+        module = self[key]                                              # type: ignore[index]
+        del self[key]
+        return module
+
+
+class Sequential(_Series):
+    """Modules in order: the result of one module is the argument of the next.
+
+    >>> import retrograd as torch
+    >>> net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
+    >>> net(torch.zeros(2, 4)).shape
+    torch.Size([2, 3])
+    >>> net[0]
+    Linear(in_features=4, out_features=3, bias=True)
+
+    The modules of an OrderedDict keep its names. A slice is a Sequential of the same modules.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        for name, module in args[0].items() if named else enumerate(args):
+            self.add_module(str(name), module)
+
+    def forward(self, input: Any) -> Any:
+        """Run the modules in order."""
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def extend(self, sequential: Iterable[Module]) -> Sequential:
+        """Add modules at the end. Returns the container. Raises TypeError if `sequential` is not iterable."""
+        return self._extended(sequential)
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(OrderedDict([*self._modules.items()][index]))
+        return self._modules[self._key(index)]
+
+    def __add__(self, other: Any) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError("add operator supports only objects of Sequential class, but "
+                             f"{type(other)} is given.")
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Any) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError("add operator supports only objects of Sequential class, but "
+                             f"{type(other)} is given.")
+        return self.extend([*other])
+
+    def __mul__(self, other: int) -> Sequential:
+        _check_factor(other)
+        return Sequential(*[module for _ in range(other) for module in self])
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Sequential:
+        _check_factor(other)
+        return self.extend([module for _ in range(other - 1) for module in self])
+
+
+def _check_factor(factor: Any) -> None:
+    if not isinstance(factor, int):
+        raise TypeError(f"unsupported operand type(s) for *: <class 'torch.nn.modules.container.Sequential'> and "
+                        f"{type(factor)}")
+    if factor <= 0:
+        raise ValueError(f"Non-positive multiplication factor {factor} for "
+                         "<class 'torch.nn.modules.container.Sequential'>")
+
+
+class ModuleList(_Series):
+    """A list of modules. Their parameters belong to the module that has the list as an attribute.
+
+    >>> import retrograd as torch
+    >>> layers = torch.nn.ModuleList([torch.nn.Linear(2, 2) for _ in range(3)])
+    >>> len(layers), len([*layers.parameters()])
+    (3, 6)
+
+    A list cannot be called.
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add modules at the end. Returns the list. Raises TypeError if `modules` is not iterable."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
+        return self._extended([*modules])
+
+    @overload
+    def __getitem__(self, index: slice) -> ModuleList: ...
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)([*self][index])
+        return self._modules[self._key(index)]
+
+    def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
+        return self.extend(modules)
+
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList(chain(self, other))
+
+    def insert(self, index: int, module: Module) -> None:
+        """Put a module before the module at `index`, as a list does."""
+        modules = [*self]
+        modules.insert(index, module)
+        self._replace(modules)
+
+    def __repr__(self) -> str:
+        lines: list[str] = []
+        # First index, last index, text: what repeats is printed once.
+        runs: list[tuple[int, int, str]] = []
+        for i, module in enumerate(self):
+            text = repr(module)
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], i, text)
+            else:
+                runs.append((i, i, text))
+        for first, last, text in runs:
+            shown = f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}"
+            lines.append(indented(shown))
+        return framed(self._get_name(), [], lines)
+
+
+class ModuleDict(Module):
+    """Modules by name, in the order of insertion. A dictionary cannot be called."""
+
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Remove all modules."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Any:
+        """Remove a module, and return it."""
+        return self._modules.pop(key)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._modules.keys()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """The names and modules."""
+        return self._modules.items()
+
+    def values(self) -> Iterable[Any]:
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Any) -> None:
+        """Add modules from a mapping, or from pairs of name and module. Raises TypeError for other values."""
+        if not isinstance(modules, Iterable):
+            raise TypeError("ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                            f"{type(modules).__name__}")
+        if not isinstance(modules, (Mapping, ModuleDict)):
+            modules = OrderedDict(pairs("ModuleDict", modules))
+        for key, module in modules.items():
+            self[key] = module

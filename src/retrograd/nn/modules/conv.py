@@ -1,0 +1,213 @@
+"""Convolutions and transposed convolutions as modules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...tensors.tensor import Tensor
+from .. import init
+from ..functional import convolution as functional
+from ..functional.padding import pad
+from .linear import uninitialized
+from .module import Module
+from .module.members import Member
+from .utils import repeated
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
+_PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circular")
+
+
+class _ConvNd(Module):
+    """What convolutions of all dimensions share: their parameters, and how the parameters start."""
+
+    weight = Member("_parameters")
+    bias = Member("_parameters")
+    dims = 0
+    transposed = False
+
+    def _set_up(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+                output_padding: Any, groups: int, bias: bool, padding_mode: str, device: Any, dtype: Any) -> None:
+        dims = self.dims
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if channels % groups:
+                raise ValueError(f"{name} must be divisible by groups")
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size, self.stride = repeated(kernel_size, dims), repeated(stride, dims)
+        self.padding = padding if isinstance(padding, str) else repeated(padding, dims)
+        self.dilation, self.transposed = repeated(dilation, dims), self.transposed
+        self.output_padding, self.groups, self.padding_mode = repeated(output_padding, dims), groups, padding_mode
+        if isinstance(padding, str):
+            if padding not in _PADDINGS:
+                raise ValueError(f"Invalid padding string {padding!r}, should be one of {set(_PADDINGS)}")
+            if padding == "same" and max(self.stride) > 1:
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        if padding_mode not in _MODES:
+            raise ValueError(f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{padding_mode}'")
+        outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+        self.weight = uninitialized((outer, inner // groups, *self.kernel_size), device, dtype)
+        self.register_parameter("bias", uninitialized((out_channels,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, uniformly in ± 1 / sqrt(number of weights of an output)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            inputs = math.prod(self.weight.shape[1:])
+            bound = 1 / math.sqrt(inputs) if inputs > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        said = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0)):
+            sizes = getattr(self, name)
+            if sizes != (usual,) * len(sizes):
+                said += f", {name}={sizes}"
+        if self.groups != 1:
+            said += f", groups={self.groups}"
+        if self.bias is None:
+            said += ", bias=False"
+        if self.padding_mode != "zeros":
+            said += f", padding_mode={self.padding_mode}"
+        return said
+
+
+_FORWARD: dict[int, Callable[..., Any]] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
+_TRANSPOSED: dict[int, Callable[..., Any]] = {
+    1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d}
+
+
+class _Forward(_ConvNd):
+    """A convolution of any number of dimensions."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
+                 dtype: Any = None) -> None:
+        super().__init__()
+        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode,
+                     device, dtype)
+
+    def _around(self) -> list[tuple[int, int]]:
+        """The numbers of elements before and after each dimension."""
+        if self.padding == "valid":
+            return [(0, 0)] * self.dims
+        if self.padding == "same":
+            total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
+            return [(n // 2, n - n // 2) for n in total]
+        return [(n, n) for n in repeated(self.padding, self.dims)]
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The convolution of the input."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        call = _FORWARD[self.dims]
+        if self.padding_mode == "zeros":
+            return call(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+        input = pad(input, [size for ends in self._around()[::-1] for size in ends], self.padding_mode)
+        return call(input, weight, bias, self.stride, 0, self.dilation, self.groups)
+
+
+class Conv1d(_Forward):
+    """A convolution of lines (N, C, L) or (C, L).
+
+    The options are those of `Conv2d`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Conv1d(3, 8, 5, padding="same")(torch.zeros(2, 3, 10)).shape
+    torch.Size([2, 8, 10])
+    """
+
+    dims = 1
+
+
+class Conv2d(_Forward):
+    """A convolution of images (N, C, H, W) or (C, H, W).
+
+    Weight (out_channels, in_channels / groups, *kernel_size) and bias (out_channels) start uniformly in ± 1 /
+    sqrt(number of weights of an output). Each size is one int or a pair. `padding` is also "same" or "valid".
+    `padding_mode` is "zeros", "reflect", "replicate" or "circular".
+
+    >>> import retrograd as torch
+    >>> layer = torch.nn.Conv2d(3, 8, 5, stride=2)
+    >>> layer
+    Conv2d(3, 8, kernel_size=(5, 5), stride=(2, 2))
+    >>> layer(torch.zeros(1, 3, 28, 28)).shape
+    torch.Size([1, 8, 12, 12])
+
+    Raises ValueError for options that do not fit together, RuntimeError if the input does not fit.
+    """
+
+    dims = 2
+
+
+class Conv3d(_Forward):
+    """A convolution of volumes (N, C, D, H, W) or (C, D, H, W). The options are those of `Conv2d`."""
+
+    dims = 3
+
+
+class _ConvTransposeNd(_ConvNd):
+    """A transposed convolution of any number of dimensions."""
+
+    transposed = True
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
+                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
+                     padding_mode, device, dtype)
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """The transposed convolution of the input. `output_size` decides between sizes that are possible."""
+        extra = self.output_padding if output_size is None else self._extra(input, [*output_size])
+        return _TRANSPOSED[self.dims](input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
+                                      self.dilation)
+
+    def _extra(self, input: Any, output_size: list[int]) -> list[int]:
+        """What `output_size` adds to the smallest possible size. Raises ValueError for impossible sizes."""
+        dims = self.dims
+        others = 2 if input.ndim == dims + 2 else 1
+        sizes = output_size[others:] if len(output_size) == others + dims else output_size
+        if len(sizes) != dims:
+            raise ValueError(f"ConvTranspose{dims}D: for {input.ndim}D input, output_size must have {dims} or "
+                             f"{others + dims} elements (got {len(sizes)})")
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in zip(
+            input.shape[others:], self.stride, self.padding, self.dilation, self.kernel_size)]
+        most = [n + s - 1 for n, s in zip(least, self.stride)]
+        if any([not a <= n <= b for n, a, b in zip(sizes, least, most)]):
+            raise ValueError(f"requested an output size of {sizes}, but valid sizes range from {least} to {most} (for "
+                             f"an input of {input.shape[2:]})")
+        return [n - a for n, a in zip(sizes, least)]
+
+
+class ConvTranspose1d(_ConvTransposeNd):
+    """The transpose of `Conv1d`, for lines (N, C, L) or (C, L)."""
+
+    dims = 1
+
+
+class ConvTranspose2d(_ConvTransposeNd):
+    """The transpose of `Conv2d`, for images (N, C, H, W) or (C, H, W).
+
+    >>> import retrograd as torch
+    >>> torch.nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(torch.zeros(1, 8, 14, 14)).shape
+    torch.Size([1, 3, 28, 28])
+
+    Raises ValueError for options that do not fit together, RuntimeError if the input does not fit.
+    """
+
+    dims = 2
+
+
+class ConvTranspose3d(_ConvTransposeNd):
+    """The transpose of `Conv3d`, for volumes (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims = 3

@@ -1,0 +1,19 @@
+"""The options of `LinearCrossEntropyLoss`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["LinearCrossEntropyOptions"]
+
+
+@dataclass
+class LinearCrossEntropyOptions:
+    """How PyTorch computes the loss in parts, to save memory. Here the options change nothing."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Any = None

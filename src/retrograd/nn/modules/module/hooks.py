@@ -1,0 +1,296 @@
+"""Hooks of modules: before and after `forward`, and on the gradients. They are for one module or for all modules.
+
+This module must not know what a module holds.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+from ....errors import warn
+from ....graph.hooks import HookDict, RemovableHandle, register
+from ....tensors.tensor import Tensor
+from .backward_hooks import BackwardHook
+
+__all__ = ["ModuleHooks"]
+
+Flags = OrderedDict[int, bool]
+
+
+class Everywhere:
+    """The hooks on all modules. They run before the hooks of the called module. There is one instance."""
+
+    def __init__(self) -> None:
+        self.forward_pre: HookDict = OrderedDict()
+        self.forward: HookDict = OrderedDict()
+        self.forward_with_kwargs: Flags = OrderedDict()
+        self.forward_always_called: Flags = OrderedDict()
+        self.backward_pre: HookDict = OrderedDict()
+        self.backward: HookDict = OrderedDict()
+        self.backward_full: bool | None = None   # whether those in `backward` are full ones; None before the first
+        self.present: Flags = OrderedDict()      # all of them, so that a call asks only once
+
+
+everywhere = Everywhere()
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, args)` before the `forward` of every module. The hook's result replaces the arguments."""
+    return _everywhere(everywhere.forward_pre, hook)
+
+
+def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
+                                 always_call: bool = False) -> RemovableHandle:
+    """Call `hook(module, args, output)` after the `forward` of every module. The hook's result replaces the output.
+
+    The options are those of `Module.register_forward_hook`.
+    """
+    handle = _everywhere(everywhere.forward, hook, everywhere.forward_always_called, everywhere.forward_with_kwargs)
+    _flag(handle, (everywhere.forward_with_kwargs, with_kwargs), (everywhere.forward_always_called, always_call))
+    return handle
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_output)` before the backward of every module. The result replaces `grad_output`."""
+    return _everywhere(everywhere.backward_pre, hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` when the gradients of a module's inputs are complete, for every
+    module.
+
+    Raises RuntimeError if a backward hook of the old kind is registered on all modules.
+    """
+    everywhere.backward_full = _kind(everywhere.backward_full, True, "as a global Module hook")
+    return _everywhere(everywhere.backward, hook)
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Register a backward hook of the old kind on every module. It sees the gradients of the last operation only.
+
+    Raises RuntimeError if a full backward hook is registered on all modules.
+    """
+    everywhere.backward_full = _kind(everywhere.backward_full, False, "as a global Module hook")
+    return _everywhere(everywhere.backward, hook)
+
+
+def _everywhere(hooks: HookDict, hook: Callable[..., Any], *extra: Flags) -> RemovableHandle:
+    handle = register(hooks, hook, everywhere.present, *extra)
+    everywhere.present[handle.id] = True
+    return handle
+
+
+def _kind(before: bool | None, full: bool, where: str) -> bool:
+    """Raises RuntimeError if full backward hooks would meet hooks of the old kind."""
+    if before is (not full):
+        raise RuntimeError("Cannot use both regular backward hooks and full backward hooks "
+                           f"{where}. Please use only one of them.")
+    return full
+
+
+def _flag(handle: RemovableHandle, *flags: tuple[Flags, bool]) -> None:
+    for entries, chosen in flags:
+        if chosen:
+            entries[handle.id] = True
+
+
+class ModuleHooks:
+    """The registration of hooks, and the call of a module that has hooks. A plain call does not come here."""
+
+    forward: Callable[..., Any]
+    _forward_hooks: HookDict
+    _forward_hooks_with_kwargs: Flags
+    _forward_hooks_always_called: Flags
+    _forward_pre_hooks: HookDict
+    _forward_pre_hooks_with_kwargs: Flags
+    _backward_hooks: HookDict
+    _backward_pre_hooks: HookDict
+    _is_full_backward_hook: bool | None
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False,
+                                  with_kwargs: bool = False) -> RemovableHandle:
+        """Call `hook(module, args)` before `forward`. The hook's result replaces the arguments, unless it is None.
+
+        With `with_kwargs` the call is `hook(module, args, kwargs)`, and the hook returns both or None. With `prepend`
+        the hook runs before the module's other hooks of this kind.
+        """
+        handle = register(self._forward_pre_hooks, hook, self._forward_pre_hooks_with_kwargs)
+        _flag(handle, (self._forward_pre_hooks_with_kwargs, with_kwargs))
+        return _placed(self._forward_pre_hooks, handle, prepend)
+
+    def register_forward_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
+                              always_call: bool = False) -> RemovableHandle:
+        """Call `hook(module, args, output)` after `forward`. The hook's result replaces the output, unless it is None.
+
+        With `with_kwargs` the call is `hook(module, args, kwargs, output)`. With `always_call` the hook runs even if
+        `forward` raises; its output is then None, or the output that exists already.
+        """
+        handle = register(self._forward_hooks, hook, self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
+        _flag(handle, (self._forward_hooks_with_kwargs, with_kwargs), (self._forward_hooks_always_called, always_call))
+        return _placed(self._forward_hooks, handle, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_output)` with the gradients of the outputs, before the module's backward.
+
+        `grad_output` is a tuple. The hook's result replaces it, unless it is None.
+        """
+        return _placed(self._backward_pre_hooks, register(self._backward_pre_hooks, hook), prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are complete.
+
+        Both are tuples, with None in the places of other values than tensors. The hook's result replaces `grad_input`,
+        unless it is None. Raises RuntimeError if the module has a backward hook of the old kind.
+        """
+        self._is_full_backward_hook = _kind(self._is_full_backward_hook, True, "on a single Module")
+        return _placed(self._backward_hooks, register(self._backward_hooks, hook), prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Register a backward hook of the old kind, on the node of the module's last operation.
+
+        `register_full_backward_hook` replaces it. Raises RuntimeError if the module has a full backward hook.
+        """
+        self._is_full_backward_hook = _kind(self._is_full_backward_hook, False, "on a single Module")
+        return register(self._backward_hooks, hook)
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `forward` with all hooks around it."""
+        call = _Call(self, args, kwargs)
+        try:
+            return call.run()
+        except Exception:
+            call.always_called()
+            raise
+
+
+class _Call:
+    """One call of a module that has hooks."""
+
+    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.module, self.args, self.kwargs = module, args, kwargs
+        self.result: Any = None
+        self.called: set[int] = set()
+
+    def run(self) -> Any:
+        module = self.module
+        full, old = _backward_hooks_of(module)
+        before = [*everywhere.backward_pre.values(), *module._backward_pre_hooks.values()]
+        self._before()
+        around = BackwardHook(module, full, before) if full or before else None
+        if around is not None:
+            self.args = around.before(self.args)
+        self.result = module.forward(*self.args, **self.kwargs)
+        for key, hook in chain([*everywhere.forward.items()], [*module._forward_hooks.items()]):
+            self.called.add(key)
+            self._after(hook, key in module._forward_hooks_with_kwargs or key in everywhere.forward_with_kwargs)
+        if around is not None:
+            self.result = around.after(self.result)
+        if old:
+            self._on_last_node(old)
+        return self.result
+
+    def _before(self) -> None:
+        """The hooks before `forward`."""
+        module = self.module
+        for key, hook in chain([*everywhere.forward_pre.items()], [*module._forward_pre_hooks.items()]):
+            if key in module._forward_pre_hooks_with_kwargs:
+                changed = hook(module, self.args, self.kwargs)
+                if changed is not None:
+                    if not isinstance(changed, tuple) or len(changed) != 2:
+                        raise RuntimeError("forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                                           f"but got {changed}.")
+                    self.args, self.kwargs = changed
+                continue
+            changed = hook(module, self.args)
+            if changed is not None:
+                self.args = changed if isinstance(changed, tuple) else (changed,)
+
+    def _after(self, hook: Callable[..., Any], with_kwargs: bool) -> None:
+        """One hook after `forward`."""
+        changed = hook(self.module, self.args, *((self.kwargs,) if with_kwargs else ()), self.result)
+        if changed is not None:
+            self.result = changed
+
+    def always_called(self) -> None:
+        """The hooks that run after an error too. An error of such a hook becomes a warning."""
+        module = self.module
+        for whose, hooks, always, with_kwargs in (
+                ("global module", everywhere.forward, everywhere.forward_always_called, {}),
+                ("module", module._forward_hooks, module._forward_hooks_always_called,
+                 module._forward_hooks_with_kwargs)):
+            for key, hook in [*hooks.items()]:
+                if key not in always or key in self.called:
+                    continue
+                try:
+                    self._after(hook, key in with_kwargs)
+                except Exception as error:
+                    warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was "
+                         f"silenced as another error was raised in forward: {error}")
+
+    def _on_last_node(self, hooks: list[Callable[..., Any]]) -> None:
+        """Put backward hooks of the old kind on the node that made the first tensor of the result."""
+        first = self.result
+        while not isinstance(first, Tensor):
+            first = next(v for v in first.values() if isinstance(v, Tensor)) if isinstance(first, dict) else first[0]
+        if first.grad_fn is None:
+            return
+        for hook in hooks:
+            first.grad_fn.register_hook(_Bound(hook, self.module))
+        missed = _missed(self.args, self.result, first.grad_fn)
+        if missed:
+            warn(missed, FutureWarning)
+
+
+class _Bound:
+    """A hook of the old kind as a hook on a node. It does not keep its module alive."""
+
+    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
+        self.hook, self.module = hook, weakref.ref(module)
+        self.__name__ = getattr(hook, "__name__", "<unknown>")
+
+    def __call__(self, *grads: Any) -> Any:
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *grads)
+
+
+def _placed(hooks: HookDict, handle: RemovableHandle, prepend: bool) -> RemovableHandle:
+    """Move the hook that was added last to the front, if `prepend` is true."""
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def _backward_hooks_of(module: Any) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:
+    """The full backward hooks for a module, and the backward hooks of the old kind."""
+    kinds: dict[bool | None, list[Callable[..., Any]]] = {True: [], False: [], None: []}
+    kinds[everywhere.backward_full] += everywhere.backward.values()
+    kinds[module._is_full_backward_hook] += module._backward_hooks.values()
+    return kinds[True], kinds[False]
+
+
+def _missed(args: Any, result: Any, node: Any) -> str:
+    """What a backward hook of the old kind does not see; '' if it sees everything."""
+    for values, side, verb in ((result, "output", "return"), (args, "input", "take as input")):
+        if not isinstance(values, Tensor) and not (
+                isinstance(values, tuple) and all(isinstance(value, Tensor) for value in values)):
+            return (f"Using non-full backward hooks on a Module that does not {verb} a single Tensor or a tuple of "
+                    "Tensors is deprecated and will be removed in future versions. This hook will be missing some of "
+                    f"the grad_{side}. Please use register_full_backward_hook to get the documented behavior.")
+    results = (result,) if isinstance(result, Tensor) else result
+    made_by = {r.grad_fn for r in results if r.grad_fn is not None}
+    if made_by - {node}:
+        return ("Using a non-full backward hook when outputs are generated by different autograd Nodes is deprecated "
+                "and will be removed in future versions. This hook will be missing some grad_output. Please use "
+                "register_full_backward_hook to get the documented behavior.")
+    # Most likely the gradients of the outputs are all there now. Those of the inputs?
+    if {i.grad_fn for i in args if i.grad_fn is not None} != {following for following, _ in node.next_functions}:
+        return ("Using a non-full backward hook when the forward contains multiple autograd Nodes is deprecated and "
+                "will be removed in future versions. This hook will be missing some grad_input. Please use "
+                "register_full_backward_hook to get the documented behavior.")
+    return ""

@@ -1,0 +1,49 @@
+"""Channels as pixels, and pixels as channels, as modules."""
+
+from __future__ import annotations
+
+from ...tensors.tensor import Tensor
+from ..functional import padding as functional
+from .module import Module
+
+__all__ = ["PixelShuffle", "PixelUnshuffle"]
+
+
+class PixelShuffle(Module):
+    """Turns groups of `upscale_factor` squared channels into pixels: (…, C r², H, W) becomes (…, C, H r, W r).
+
+    >>> import retrograd as torch
+    >>> torch.nn.PixelShuffle(2)(torch.zeros(1, 12, 4, 5)).shape
+    torch.Size([1, 3, 8, 10])
+    """
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.pixel_shuffle` of the input."""
+        return functional.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """Turns pixels into channels, the inverse of PixelShuffle: (…, C, H r, W r) becomes (…, C r², H, W).
+
+    >>> import retrograd as torch
+    >>> torch.nn.PixelUnshuffle(2)(torch.zeros(1, 3, 8, 10)).shape
+    torch.Size([1, 12, 4, 5])
+    """
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.pixel_unshuffle` of the input."""
+        return functional.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        return f"downscale_factor={self.downscale_factor}"

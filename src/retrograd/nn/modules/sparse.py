@@ -1,0 +1,188 @@
+"""Embeddings as modules: tables of learned rows, taken by number, one by one and in bags."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from ...autograd.grad_mode import no_grad
+from ...tensors.tensor import Tensor
+from .. import init
+from ..functional.embedding import embedding, embedding_bag
+from ..parameter import Parameter
+from .linear import uninitialized
+from .module import Module
+from .module.members import Member
+
+__all__ = ["Embedding", "EmbeddingBag"]
+
+E = TypeVar("E", bound="Embedding")
+B = TypeVar("B", bound="EmbeddingBag")
+
+
+class _Table(Module):
+    """What embeddings share: a matrix with a row for each number. One row may be the padding."""
+
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None
+    weight = Member("_parameters")
+
+    def _row(self, padding_idx: int | None) -> int | None:
+        """The row of the padding, counted from the front. Raises AssertionError if there is no such row."""
+        rows = self.num_embeddings
+        if padding_idx and not -rows <= padding_idx < rows:
+            word = "Padding_idx" if isinstance(self, Embedding) else "padding_idx"
+            raise AssertionError(f"{word} must be within num_embeddings. It is {padding_idx}, of {rows} rows.")
+        return padding_idx + rows if padding_idx is not None and padding_idx < 0 else padding_idx
+
+    def _set_weight(self, weight: Any, requires_grad: bool, device: Any, dtype: Any) -> None:
+        shape = (self.num_embeddings, self.embedding_dim)
+        if weight is None:
+            self.weight = uninitialized(shape, device, dtype, requires_grad)
+            self.reset_parameters()
+        elif tuple(weight.shape) != shape:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim. The shape is "
+                                 f"{tuple(weight.shape)}, and {shape} is needed.")
+        else:
+            self.weight = Parameter(weight, requires_grad)
+
+    def _set_dense(self, sparse: bool) -> None:
+        """Raises NotImplementedError for `sparse`, when the module is made and not in the first step of a training."""
+        if sparse:
+            raise NotImplementedError(f"{type(self).__name__}: there are no sparse gradients here. Remove sparse=True: "
+                                      "the gradient is then a dense tensor with the same numbers.")
+        self.sparse = sparse
+
+    def reset_parameters(self) -> None:
+        """Draw the rows anew from the standard normal distribution, and set the row of the padding to zeros."""
+        init.normal_(self.weight)
+        self._fill_padding_idx_with_zero()
+
+    def _fill_padding_idx_with_zero(self) -> None:
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+
+def _sizes(embeddings: Any) -> tuple[int, int]:
+    """Rows and columns. Raises AssertionError unless `embeddings` is a matrix."""
+    if embeddings.dim() != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional. This one has "
+                             f"{embeddings.dim()} dimensions.")
+    rows, columns = embeddings.shape
+    return rows, columns
+
+
+class Embedding(_Table):
+    """The rows of a table that ints of any shape (…) name: (…, embedding_dim). The rows are learned.
+
+    The weight (num_embeddings, embedding_dim) starts with normal samples. The row `padding_idx` starts with zeros and
+    gets no gradient. With `max_norm`, rows with a greater `norm_type`-norm are scaled down to it when they are taken.
+    With `scale_grad_by_freq` the gradient of a row is divided by the number of times it is taken.
+
+    >>> import retrograd as torch
+    >>> words = torch.nn.Embedding(10, 3, padding_idx=0)
+    >>> words
+    Embedding(10, 3, padding_idx=0)
+    >>> words(torch.tensor([[4, 7], [2, 0]])).shape
+    torch.Size([2, 2, 3])
+
+    Raises AssertionError for a padding out of bounds and for a `_weight` of another shape, NotImplementedError for
+    `sparse`, IndexError for an int out of bounds.
+    """
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
+                 max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+                 sparse: bool = False, _weight: Any = None, _freeze: bool = False, device: Any = None,
+                 dtype: Any = None) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = self._row(padding_idx)
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self._set_dense(sparse)
+        self._set_weight(_weight, not _freeze, device, dtype)
+
+    @classmethod
+    def from_pretrained(cls: type[E], embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+                        max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+                        sparse: bool = False) -> E:
+        """A module over a given matrix, which shares the matrix's memory. It is learned if `freeze` is False.
+
+        Raises AssertionError unless `embeddings` is a matrix.
+        """
+        rows, columns = _sizes(embeddings)
+        return cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, _freeze=freeze,
+                   padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+                   scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.embedding` of the numbers."""
+        return embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                         self.sparse)
+
+    def extra_repr(self) -> str:
+        said = f"{self.num_embeddings}, {self.embedding_dim}"
+        for name, usual in (("padding_idx", None), ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
+            value = getattr(self, name)
+            if value != usual:
+                said += f", {name}={value}"
+        return said
+
+
+class EmbeddingBag(_Table):
+    """The sums, means or maxima of bags of rows of a table: (bags, embedding_dim).
+
+    Each row of an int matrix (N, L) is a bag. In an int vector the bags start at the `offsets`. The row `padding_idx`
+    does not count. `Embedding` describes the other options.
+
+    >>> import retrograd as torch
+    >>> bags = torch.nn.EmbeddingBag(10, 3, mode="sum")
+    >>> bags
+    EmbeddingBag(10, 3, mode='sum')
+    >>> bags(torch.tensor([4, 7, 2, 0]), torch.tensor([0, 3])).shape
+    torch.Size([2, 3])
+
+    Raises the errors of `Embedding`, and ValueError for shapes that do not fit.
+    """
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+                 scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Any = None,
+                 include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None,
+                 dtype: Any = None) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self.padding_idx = self._row(padding_idx)
+        self.mode = mode
+        self._set_dense(sparse)
+        self.include_last_offset = include_last_offset
+        self._set_weight(_weight, True, device, dtype)
+
+    @classmethod
+    def from_pretrained(cls: type[B], embeddings: Any, freeze: bool = True, max_norm: float | None = None,
+                        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
+                        sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None) -> B:
+        """A module over a given matrix, which shares the matrix's memory. It is learned if `freeze` is False.
+
+        Raises AssertionError unless `embeddings` is a matrix.
+        """
+        rows, columns = _sizes(embeddings)
+        bags = cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, max_norm=max_norm,
+                   norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse,
+                   include_last_offset=include_last_offset, padding_idx=padding_idx)
+        bags.weight.requires_grad = not freeze
+        return bags
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+        """`functional.embedding_bag` of the numbers."""
+        return embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                             self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        said = f"{self.num_embeddings!r}, {self.embedding_dim!r}"
+        for name, usual in (("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False), ("mode", None),
+                            ("padding_idx", None)):
+            value = getattr(self, name)
+            if value != usual:
+                said += f", {name}={value!r}"
+        return said

@@ -1,0 +1,205 @@
+"""Activation functions, one node each.
+
+At a kink, the first and the second derivative are PyTorch's: each rule says to which side the kink counts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise import elementary
+from ...kernels.elementwise.choosing import limited
+from ...kernels.networks import activations as kernels
+from ...kernels.special import normal
+from ..choosing import choose
+from ..domains import promoted
+from ..elementwise.elementary import erf
+from ..framework import Op, backward_name, composed, elementwise, operator
+from ..joining import cat, split
+
+
+def _nothing(g: Any, result: Any) -> Any:
+    """Which side of the kink something lies on changes nowhere."""
+    return np.zeros_like(result)
+
+
+threshold_backward: Op = operator("threshold_backward", elementary.threshold_backward, tensors=2,
+                                  g=lambda g, result: threshold_backward(g, result), result=_nothing)
+relu = elementwise("relu", elementary.relu, x=lambda g, out: threshold_backward(g, out), domain=promoted(
+    b=RuntimeError("Boolean inputs not supported for relu"), c="clamp is not supported for complex types"))
+sigmoid = elementwise("sigmoid", elementary.sigmoid, domain="float", x=lambda g, out: g * (out * (1 - out)))
+
+
+def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
+    return choose(x > 0.0, g, g * negative_slope)
+
+
+def _check_slope(name: str, slope: Any) -> None:
+    """Refuse a result to stand for the input, where it does not tell on which side of 0 that was."""
+    if slope < 0:
+        raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
+                           "supported. Use inplace=False.")
+
+
+def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
+    _check_slope("leakyReLu", negative_slope)
+    return _leaky(g, out, negative_slope)
+
+
+leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky,
+                         written={"node": backward_name("leaky_relu", 1), "x": _leaky_of_result})
+
+
+def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    """0 belongs to the exponential, but the slope's own slope is 0 there."""
+    below = choose(x < 0.0, x, 0.0) * input_scale
+    if alpha * input_scale == 1.0:                          # both sides are one formula
+        return g * scale * np.exp(below)
+    return choose(x <= 0.0, g * (alpha * scale * input_scale) * np.exp(below), g * scale)
+
+
+def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    _check_slope("elu", alpha)
+    below = choose(out < 0.0, out, 0.0)
+    return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
+
+
+elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu,
+                  written={"node": backward_name("elu", 1), "x": _elu_of_result})
+celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu,
+                   written={"node": backward_name("celu", 1), "x": _elu_of_result})
+
+
+def _silu(g: Any, x: Any) -> Any:
+    s = sigmoid(x)
+    return g * (s * (1.0 + x * (1.0 - s)))
+
+
+def _mish(g: Any, x: Any) -> Any:
+    s, t = sigmoid(x), np.tanh(softplus(x, 1.0, 20.0))
+    return g * (t + x * s * (1.0 - t * t))
+
+
+silu = elementwise("silu", kernels.silu, domain="as given", x=_silu)
+mish = elementwise("mish", kernels.mish, domain="as given", x=_mish)
+
+
+def _at_most(x: Any, limit: Any) -> Any:
+    return limited(x, -math.inf, limit)
+
+
+at_most = composed("minimum", _at_most, lambda x, limit: choose(x >= limit, limit, x), tensors=1)
+
+
+def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    """Straight beyond the threshold; the slope's own slope is 0 at the threshold, too."""
+    t = x if beta == 1.0 else x * beta
+    return choose(t > threshold, g, g * sigmoid(at_most(t, threshold)))
+
+
+softplus = elementwise("softplus", kernels.softplus, domain="as given", tensors=1, x=_softplus)
+log_sigmoid = elementwise("log_sigmoid", kernels.log_sigmoid, domain="as given", x=lambda g, x: g * sigmoid(-x))
+
+
+def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
+    """The ends themselves are flat."""
+    return choose(np.logical_or(x <= min_val, x >= max_val), 0.0, g)
+
+
+hardtanh = elementwise("hardtanh", kernels.hardtanh, domain="as given", tensors=1, x=_hardtanh)
+
+
+def _gelu_tanh(g: Any, x: Any) -> Any:
+    root = math.sqrt(2.0 / math.pi)
+    t = np.tanh(root * x * (1.0 + 0.044715 * x * x))
+    return g * (0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * root * (1.0 + 3.0 * 0.044715 * x * x))
+
+
+gelu_tanh = elementwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh)
+
+
+twice_ndtr = composed("twice_ndtr", normal.twice_ndtr, lambda x: 1.0 + erf(x * math.sqrt(0.5)), tensors=1)
+
+
+def _gelu(g: Any, x: Any) -> Any:
+    return g * (0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
+
+
+gelu = elementwise("gelu", kernels.gelu, domain="as given", x=_gelu)
+
+
+def _outside(g: Any, x: Any, lambd: Any) -> Any:
+    """The ends of the interval are flat. A nan passes."""
+    return choose(np.abs(x) <= lambd, 0.0, g)
+
+
+hardshrink = elementwise("hardshrink", kernels.hardshrink, domain="as given", tensors=1, x=_outside)
+softshrink = elementwise("softshrink", kernels.softshrink, domain="as given", tensors=1, x=_outside)
+
+
+_SIXTH = 0.1666666716337204          # what 1 / 6 is in single precision, in which PyTorch has it
+
+
+def _hardsigmoid(g: Any, x: Any) -> Any:
+    return choose(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, 0.0)
+
+
+def _slope(x: Any) -> Any:
+    """What is not finite has a slope that is."""
+    between = choose(np.logical_and(x > -3.0, x < 3.0), x, 0.0)
+    return choose(x <= -3.0, 0.0, choose(x < 3.0, between / 3.0 + 0.5, 1.0))
+
+
+hardswish_slope = composed("hardswish_slope", kernels.hardswish_slope, _slope, tensors=1)
+
+
+def _hardswish(g: Any, x: Any) -> Any:
+    return g * hardswish_slope(x)
+
+
+hardsigmoid = elementwise("hardsigmoid", kernels.hardsigmoid, domain="as given", x=_hardsigmoid)
+hardswish = elementwise("hardswish", kernels.hardswish, domain="as given", x=_hardswish)
+
+
+def _above(g: Any, x: Any, threshold: Any) -> Any:
+    return choose(x <= threshold, 0.0, g)
+
+
+threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above,
+                        written={"node": backward_name("threshold", 1)})
+
+
+def _glu(g: Any, x: Any, dim: Any) -> Any:
+    half = x.shape[dim] // 2
+    first, second = split(x, (half, half), dim)
+    gate = sigmoid(second)
+    through = g * gate
+    return cat([through, through * first * (1.0 - gate)], dim)
+
+
+glu = operator("glu", kernels.glu, layout="kept", x=_glu)
+
+# 0 counts to the negative side.
+prelu = elementwise("prelu", kernels.prelu, node="PreluKernelBackward0", domain="as given",
+                  x=lambda g, x, weight: choose(x > 0.0, g, g * weight),
+                  weight=lambda g, x: choose(x > 0.0, 0.0, g * x))
+
+
+def _even(g: Any, x: Any, lower: Any, upper: Any) -> Any:
+    return choose(x > 0.0, g, g * ((lower + upper) / 2.0))
+
+
+def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
+    """The noise is the slope, unless that is all but certain."""
+    return g * noise if upper - lower > 1e-6 else _even(g, x, lower, upper)
+
+
+# The result has the sign of x, and stands for x where it is written over x.
+rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped, written={
+    "node": backward_name("rrelu_with_noise", 1),
+    "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})
+rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even, written={
+    "node": backward_name("rrelu_with_noise", 1), "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})

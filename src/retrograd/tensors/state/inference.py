@@ -1,0 +1,82 @@
+"""Tensors of inference mode cannot be saved for a backward pass. This is found out without a test in every call.
+
+Recording asks for the edges of its operands, and only tensors that have an AutogradMeta take the long way there. If one
+of these is a tensor of inference mode, a watcher looks at what the next nodes save.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.node import OpNode
+from ...graph.packed import Converted, Indices
+from ...modes import local
+
+# A call records at most so many nodes before the one that saves an operand.
+_NODES = 4
+
+
+def watch_saving(array: np.ndarray[Any, Any]) -> None:
+    """Refuse the next nodes of this thread if they save the array of a tensor of inference mode."""
+    thread = local.thread
+    if not thread.grad:
+        return
+    watch = next((watcher for watcher in thread.watchers if type(watcher) is _SavingWatch), None)
+    if watch is None:
+        watch = _SavingWatch()
+        thread.watchers = (watch, *thread.watchers)          # before hooks on saved tensors, which are not called then
+    watch.left = _NODES
+    watch.arrays.append(weakref.ref(array))
+
+
+def refuse_saved(node: Any, arrays: Sequence[Any]) -> None:
+    """Raises RuntimeError if a node saves one of these arrays, which are those of tensors of inference mode."""
+    if isinstance(node, OpNode) and node.saved is not None:
+        for kept in _kept(node.saved):
+            if any([kept is array for array in arrays]):
+                raise saved()
+
+
+def saved() -> RuntimeError:
+    """The error for a tensor of inference mode that is to be saved."""
+    return RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+                        "inference mode in computation tracked by autograd. Save a clone, which is a normal tensor, or "
+                        "compute under torch.no_grad() instead.")
+
+
+class _SavingWatch:
+    """A watcher of nodes that goes away by itself. It keeps no array alive, and remembers only the latest."""
+
+    __slots__ = ("arrays", "left")
+
+    def __init__(self) -> None:
+        self.left = _NODES
+        self.arrays: deque[weakref.ref[Any]] = deque(maxlen=16)
+
+    def __call__(self, node: Any, results: Any, operands: Any) -> None:
+        self.left -= 1
+        try:
+            refuse_saved(node, [array for reference in self.arrays if (array := reference()) is not None])
+        except RuntimeError:
+            self.left = 0
+            raise
+        finally:
+            if self.left <= 0:
+                thread = local.thread
+                thread.watchers = tuple([watcher for watcher in thread.watchers if watcher is not self])
+
+
+def _kept(value: Any) -> Iterator[Any]:
+    """The arrays among saved values; of operands that were brought to another dtype, the operands themselves."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Converted):
+        yield value.original
+    elif isinstance(value, (tuple, list, Indices)):
+        for inner in value.arrays if isinstance(value, Indices) else value:
+            yield from _kept(inner)

@@ -1,0 +1,69 @@
+"""Writes down which public names PyTorch has, for what retrograd says about names that it lacks.
+
+Needs PyTorch. Run it to bring the table up to date; a parity test holds the table to what it makes.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import textwrap
+import types
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+
+TABLE = Path(__file__).parents[2] / "src" / "retrograd" / "pytorch_names.txt"
+
+# Each namespace that retrograd has too. The name of a missing namespace stands in the list of its parent.
+MODULES = (
+    "torch", "torch.accelerator", "torch.autograd", "torch.autograd.functional", "torch.autograd.graph",
+    "torch.autograd.profiler", "torch.backends", "torch.cpu", "torch.cuda", "torch.fft", "torch.linalg", "torch.mps",
+    "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.optim",
+    "torch.optim.lr_scheduler", "torch.overrides", "torch.random", "torch.serialization", "torch.special",
+    "torch.testing", "torch.utils", "torch.utils.checkpoint", "torch.xpu",
+)
+CLASSES = ("torch.Tensor", "torch.nn.Module")
+
+
+def names_of_module(path: str) -> set[str]:
+    """What a module offers. What it imported for its own use is left out; a slash follows the names of submodules."""
+    module = import_module(path)
+    offered = set(getattr(module, "__all__", ())) if path != "torch" else set()
+    offered = offered or {name for name in dir(module) if _is_own(getattr(module, name))}
+    below = {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ()))}
+    below |= {name for name, value in vars(module).items() if isinstance(value, types.ModuleType)
+              and value.__name__ == f"{path}.{name}"}
+    return {name for name in offered - below | {f"{name}/" for name in below} if not name.startswith("_")}
+
+
+def _is_own(value: Any) -> bool:
+    """Whether PyTorch made this value: no module, nothing of Python's library, no class of Python's."""
+    home = getattr(value, "__module__", None)
+    if isinstance(value, types.ModuleType) or value is True or value is False:
+        return False
+    return not isinstance(home, str) or home.startswith("torch") or (home == "builtins" and not isinstance(value, type))
+
+
+def names_of_class(path: str) -> set[str]:
+    """The public attributes of a class."""
+    module, _, name = path.rpartition(".")
+    return {name for name in dir(getattr(import_module(module), name)) if not name.startswith("_")}
+
+
+def table() -> str:
+    """The whole table: a line with the namespace and a colon, and below it the names."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                         # deprecated names warn when they are read
+        found = {path: names_of_module(path) for path in MODULES} | {path: names_of_class(path) for path in CLASSES}
+    release = torch.__version__.partition("+")[0]
+    lines = [f"# The public names of PyTorch {release}, made by tests/comparing/pytorch_names.py"]
+    for path, names in found.items():
+        lines += [f"{path}:", *textwrap.wrap(" ".join(sorted(names)), 118, break_on_hyphens=False)]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    TABLE.write_text(table(), encoding="utf-8")

@@ -1,0 +1,118 @@
+"""A copy of the project with a fault in it, and the tests that are run there until one fails."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from mutants.covering import Map
+from mutants.faults import Fault
+
+ROOT = Path(__file__).parents[2]
+# Tests that are run at once: few at first, since most faults fail one of them.
+_FIRST, _SECONDS = 150, 600
+
+
+class Copy:
+    """The files that git knows, in a folder of their own, with at most one fault planted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._sources: dict[str, bytes] = {}
+        self._sound: set[str] = set()
+        self._unsound: set[str] = set()
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True,
+                                text=True, check=True)
+        for name in listed.stdout.split():
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, folder / name)
+
+    def first_failure(self, fault: Fault, tests: list[str]) -> str:
+        """Which of the tests fails first because of the fault, or how they end otherwise; empty if all pass."""
+        tests = [test for test in tests if test not in self._unsound]
+        for part in (tests[:_FIRST], tests[_FIRST:]):
+            while failure := self._failure(part, fault):
+                if failure not in part or self._is_due_to(fault, failure):
+                    return failure
+                part = [test for test in part if test != failure]
+        return ""
+
+    def _is_due_to(self, fault: Fault, test: str) -> bool:
+        """Whether the test passes without the fault, and fails with the fault again: tests of time may do neither."""
+        if test not in self._sound:
+            (self._unsound if self._failure([test]) else self._sound).add(test)
+        return test in self._sound and bool(self._failure([test], fault))
+
+    def _failure(self, tests: list[str], fault: Fault | None = None) -> str:
+        if not tests:
+            return ""
+        chosen = self.folder / "chosen.txt"
+        chosen.write_text("\n".join(tests))
+        files = sorted({test.partition("::")[0] for test in tests})
+        try:
+            if fault is not None:
+                self._write(fault, fault.planted(self._source(fault)))
+            done = self.pytest("-x", "-p", "mutants.choosing", f"--chosen={chosen}", *files, seconds=_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "out of time"
+        finally:
+            if fault is not None:
+                self._write(fault, self._source(fault))
+        if not done.returncode:
+            return ""
+        said = re.search(r"^(?:FAILED|ERROR) (.*)", done.stdout, re.MULTILINE)
+        text = said[1] if said else f"pytest ended with {done.returncode}"
+        return max((test for test in tests if text.startswith(test)), key=len, default=text)
+
+    def _source(self, fault: Fault) -> bytes:
+        if fault.path not in self._sources:
+            self._sources[fault.path] = (self.folder / "src" / "retrograd" / fault.path).read_bytes()
+        return self._sources[fault.path]
+
+    def _write(self, fault: Fault, source: bytes) -> None:
+        file = self.folder / "src" / "retrograd" / fault.path
+        file.write_bytes(source)
+        # Python tells an outdated module by size and second, and this one may have the same.
+        for compiled in file.parent.glob(f"__pycache__/{file.stem}.*"):
+            compiled.unlink()
+
+    def pytest(self, *arguments: str, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
+        """Run pytest in the copy. Raises TimeoutExpired if it takes longer."""
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"PYTHONPATH": f"{self.folder / 'src'}:{self.folder / 'tests'}", "OMP_NUM_THREADS": "2",
+                        "OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True,
+                              timeout=seconds, stdin=subprocess.DEVNULL)
+
+
+def in_order(map: Map, fault: Fault) -> list[str]:
+    """The tests that may notice a fault, the likely ones first."""
+    unchanged = map.sources.get(fault.path) == (ROOT / "src" / "retrograd" / fault.path).read_bytes()
+    covering = map.of_function(fault.path, fault.function) if fault.function and unchanged else set()
+    if not covering:                                            # what runs at import is noticed anywhere
+        covering = map.of_file(fault.path) or set(range(len(map.tests)))
+    return [map.tests[test][0] for test in _mixed(map, covering)]
+
+
+def _mixed(map: Map, tests: Iterable[int]) -> Iterator[int]:
+    """The tests in turn from each function that has cases among them, those of quick functions first."""
+    cases = defaultdict(list)
+    for test in sorted(tests):
+        cases[map.tests[test][0].partition("[")[0]].append(test)
+    # The cases of a function stand in the order of the table; a stride shows different operators early.
+    spread = [_strided(found) for _, found in sorted(cases.items(), key=lambda pair: map.tests[pair[1][0]][1])]
+    return (test for turn in zip_longest(*spread) for test in turn if test is not None)
+
+
+def _strided(cases: list[int]) -> list[int]:
+    stride = max(1, len(cases) // 20)
+    return [case for start in range(stride) for case in cases[start::stride]]

@@ -1,0 +1,143 @@
+"""What stands in the place of a tensor and is no tensor, for each argument of all of `nn`: PyTorch's type and sentence.
+
+Every function of `nn.functional` and every module is called with each of WRONG in the place of each tensor in turn.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+import retrograd
+from comparing.nn_calls import functions, modules
+from comparing.wrong_calls import maker
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "[1., 2.]": lambda tensor: [1.0, 2.0], "an ndarray": lambda tensor: np.ones(tuple(tensor.shape), np.float32),
+    "a small ndarray": lambda tensor: np.ones((2, 3)), "None": lambda tensor: None, "'x'": lambda tensor: "x",
+    "3": lambda tensor: 3}
+
+
+class Ends(NamedTuple):
+    """A call, what stood in the place of a tensor, and how the call ended in PyTorch and here."""
+
+    name: str
+    argument: str
+    wrong: str
+    theirs: str
+    ours: str
+
+
+def _arguments(library: Any, text: str) -> tuple[list[Any], dict[str, Any]]:
+    library.manual_seed(0)
+    return eval(f"(lambda *a, **k: ([*a], k))({text})", maker(library))  # type: ignore[no-any-return]
+
+
+def _end(call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = call(*args, **kwargs)
+        except Exception as error:
+            said = re.split(r"\.(?:\s|$)|(?<!\)):(?:\s|$)|; |\n", str(error))[0].replace("retrograd", "torch")
+            return f"{type(error).__name__}: {said}"
+    return f"ok {type(found).__name__}"
+
+
+def _ends(name: str, made: Callable[[Any], Callable[..., Any]], text: str) -> list[Ends]:
+    """How every wrong call ends that is made of this correct one."""
+    args, kwargs = _arguments(torch, text)
+    assert _end(made(torch), args, kwargs) == _end(made(retrograd), *_arguments(retrograd, text))
+    found = []
+    for place, value in (*enumerate(args), *kwargs.items()):
+        if not isinstance(value, torch.Tensor):
+            continue
+        for wrong, make in WRONG.items():
+            ends = []
+            for library in (torch, retrograd):
+                given, named = _arguments(library, text)
+                if isinstance(place, int):
+                    given[place] = make(value)
+                else:
+                    named[place] = make(value)
+                ends.append(_end(made(library), given, named))
+            found.append(Ends(name, str(place), wrong, *ends))
+    return found
+
+
+@cache
+def of_function(name: str, text: str) -> list[Ends]:
+    return _ends(name, lambda library: getattr(library.nn.functional, name), text)
+
+
+@cache
+def of_module(name: str, made_with: str, text: str) -> list[Ends]:
+    def made(library: Any) -> Any:
+        library.manual_seed(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")                 # one of the classes warns that its name is old
+            return eval(f"torch.nn.{name}({made_with})", {"torch": library})
+
+    return _ends(name, made, text)
+
+
+def _asked_for(end: str) -> str:
+    """What was asked for, if a call ended because a value has no such attribute, and tensors have it; else ''."""
+    name = end.rpartition(" has no attribute ")[2].strip("'")
+    return name if end.startswith("AttributeError") and hasattr(torch.Tensor, name) and name[0] != "_" else ""
+
+
+# Where a call need not end as in PyTorch; a rule that accepts nothing is taken out.
+ACCEPTED: dict[str, Callable[[Ends], bool]] = {
+    "PyTorch's function is Python: it asks for an attribute, or calls one of NumPy's, before it knows the type":
+        lambda e: (_asked_for(e.theirs) != "" or e.theirs.endswith("object is not callable"))
+        and e.ours.startswith("TypeError") and " must be Tensor, not " in e.ours,
+    "PyTorch asks keys and values whether they are nested tensors, which there are none of here":
+        lambda e: _asked_for(e.theirs) == "is_nested" and _asked_for(e.ours) == "dim",
+    "Beside a tensor an ndarray stands for a tensor, and it is a tensor's sentence that says which sizes do not fit":
+        lambda e: "ndarray" in e.wrong and "operand" in e.theirs
+        and re.match("gaussian_|multilabel_soft_|Gaussian|MultiLabelSoft", e.name) is not None,
+}
+
+
+def _unlike(ends: list[Ends]) -> list[Ends]:
+    return [e for e in ends if e.theirs != e.ours and not any(rule(e) for rule in ACCEPTED.values())]
+
+
+@pytest.mark.parametrize(("name", "text"), functions())
+def test_functions(name: str, text: str) -> None:
+    assert _unlike(of_function(name, text)) == []
+
+
+@pytest.mark.parametrize(("name", "made_with", "text"), modules())
+def test_modules(name: str, made_with: str, text: str) -> None:
+    assert _unlike(of_module(name, made_with, text)) == []
+
+
+def _all() -> list[Ends]:
+    return [ends for call in functions() for ends in of_function(*call)] + [
+        ends for call in modules() for ends in of_module(*call)]
+
+
+def test_what_is_accepted_occurs() -> None:
+    ends = [e for e in _all() if e.theirs != e.ours]
+    assert [reason for reason, rule in ACCEPTED.items() if not any(map(rule, ends))] == []
+
+
+def test_no_error_names_what_is_internal() -> None:
+    assert [e for e in _all() if re.search(r"'_\w+'", e.ours)] == []
+
+
+def test_every_function_and_every_module_is_called() -> None:
+    assert {*retrograd.nn.functional.__all__} == {name for name, _ in functions()}
+    classes = {name: getattr(retrograd.nn, name) for name in retrograd.nn.__all__}
+    called = {name for name, *_ in modules()}
+    assert {name for name, kind in classes.items() if isinstance(kind, type) and issubclass(kind, retrograd.nn.Module)
+            and kind.forward is not retrograd.nn.Module.forward} == called

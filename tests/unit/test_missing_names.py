@@ -1,0 +1,132 @@
+"""What retrograd says about names that it lacks: PyTorch has the name and what to use instead, or the nearest names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from functools import reduce
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import retrograd
+from retrograd import names
+from retrograd.names import hint, in_pytorch, instead, missing, remedies
+from retrograd.tensors.face.absent import _ABSENT
+
+SPACES = [*names._table()]
+_ALL_THE_SAME = "; PyTorch has it, retrograd does not"
+
+
+def at(path: str) -> Any:
+    """What stands at a path such as `torch.nn.functional`."""
+    return reduce(getattr, path.split(".")[1:], retrograd)
+
+
+def lacking(space: str) -> list[str]:
+    """The names of PyTorch's namespace that are not here."""
+    return sorted(name for name in in_pytorch(space) if not hasattr(at(space), name))
+
+
+def test_the_tables_are_read_only_when_a_name_is_missing() -> None:
+    program = ("import retrograd; tables = retrograd.names._table, retrograd.names.remedies\n"
+               "print([t.cache_info().currsize for t in tables], hasattr(retrograd, 'jit'))\n"
+               "print([t.cache_info().currsize for t in tables])")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "[0, 0] False\n[1, 1]\n"
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_names_that_only_pytorch_has_are_refused_with_a_word_about_it(space: str) -> None:
+    home = at(space)
+    said = f"type object '{home.__name__}'" if isinstance(home, type) else f"module '{space}'"
+    for name in lacking(space):
+        if space == "torch.nn.Module":
+            home, said = retrograd.nn.Linear(1, 1), "'Linear' object"
+        with pytest.raises(AttributeError) as caught:
+            getattr(home, name)
+        assert str(caught.value).startswith(f"{said} has no attribute '{name}'{_ALL_THE_SAME}")
+        assert caught.value.name is None                        # or Python appends a suggestion of its own
+
+
+def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
+    assert {*lacking("torch.Tensor")} == _ABSENT
+    t = retrograd.ones(2)
+    with pytest.raises(AttributeError, match=r"^'Tensor' object has no attribute 'to_sparse'; PyTorch .*: use dense"):
+        t.to_sparse()
+    assert not hasattr(t, "coalesce")
+    assert not _ABSENT & {*dir(t)}
+    t.values = 3                                                # a program may have attributes of that name
+    assert t.values == 3
+
+
+@pytest.mark.parametrize(
+    ("space", "name", "advice"),
+    [
+        ("torch", "compile", "call the function or the module as it is"),
+        ("torch", "jit", "leave script and trace out, and call the function or the module as it is"),
+        ("torch", "vmap", "loop over the items, and join the results with torch.stack"),
+        ("torch", "bfloat16", "use torch.float16 or torch.float32"),
+        ("torch.cuda", "amp", "compute in torch.float32, without autocast and GradScaler"),
+        ("torch.cuda", "Stream", "leave it out, because everything is computed on the CPU"),
+        ("torch.utils", "data", "shuffle with torch.randperm, and index the data batch by batch"),
+        ("torch.nn", "LSTM", "write the recurrence as a loop over torch.nn.Linear"),
+        ("torch.nn", "LazyLinear", "use the class without Lazy, and give the sizes"),
+        ("torch.optim", "RMSprop", "use torch.optim.SGD, torch.optim.Adam or torch.optim.AdamW"),
+        ("torch.optim.lr_scheduler", "OneCycleLR",
+         "use torch.optim.lr_scheduler.LambdaLR, with a function of the epoch"),
+        ("torch.nn.Module", "compile", "call the function or the module as it is"),
+    ],
+)
+def test_the_advice(space: str, name: str, advice: str) -> None:
+    assert instead(space, name) == f"{_ALL_THE_SAME}: {advice}"
+
+
+def test_advice_names_only_what_is_here() -> None:
+    for _, advice in remedies():
+        for path in re.findall(r"\btorch(?:\.\w+)+", advice):
+            assert at(path) is not None, path
+
+
+def test_each_pattern_gives_its_advice_to_some_name() -> None:
+    used = set()
+    for space in SPACES:
+        for name in lacking(space):
+            used.add(next((pattern for pattern, _ in remedies() if fnmatchcase(f"{space}.{name}", pattern)), ""))
+    assert {pattern for pattern, _ in remedies()} - used == set()
+
+
+def test_missing_speaks_to_each_way_of_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("retrograd.imagined")
+    module.__getattr__ = missing(module.__name__, ["softmax", "Softmax", "sin"])  # type: ignore[method-assign]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert not hasattr(module, "sofmax")
+    with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'sofmax'; .*: Softmax, soft"):
+        _ = module.sofmax
+    with pytest.raises(ImportError, match="^cannot import name 'sofmax' from 'torch.imagined'; the nearest: Softmax"):
+        exec("from retrograd.imagined import sofmax")
+    with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'zzz'$"):
+        _ = module.zzz
+
+
+def test_the_nearest_names_answer_a_typing_mistake_alone() -> None:
+    assert hint("torch.imagined", "reLU", ["relu", "sin"]) == "; the nearest: relu"
+    assert hint("torch.imagined", "lstm", ["LSTM"], modules=True) == "; the nearest: torch.imagined.LSTM"
+    assert hint("torch.imagined", "conv2d", ["sin"]) == ""
+    assert hint("torch.imagined", "__wrapped__", ["__wrapped_"]) == ""
+    assert hint("torch", "compleks", ["complex", "sin"]) == "; the nearest: complex"
+    assert hint("torch", "int_", ["int", "sin"]) == "; the nearest: int"
+
+
+def test_a_mistyped_name_that_only_pytorch_has_gets_the_advice_too() -> None:
+    assert hint("torch", "compil", ["complex"]) == (
+        "; the nearest: compile, which only PyTorch has: call the function or the module as it is")
+
+
+def test_a_function_is_no_module() -> None:
+    assert "relu" in in_pytorch("torch")
+    assert instead("torch", "relu", modules=True) == ""
+    assert instead("torch", "distributions", modules=True).startswith(_ALL_THE_SAME)
