@@ -565,6 +565,7 @@ from .tensors.functions.shapes.rearranging import (
     tril,
     triu,
 )
+from .tensors.functions.shapes.resizing import resize_as_
 from .tensors.functions.shapes.shape import (
     adjoint,
     broadcast_tensors,
@@ -616,8 +617,6 @@ from .tensors.functions.shapes.view_scatters import (
     slice_scatter,
 )
 from .tensors.functions.spectral import istft, stft
-from .tensors.recording.guarding import guard as _guard
-from .tensors.recording.resizing import resize_as_
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
 
@@ -706,9 +705,6 @@ __all__ = [
     "view_as_complex_copy", "view_as_real", "view_as_real_copy", "view_copy", "viz", "vsplit", "vstack", "where",
     "xlogy", "xlogy_", "xpu", "zero_", "zeros", "zeros_like",
 ]
-
-_guard({"": globals(), "linalg": vars(linalg), "fft": vars(fft), "special": vars(special),
-        "nn.functional": vars(nn.functional)})
 
 if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one
     __getattr__ = missing(__name__, __all__)

@@ -1,8 +1,7 @@
 """torch.overrides: the functions whose calls can be overridden, and how classes and modes override them.
 
 A class overrides calls by a classmethod `__torch_function__(cls, func, types, args=(), kwargs=None)`, and a mode by a
-method of that name. `tensors.recording.overriding` hands over a call. This costs nothing before the first class is
-derived from Tensor, the first mode is entered, or `enable` is called.
+method of that name. `tensors.recording.overriding` decides which of them handles a call.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from . import autograd
 from .names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
-from .tensors.recording import overriding
-from .tensors.recording.overriding import local, overloaded, overridden, takes_over
+from .tensors.recording.overriding import Attention, Words, local, overloaded, overridden, takes_over
 from .tensors.tensor import Tensor
 
 __all__ = [
-    "BaseTorchFunctionMode", "TorchFunctionMode", "enable", "get_default_nowrap_functions", "get_ignored_functions",
+    "BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
     "get_overridable_functions", "handle_torch_function", "has_torch_function", "has_torch_function_unary",
     "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
     "wrap_torch_function",
@@ -111,30 +109,6 @@ def _names() -> dict[Any, str]:
     return names
 
 
-def enable() -> None:
-    """Let every public function ask its arguments whether one overrides the call. This stays so for the process.
-
-    Deriving a class from Tensor, or entering a mode, does this too. A class with `__torch_function__` that is not
-    derived from Tensor cannot be noticed. So a program that has only such classes calls this function first.
-    """
-    with _lock:
-        if _begun:
-            return
-        _begun.append(True)
-        done: set[FunctionType] = set()
-        shown = {(called, name) for entries in _tables().values() for name, called, _ in entries}
-        for entries in [_tables()["torch.Tensor"], *_tables().values()]:
-            for name, called, public in entries:
-                if isinstance(called, FunctionType) and called not in done:
-                    done.add(called)
-                    operator = name.startswith("__") and name not in _ASKED
-                    own = called.__name__ if (called, called.__name__) in shown else name.partition(".")[0]
-                    overriding.exchange(called, own, public, _refused, operator, name in _FOR_MODES)
-
-
-overriding.Overriding.begin = staticmethod(enable)
-
-
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     """PyTorch's error if every handler returned NotImplemented. It has two forms, by the function's place."""
     name = resolve_name(function) or str(function)
@@ -144,6 +118,9 @@ def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     asked += [f"  - tensor subclass {type(value)}\n" for value in found]
     return TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
                      f"\n\n{''.join(asked)}\nA handler must return a value if it knows the function and all types.")
+
+
+Words.refused = staticmethod(_refused)
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
@@ -261,12 +238,13 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        enable()
+        Attention.watch(1)
         local.thread.modes = [*local.thread.modes, self]
         return self
 
     def __exit__(self, *error: object) -> None:
         local.thread.modes = local.thread.modes[:-1]
+        Attention.watch(-1)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from retrograd.tensors.arguments.signatures.reading import names
+from comparing.schemas import SPACES, schemas_in
 
 
 class Ends(NamedTuple):
@@ -39,7 +39,7 @@ class Ends(NamedTuple):
 
 
 _TABLED = {f"torch.{space}.{name}" if space else f"torch.{name}"
-           for space in ("", "linalg", "fft", "special", "nn.functional") for name in names(space)}
+           for space in SPACES for name in schemas_in(space)}
 _ALIASES = r"special\.\w+|fix|square|true_divide|clip|broadcast_to|nn\.functional\.conv\w+|linalg\.norm"
 _F = r"nn\.functional\."
 _OTHER_FAULT = "|".join((

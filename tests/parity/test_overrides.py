@@ -138,5 +138,4 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_programs(source: str) -> None:
-    retrograd.overrides.enable()
     same(source)

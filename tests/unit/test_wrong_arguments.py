@@ -1,4 +1,4 @@
-"""What is said of arguments that do not fit: PyTorch's words, from the table of signatures."""
+"""What is said of arguments that do not fit: PyTorch's words, from the schemas of public functions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.tensors.arguments.signatures.checking import refusal
-from retrograd.tensors.arguments.signatures.reading import names, signatures
+from comparing.schemas import SPACES, schemas_in
+from retrograd.tensors.arguments.checking import refusal
+from retrograd.tensors.arguments.schemas import schemas
 
 X = torch.ones(3, 4)
 WRONG: dict[str, Callable[[], Any]] = {
@@ -46,20 +47,21 @@ def test_arguments_that_fit() -> None:
         ("rand", ((2, 3),), {}), ("flip", (X, 0, 1), {}), ("reshape", (X, [4, 3]), {}),
         ("add", (X, 1.5), {"alpha": 2}), ("where", (X > 0,), {}), ("cumsum", (X, torch.tensor(1)), {}),
         ("clamp", (X, None, 1), {}), ("mean", (X, None), {}), ("stack", ([X, X],), {"dim": 1})]
-    assert [name for name, args, kwargs in fitting if refusal("", name, args, kwargs)] == []
+    assert [name for name, args, kwargs in fitting if refusal(schemas_in("")[name], args, kwargs)] == []
 
 
 def test_every_signature_can_be_read() -> None:
-    for space in ("", "linalg", "fft", "special", "nn.functional"):
-        for name in names(space):
-            for way in signatures(space, name):
+    for space in SPACES:
+        for texts in schemas_in(space).values():
+            for way in schemas(texts):
                 assert way.text.startswith("(")
                 assert way.positional <= len(way.parameters)
 
 
-def test_a_guarded_function_is_the_same_object_with_its_signature() -> None:
+def test_a_function_has_its_signature_and_its_names() -> None:
     assert torch.sum is torch.Tensor.sum
-    assert [*inspect.signature(torch.gather).parameters] == ["input", "dim", "index", "sparse_grad", "out"]
+    assert [*inspect.signature(torch.gather).parameters] == [
+        "input", "dim", "index", "sparse_grad", "out", "axis"]
     assert torch.gather.__name__ == "gather"
 
 

@@ -12,6 +12,7 @@ from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors.recording.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
+from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, plain
 
 TensorOrTensors = Any
@@ -52,6 +53,7 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
             warn_of_cycle()
 
 
+@public()
 def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: TensorOrTensors | None = None,
          retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
          allow_unused: bool | None = None, is_grads_batched: bool = False,

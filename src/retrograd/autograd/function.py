@@ -127,6 +127,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         if kwargs or setup:
             args = _positional(cls.forward, args, kwargs, setup)
         thread = local.thread
+        event = None if thread.observer is None else thread.observer.enter(cls.__name__, thread.observer.shapes_of(args))
         grad = thread.grad
         kind = cls._backward_cls
         node = FunctionNode(kind, args)
@@ -146,6 +147,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
                 output = cls.forward(context, *args)
         finally:
             thread.grad = grad
+            if event is not None:
+                thread.observer.leave(event)
         if isinstance(output, tuple):
             return tuple(finished(node, args, output, recording, setup))
         return finished(node, args, (output,), recording, setup)[0]

@@ -1,8 +1,8 @@
 """How a profile learns what runs in its thread.
 
 While a profile is open, it stands on the seam (`ThreadState.transform`), which reports every call of an op. The engine
-reports nodes to it, and the functions of `profiler_functions` report their calls. While no profile is open, none of
-this is in place and nothing is slower.
+reports nodes to it, and composed functions report their calls. While no profile is open, none of this is in place and
+nothing is slower.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..kernels.shape import StrideError
 from ..modes import Transform, local
 from ..ops.basic import copy
 from ..ops.framework import Op
+from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
-from .profiler_functions import unwatch, watch
 from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
@@ -52,7 +52,7 @@ class Recording:
         """Begin to watch this thread. A profile that is already open in it sees nothing until this one is closed."""
         thread = self.thread
         self.outer: Recording | None = thread.observer
-        watch()
+        Attention.watch(1)
         self.under: Transform | None = thread.transform if self.outer is None else self.outer.under
         thread.observer, thread.transform = self, self.run
 
@@ -67,7 +67,7 @@ class Recording:
                 inner = inner.outer
             inner.outer = self.outer
         thread.transform = self.under if thread.observer is None else thread.observer.run
-        unwatch()
+        Attention.watch(-1)
         while self.open:
             self.leave(self.open[-1])
 
@@ -86,6 +86,14 @@ class Recording:
             self.open.pop()
         elif event in self.open:
             self.open.remove(event)
+
+    def call(self, name: str, values: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a function in an event of this name; `values` are the arguments whose shapes it shows."""
+        event = self.enter(name, self.shapes_of(values))
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self.leave(event)
 
     def shapes_of(self, values: Any) -> Any:
         """The shapes of tensors and arrays, [] for other values. An empty tuple if shapes are not recorded."""

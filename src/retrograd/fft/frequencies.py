@@ -11,16 +11,20 @@ from ..dtypes import unimplemented
 from ..tensors.arguments.dims import as_int, axes_of
 from ..tensors.arguments.options import check_tensor, element_type, made
 from ..tensors.functions.shapes.rearranging import roll
-from ..tensors.recording.out import into
+from ..tensors.recording.out_rules import CONSTANT, COUNT_NOTICE, rule
+from ..tensors.recording.public import public
 
 
 def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
     """fftfreq or rfftfreq."""
 
-    def function(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    @public(f"fft_{name}(int n, float d=1., *, dtype dtype=None, layout layout=None, device device=None, bool "
+            "pin_memory=None, bool requires_grad=False, Tensor out=None)", name=name,
+            out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE, blame=f"fft_{name}"),
+            doc=f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'} of `n` points "
+                        "that are `d` apart, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
+    def function(n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False) -> Any:
-        if out is not None:
-            return into(out, function, n, d, dtype=dtype, device=device, requires_grad=requires_grad)
         n = as_int(f"fft_{name}", n, "n")
         if isinstance(d, bool) or not isinstance(d, (int, float, np.floating)):
             raise TypeError(f"fft_{name}(): argument 'd' must be float, not {type(d).__name__}")
@@ -35,9 +39,6 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
             step = np.asarray(1.0) / np.asarray(n * d, np.float64)
             return made((_counts(size(n), n).astype(target) * step).astype(target), device, requires_grad)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'} of `n` points "
-                        "at distance `d`, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
     return function
 
 
@@ -54,6 +55,8 @@ fftfreq, rfftfreq = _frequencies("fftfreq", int), _frequencies("rfftfreq", lambd
 def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
     """fftshift or ifftshift."""
 
+    @public(f"fft_{name}(Tensor input, ints[1] dim=None)", name=name, doc=("The frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
+                        else "What `fftshift` moved to the middle moved back to the front."))
     def function(input: Any, dim: Any = None) -> Any:
         check_tensor(f"fft_{name}", input)
         shape = input._array.shape
@@ -69,9 +72,6 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
             axes_of(f"fft_{name}", d, len(shape))
         return roll(input, tuple([offset(shape[d]) for d in dims]), tuple(dims))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = ("The frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
-                        else "The inverse of `fftshift`: the frequency 0 moved back to the front.")
     return function
 
 

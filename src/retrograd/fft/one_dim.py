@@ -8,6 +8,7 @@ from typing import Any
 from ..dtypes import dtype as torch_dtype
 from ..tensors.arguments.dims import array_of, as_int
 from ..tensors.functions.elementwise.elementary import conj
+from ..tensors.recording.public import public
 from .points import Points, c2c, c2r, check_norm, check_points, dim_of, promoted, put_into, r2c, resized, scale_of
 
 
@@ -44,6 +45,11 @@ def _real_forward(input: Any, n: Any, dim: Any, norm: Any, forward: bool, onesid
 def _full(name: str, forward: bool) -> Callable[..., Any]:
     """fft or ifft."""
 
+    @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name, doc=
+        f"The {'' if forward else 'inverse '}discrete Fourier transform along `dim`, of `n` points: cut, or extended "
+        "by zeros.\n\n    The result is complex. "
+        f"`norm=\"{'forward' if forward else 'backward'}\"` divides by n, \"ortho\" by its square root; the default is "
+        "\"backward\".\n    Raises RuntimeError for float16 and for no points.")
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         if out is not None:
@@ -54,12 +60,6 @@ def _full(name: str, forward: bool) -> Callable[..., Any]:
         x, dim = _placed(input, n, dim)
         return c2c(x, (dim,), scale_of(norm, forward), forward)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"The {'' if forward else 'inverse '}discrete Fourier transform along `dim`, of `n` points: cut, or extended "
-        "by zeros.\n\n    The result is complex. "
-        f"`norm=\"{'forward' if forward else 'backward'}\"` divides by n, \"ortho\" by its square root; the default is "
-        "\"backward\".\n    Raises RuntimeError for float16 and for no points.")
     return function
 
 
@@ -69,6 +69,9 @@ fft, ifft = _full("fft", True), _full("ifft", False)
 def _from_real(name: str, forward: bool) -> Callable[..., Any]:
     """rfft or ihfft."""
 
+    @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name, doc=
+        f"The {'' if forward else 'inverse '}transform of real numbers along `dim`: of its n points the first "
+        "n // 2 + 1, which determine the others.\n\n    Raises RuntimeError for complex input and for float16.")
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         _refuse_complex(name, input)
@@ -76,10 +79,6 @@ def _from_real(name: str, forward: bool) -> Callable[..., Any]:
             return put_into(out, name, "_fft_r2c" if forward else "_fft_conj", function, input, n, dim, norm)
         return _real_forward(input, n, dim, norm, forward, True)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"The {'' if forward else 'inverse '}transform of real numbers along `dim`: of its n points the first "
-        "n // 2 + 1, which determine the others.\n\n    Raises RuntimeError for complex input and for float16.")
     return function
 
 
@@ -89,6 +88,10 @@ rfft, ihfft = _from_real("rfft", True), _from_real("ihfft", False)
 def _to_real(name: str, forward: bool) -> Callable[..., Any]:
     """irfft or hfft."""
 
+    @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name, doc=
+        f"The {'' if forward else 'inverse '}transform to `n` real numbers along `dim`, of half of what is symmetric "
+        "up to conjugation.\n\n    Without `n` it is an even number: twice the elements along `dim`, less 2. Raises "
+        "RuntimeError for float16.")
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         if out is not None:
@@ -102,11 +105,6 @@ def _to_real(name: str, forward: bool) -> Callable[..., Any]:
         scale = scale_of(norm, forward)
         return c2r(conj(x) if forward else x, (axis,), scale, size)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"The {'' if forward else 'inverse '}transform to `n` real numbers along `dim`, of half of what is symmetric "
-        "up to conjugation.\n\n    Without `n` it is an even number: twice the elements along `dim`, less 2. Raises "
-        "RuntimeError for float16.")
     return function
 
 

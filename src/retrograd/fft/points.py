@@ -13,6 +13,7 @@ from ..tensors.arguments.dims import as_int, axis_of
 from ..tensors.functions.images.padding import constant_pad_nd
 from ..tensors.recording.calls import recorded
 from ..tensors.recording.out import into
+from ..tensors.recording.out_rules import FOUND, FREE, UNDERIVED, rule
 from ..tensors.state.base import TensorBase
 
 _cast = recorded(basic.cast)
@@ -123,9 +124,13 @@ def resized(input: Any, points: Points) -> Any:
     return constant_pad_nd(input, zeros) if any(zeros) else input
 
 
-def put_into(out: Any, name: str, rule: str, function: Any, *args: Any) -> Any:
-    """`into`, after a check of the dtype of `out`: real for "_fft_c2r", and complex for other transforms."""
-    if isinstance(out, TensorBase) and out._array.dtype.kind != ("f" if rule == "_fft_c2r" else "c"):
-        kind = "floating point" if rule == "_fft_c2r" else "complex"
+_ASKED = {name: rule(overlap=FREE, blame=name) for name in ("_fft_c2c", "_fft_r2c", "_fft_c2r")} | {
+    "_fft_conj": rule(exact=FOUND, overlap=FREE, gradient=UNDERIVED, blame="conj_physical")}
+
+
+def put_into(out: Any, name: str, asks: str, function: Any, *args: Any) -> Any:
+    """`into`, after the check whether `out` can hold what the transform gives: real numbers only of "_fft_c2r"."""
+    if isinstance(out, TensorBase) and out._array.dtype.kind != ("f" if asks == "_fft_c2r" else "c"):
+        kind = "floating point" if asks == "_fft_c2r" else "complex"
         raise RuntimeError(f"{name} expects a {kind} output tensor, but got {torch_dtype.of[out._array.dtype].legacy}")
-    return into(out, function, *args, rule=rule)
+    return into(out, name, _ASKED[asks], function, args, {})

@@ -8,6 +8,7 @@ from typing import Any
 from ..dtypes import dtype as torch_dtype
 from ..tensors.arguments.dims import array_of
 from ..tensors.functions.elementwise.elementary import conj, conj_physical
+from ..tensors.recording.public import public
 from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted, put_into, r2c, resized, scale_of
 
 
@@ -24,17 +25,19 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
             return put_into(out, said, rule, transform, input, s, dim, norm)
         return transform(input, s, dim, norm)
 
+    @public(f"fft_{name}(Tensor input, ints[1] s=None, ints[1] dim=None, str norm=None, out)", name=name,
+            doc=f"{about} over `dim`, of `s` points each; without `dim` over the last len(s), or over all.\n\n"
+                "    Raises RuntimeError for float16 and for no points.")
     def function(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
         return checked(f"fft_{name}", input, s, dim, norm, out)
 
-    def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-        return checked(f"fft_{name[:-1]}2", input, s, dim, norm, out)
+    two = f"{name[:-1]}2"
 
-    function.__name__ = function.__qualname__ = name
-    over_two.__name__ = over_two.__qualname__ = f"{name[:-1]}2"
-    function.__doc__ = (f"{about} over `dim`, with `s` points each. Without `dim`: the last len(s) dims, or all.\n\n"
-                        "    Raises RuntimeError for float16 and for no points.")
-    over_two.__doc__ = f"{about} over the last two dims, or two others. See `{name}`."
+    @public(f"fft_{two}(Tensor input, ints[1] s=None, ints[1] dim=[-2, -1], str norm=None, out)", name=two,
+            strict=True, doc=f"{about} over the last two dims, or two others. See `{name}`.")
+    def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
+        return checked(f"fft_{two}", input, s, dim, norm, out)
+
     return function, over_two
 
 

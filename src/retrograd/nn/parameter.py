@@ -9,7 +9,7 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensors.face import printing
-from ..tensors.recording.overriding import disabled_torch_function_impl
+from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
 from ..tensors.state.base import TensorBase, meta_of, note_layout, plain
 from ..tensors.tensor import Tensor
 
@@ -89,6 +89,9 @@ def _of_subclass(data: Any, requires_grad: bool) -> Any:
                            "correct the detach() semantics defined by its __torch_dispatch__() implementation.")
     parameter._is_param = True
     return parameter
+
+
+Attention.spare(Parameter)
 
 
 class _BufferType(type):

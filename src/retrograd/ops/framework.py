@@ -81,15 +81,9 @@ class Op:
         # Whether the recorded call is the short one, for ufuncs, and what is called like them, of one or two tensors.
         self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
         self.saves = self._initial_saves()
-        steps, uses = [], {}
-        for argument, rule in rules.items():
-            index = self.arguments.index(argument)
-            positions = [self._position(argument, need) for need in parameters(rule)[1:]]
-            steps.append((index, rule, tuple(positions)))
-            uses[index] = frozenset(positions)
-        self.steps: tuple[Step, ...] = tuple(steps)
-        self.uses: dict[int, frozenset[int]] = uses
-        self.derived = kind == "elementwise" and bool(steps)   # element by element, with a derivative
+        self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
+        self.uses = {index: frozenset(positions) for index, _, positions in self.steps}
+        self.derived = kind == "elementwise" and bool(self.steps)   # element by element, with a derivative
         self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
@@ -100,6 +94,11 @@ class Op:
         Op.by_kernel.setdefault(kernel, self)
         # The op that is recorded where the result is written over the first operand: mostly this one.
         self.written: Op = self if written is None else self._changed(written)
+
+    def _step(self, argument: str, rule: Rule) -> Step:
+        """The place of an argument, its rule, and where in `saves` the values stand that the rule names."""
+        return (self.arguments.index(argument), rule,
+                tuple([self._position(argument, need) for need in parameters(rule)[1:]]))
 
     def _changed(self, written: Written) -> Op:
         """This op with what is different in its in-place form."""

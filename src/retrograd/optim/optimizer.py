@@ -15,6 +15,7 @@ from typing import Any
 from ..autograd.grad_mode import enable_grad
 from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
+from ..modes import local
 from ..nn.parameter import clear_grad
 from ..tensors.state.base import TensorBase, plain
 
@@ -39,6 +40,12 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        observer = local.thread.observer
+        if observer is None:
+            return run(self, *args, **kwargs)
+        return observer.call(f"Optimizer.step#{type(self).__name__}.step", (self, *args), run, self, *args, **kwargs)
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
         if not self._step_pre_hooks and not self._step_post_hooks:
             return step(self, *args, **kwargs)
@@ -131,6 +138,14 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Remove the gradients of all parameters. If `set_to_none` is False, fill them with zeros instead."""
+        observer = local.thread.observer
+        if observer is not None:
+            name = f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"
+            observer.call(name, (self,), self._clear, set_to_none)
+        else:
+            self._clear(set_to_none)
+
+    def _clear(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             for parameter in group["params"]:
                 if not set_to_none:

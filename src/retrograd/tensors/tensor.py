@@ -60,14 +60,16 @@ from .functions.shapes.combining import CombiningMethods
 from .functions.shapes.geometry import GeometryMethods
 from .functions.shapes.joining import JoiningMethods
 from .functions.shapes.rearranging import RearrangingMethods
+from .functions.shapes.resizing import ResizingMethods
 from .functions.shapes.shape import ShapeMethods
 from .functions.shapes.view_copies import ViewCopyMethods
 from .functions.shapes.view_scatters import ViewScatterMethods
 from .functions.spectral import SpectralMethods
 from .recording.gradients import accumulate, check_grad, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
-from .recording.resizing import ResizingMethods
-from .state.base import Results, TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
+from .recording.overriding import Attention
+from .recording.public import public, public_property
+from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
 
 Hook = Callable[["Tensor"], "Tensor | None"]
 
@@ -140,29 +142,29 @@ class Tensor(
 
     # What it is
 
-    @property
+    @public_property
     def shape(self) -> Size:
         """The sizes of its dimensions."""
         return Size(self._array.shape)
 
-    @property
+    @public_property
     def dtype(self) -> dtype:
         """The type of its elements."""
         return dtype.of[self._array.dtype]
 
-    @property
+    @public_property
     def device(self) -> device:
         """Where its memory is."""
         return CPU
 
-    @property
+    @public_property
     def ndim(self) -> int:
         """How many dimensions it has."""
         return self._array.ndim
 
     # What it is in the graph
 
-    @property
+    @public_property
     def requires_grad(self) -> bool:
         """Whether gradients flow to it: a leaf that asks for one, what was made from such a leaf, a view of either."""
         return requires(self)
@@ -190,6 +192,7 @@ class Tensor(
     def requires_grad(self) -> None:
         self.requires_grad = None  # type: ignore[assignment]        # which is refused, as no bool
 
+    @public()
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError where it cannot be changed."""
         if not isinstance(requires_grad, bool):
@@ -202,28 +205,28 @@ class Tensor(
             self.requires_grad = requires_grad
         return self
 
-    @property
+    @public_property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it."""
         return self.grad_fn is None
 
-    @property
+    @public_property
     def grad_fn(self) -> Any:
         """The node that made it; None for a leaf."""
         edge = edge_of(self)
         return None if self._edge is None else edge.node.public
 
-    @property
+    @public_property
     def output_nr(self) -> int:
         """Which output of its grad_fn it is."""
         return 0 if self._edge is None else self._edge.index             # as PyTorch, without a look at the base
 
-    @property
+    @public_property
     def retains_grad(self) -> bool:
         """Whether backward passes keep the gradient of this non-leaf."""
         return self._meta is not None and self._meta.retained is not None
 
-    @property
+    @public_property
     def grad(self) -> Tensor | None:
         """The gradient that backward passes accumulated here; None before the first."""
         meta = self._meta
@@ -249,27 +252,30 @@ class Tensor(
     def grad(self) -> None:
         self.grad = None
 
-    @property
+    @public_property
     def _base(self) -> Tensor | None:
         """The tensor whose memory a view is of; None for what is no view."""
         return None if self._meta is None else self._meta.base
 
+    @public()
     def _is_view(self) -> bool:
         return self._base is not None
 
-    @property
+    @public_property
     def _version(self) -> int:
         """How often the memory was written in place, counted over all views of it."""
         if self.is_inference():
             raise RuntimeError("Inference tensors do not track version counter.")
         return count(self._array)
 
+    @public()
     def is_inference(self) -> bool:
         """Whether it was made under `inference_mode`."""
         return self._meta is not None and self._meta.inference
 
     # Backward
 
+    @public()
     def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False,
                  inputs: Any = None) -> None:
         """Accumulate the gradients of this tensor into the leaves it was computed from.
@@ -287,10 +293,12 @@ class Tensor(
             if create_graph:
                 warn_of_cycle()
 
+    @public()
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in `.grad` too. Does nothing for a leaf."""
         retain(self)
 
+    @public()
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad)` whenever the gradient of this tensor is computed; what it returns replaces the gradient.
 
@@ -300,6 +308,7 @@ class Tensor(
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         return register_on(self, hook)
 
+    @public()
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(tensor)` after a gradient was accumulated into this leaf."""
         if not self.requires_grad:
@@ -311,7 +320,7 @@ class Tensor(
             meta.post_accumulate = OrderedDict()
         return register(meta.post_accumulate, hook)
 
-    @property
+    @public_property
     def _backward_hooks(self) -> HookDict | None:
         """The hooks that `register_hook` added, since it has its present grad_fn; None before the first."""
         return None if self._meta is None else self._meta.hooks
@@ -324,7 +333,7 @@ class Tensor(
     def _backward_hooks(self) -> None:
         raise RuntimeError("Deletion of _backwards_hooks not allowed! Set it to None instead.")
 
-    @property
+    @public_property
     def _post_accumulate_grad_hooks(self) -> HookDict | None:
         return None if self._meta is None else self._meta.post_accumulate
 
@@ -332,4 +341,4 @@ class Tensor(
     _accumulate = accumulate
 
 
-Results.tensor = Tensor
+Attention.begin(Tensor)

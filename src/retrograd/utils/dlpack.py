@@ -6,10 +6,12 @@ from typing import Any
 
 from ..tensors.arguments.options import check_tensor
 from ..tensors.face.memory import from_dlpack
+from ..tensors.recording.public import public
 
 __all__ = ["from_dlpack", "to_dlpack"]
 
 
+@public()
 def to_dlpack(tensor: Any) -> Any:
     """A capsule with the memory of a tensor, which another library may take over once. It carries no gradient.
 

@@ -22,7 +22,8 @@ from ...tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu_
 from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace import inplace as written_over
-from ...tensors.recording.out import into
+from ...tensors.recording.out_rules import FOUND, FREE, rule
+from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain
 from ...tensors.tensor import Tensor
 
@@ -56,23 +57,26 @@ _hardsigmoid, _hardsigmoid_ = recorded(ops.hardsigmoid), written_over(ops.hardsi
 _hardswish, _hardswish_ = recorded(ops.hardswish), written_over(ops.hardswish)
 
 
+@public()
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)) for each element x. Ints and bools give the default floating dtype."""
     return input.sigmoid()
 
 
-def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+@public("log_sigmoid(Tensor input, out)", out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE,
+                                                   blame="log_sigmoid_forward", notice=""))
+def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x))) for each element x. It does not overflow for large negative elements."""
-    if out is not None:
-        return into(out, _log_sigmoid, input)
     return _log_sigmoid(input)
 
 
+@public()
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent of each element. Ints and bools give the default floating dtype."""
     return input.tanh()
 
 
+@public()
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0) for each element x. Takes ints too.
 
@@ -85,6 +89,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return relu_(input) if inplace else _relu(input)
 
 
+@public()
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(x, 0), 6) for each element x. Takes ints too."""
     if not isinstance(input, TensorBase):
@@ -92,6 +97,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return (_hardtanh_ if inplace else _hardtanh)(input, 0.0, 6.0)
 
 
+@public()
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """min(max(x, min_val), max_val) for each element x. Takes ints too.
 
@@ -106,11 +112,13 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
 
 
+@public()
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """`hardtanh`, written into the input's memory."""
     return hardtanh(input, min_val, max_val, True)
 
 
+@public()
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x for each positive element x, and negative_slope * x for each other element.
 
@@ -125,11 +133,13 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         "leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope))
 
 
+@public()
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """`leaky_relu`, written into the input's memory."""
     return leaky_relu(input, negative_slope, True)
 
 
+@public()
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x for each positive element x, and alpha * (exp(x) - 1) for each other element.
 
@@ -140,11 +150,13 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return (_elu_ if inplace else _elu)(input, alpha, 1.0, 1.0)
 
 
+@public()
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`elu`, written into the input's memory."""
     return elu(input, alpha, True)
 
 
+@public()
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """`elu` with constants that keep mean and variance the same from layer to layer (Klambauer and others, 2017)."""
     if not isinstance(input, TensorBase):
@@ -152,11 +164,13 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
+@public()
 def selu_(input: Tensor) -> Tensor:
     """`selu`, written into the input's memory."""
     return selu(input, True)
 
 
+@public()
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x for each positive element x, and alpha * (exp(x / alpha) - 1) for each other element.
 
@@ -168,24 +182,28 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return (_celu_ if inplace else _celu)(input, alpha, 1.0, 1.0 / alpha)
 
 
+@public()
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`celu`, written into the input's memory."""
     return celu(input, alpha, True)
 
 
+@public()
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x * sigmoid(x) for each element x. This function is also called swish."""
     refuse_complex_gradient("silu", input)
     return (_silu_ if inplace else _silu)(input)
 
 
+@public()
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """x * tanh(softplus(x)) for each element x."""
     return (_mish_ if inplace else _mish)(input)
 
 
-def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
-    """x times the probability that a standard normal number is less than x, for each element x.
+@public("gelu(Tensor input, *, str approximate='none', Tensor out=None)", out=rule(exact=FOUND))
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """x times the probability that a standard normal number is less than x; with "tanh" a quicker approximation.
 
     `approximate="tanh"` computes a faster approximation.
 
@@ -195,8 +213,6 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
 
     Raises RuntimeError if `approximate` is neither "none" nor "tanh".
     """
-    if out is not None:
-        return into(out, gelu, input, approximate=approximate)
     if approximate == "none":
         return _gelu(input)
     if approximate == "tanh":
@@ -204,23 +220,25 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
     raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
 
 
-def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: Tensor | None = None) -> Tensor:
+@public("softplus(Tensor input, Number beta=1, Number threshold=20, out)", out=rule(exact=FOUND))
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta for each element x, and x itself if beta * x is greater than `threshold`."""
-    if out is not None:
-        return into(out, softplus, input, beta, threshold)
     return _softplus(input, number("softplus", "beta", 2, beta), number("softplus", "threshold", 3, threshold))
 
 
+@public()
 def softsign(input: Tensor) -> Tensor:
     """x / (1 + |x|) for each element x."""
     return input / (input.abs() + 1)
 
 
+@public()
 def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x) for each element x."""
     return input - input.tanh()
 
 
+@public()
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half of the input along `dim`, times the sigmoid of the second half.
 
@@ -234,32 +252,32 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return _glu(input, axis_of("glu", dim, rank) if rank else 0)
 
 
+@public()
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """x / 6 + 1 / 2 for each element x, limited to the interval from 0 to 1."""
     return (_hardsigmoid_ if inplace else _hardsigmoid)(input)
 
 
+@public()
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """x * hardsigmoid(x) for each element x."""
     return (_hardswish_ if inplace else _hardswish)(input)
 
 
-def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """x moved by `lambd` towards 0 for each element x, and 0 for each element between -lambd and lambd.
-
-    Raises RuntimeError if `lambd` is negative.
-    """
-    if out is not None:
-        return into(out, softshrink, input, lambd)
+@public("softshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND))
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]. Raises RuntimeError for a negative lambd."""
     check_tensor("softshrink", input)
     return _softshrink(input, number("softshrink", "lambd", 2, lambd))
 
 
+@public()
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x for each element x greater than `threshold`, and `value` for each other element. Takes ints too."""
     return (piecewise.threshold_ if inplace else piecewise.threshold)(input, threshold, value)
 
 
+@public()
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           inplace: bool = False) -> Tensor:
     """x for each positive element x, and slope * x for each other element.
@@ -270,6 +288,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     return (piecewise.rrelu_ if inplace else piecewise.rrelu)(input, lower, upper, training)
 
 
+@public()
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution with these logits: probabilities along `dim`, close to one-hot.
 
@@ -298,6 +317,7 @@ def _dimension(name: str, input: Any, dim: int | None) -> int:
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
+@public()
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) divided by its sum along `dim`. With `dtype` the input is converted first.
 
@@ -311,11 +331,13 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return over_dim.softmax(input, _dimension("softmax", input, dim), dtype)
 
 
+@public()
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The softmax of -x along `dim`. The arguments are those of `softmax`."""
     return over_dim.softmax(-input, _dimension("softmin", input, dim), dtype)
 
 
+@public()
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of the softmax along `dim`, computed without overflow. The arguments are those of `softmax`."""
     return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)

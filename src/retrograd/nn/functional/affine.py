@@ -13,7 +13,8 @@ from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.linalg.bilinear import bilinear
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.joined import after_view
-from ...tensors.recording.out import into
+from ...tensors.recording.out_rules import EXACT, FREE, rule
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
@@ -23,7 +24,11 @@ _t, _mm = recorded(shape_ops.t), recorded(matrix_ops.mm)
 _layer = after_view(matrix_ops.addmm, shape_ops.t, 1, 1)
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+@public(
+    "linear(Tensor input, Tensor weight, Tensor bias=None, out)",
+    out=rule(exact=EXACT, overlap=FREE),
+    event="aten::linear")
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, of input (…, in), weight (out, in) and bias (out): (…, out).
 
     All tensors have the same dtype.
@@ -34,8 +39,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 
     Raises RuntimeError if the sizes or the dtypes do not fit.
     """
-    if out is not None:
-        return into(out, linear, input, weight, bias)
     try:
         x, w, b = input._array, weight._array, None if bias is None else bias._array
     except AttributeError:

@@ -13,6 +13,7 @@ from ...tensors.arguments.options import check_optional, check_tensor, filling
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import requires
 from ...tensors.tensor import Tensor
 from .dropping import dropout
@@ -80,6 +81,9 @@ def _added(mask: Any, query: Any) -> Any:
     return creation.zeros(mask.shape, dtype=query.dtype).masked_fill_(mask.logical_not(), -math.inf)
 
 
+@public(
+    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attn_mask=None, float dropout_p=0., "
+    "bool is_causal=False, *, float scale=None, bool enable_gqa=False)")
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
                                  dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
                                  enable_gqa: bool = False) -> Tensor:

@@ -13,6 +13,7 @@ from ...ops.networks import losses as ops, softmax
 from ...tensors.arguments.dims import array_of
 from ...tensors.arguments.options import check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain
 from ...tensors.tensor import Tensor
 from .affine import linear
@@ -26,6 +27,7 @@ _log_softmax = recorded(softmax.log_softmax)
 _CLASS_TYPES = frozenset((np.dtype(np.int64), np.dtype(np.uint8)))
 
 
+@public(event="aten::cross_entropy_loss")
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:
@@ -118,6 +120,7 @@ def _counted_weight(weight: Any, counted: Any, target: Any) -> Any:
     return np.asarray(weight[np.where(counted, target, 0)][counted].sum())
 
 
+@public(event="aten::nll_loss_nd")
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
              ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The negative log-probabilities `input` of the classes `target`, reduced.
@@ -187,6 +190,7 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
             raise RuntimeError(f"expected scalar type {_legacy(input)} but found {_legacy(weight)}")
 
 
+@public()
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
                          weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
                          label_smoothing: float = 0.0, options: Any = None) -> Tensor:
@@ -236,6 +240,7 @@ def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int,
     return shape[:-1]
 
 
+@public("one_hot(Tensor input, int num_classes=-1)", event="aten::one_hot", strict=True)
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Classes as vectors of zeros with a single one: int64, in the shape of `tensor` with a last dimension of classes.
 

@@ -20,6 +20,7 @@ from ...tensors.functions.images.convolution import (
     conv_transpose3d,
 )
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold",
@@ -60,6 +61,7 @@ def _check_type(name: str, array: Any) -> None:
         raise unimplemented(f"{name}_out_cpu", array.dtype, "Convert with .float() first.")
 
 
+@public()
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """What a kernel sees at each position of images (N, C, H, W), as columns: (N, C * prod(kernel_size), positions).
 
@@ -88,6 +90,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     return _unfold(input, *window)
 
 
+@public()
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
          stride: Any = 1) -> Tensor:
     """The sum of columns (N, C * prod(kernel_size), positions), each added where `unfold` sees it: (N, C,

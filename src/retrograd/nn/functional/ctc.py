@@ -13,6 +13,7 @@ from ...tensors.arguments.dims import kind_of
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.functions.shapes.shape import unsqueeze
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain
 from ...tensors.tensor import Tensor
 from .reduction import checked_reduction, reduced
@@ -23,6 +24,7 @@ _ctc_loss = recorded(ops.ctc_loss)
 _CHECKING = " (while checking arguments for ctc_loss_allocate_outputs)"
 
 
+@public()
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
              target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: str = "mean",
              zero_infinity: bool = False) -> Tensor:
@@ -107,7 +109,7 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
 
 
 def _check_size(targets: Any, count: int, lengths: Any) -> None:
-    """Raises RuntimeError where there are not as many labels as the lengths say."""
+    """Raises RuntimeError if the lengths do not fit the number of labels."""
     size = targets.shape[0]
     expected = int(lengths.sum()) if targets.ndim == 1 else count
     if size != expected:

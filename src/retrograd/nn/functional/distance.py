@@ -14,7 +14,8 @@ from ...tensors.arguments.options import check_tensor, number
 from ...tensors.functions.linalg.distances import pdist
 from ...tensors.functions.linalg.norms import vector_norm
 from ...tensors.recording.calls import recorded
-from ...tensors.recording.out import into
+from ...tensors.recording.out_rules import rule
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
@@ -22,18 +23,21 @@ __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 _add_number, _norm = recorded(arithmetic.add_number), recorded(norms.frobenius)
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+@public(out=rule(blame="div"))
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """`input` divided by its p-norm along `dim`. A norm less than `eps` counts as `eps`.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
     tensor([[0.6000, 0.8000]])
     """
-    if out is not None:
-        return into(out, normalize, input, p, dim, eps)
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
+@public(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08)",
+    event="aten::cosine_similarity",
+    strict=True)
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`. A norm less than `eps` counts as `eps`.
 
@@ -65,6 +69,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return (first * second).sum(dim)
 
 
+@public(
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=1e-06, bool keepdim=False)",
+    event="aten::pairwise_distance",
+    strict=True)
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension. The two tensors are broadcast.
 

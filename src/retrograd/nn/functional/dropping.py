@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import warn
 from ...tensors.functions.networks import dropout as functions
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
 __all__ = [
@@ -25,6 +26,7 @@ def check_probability(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+@public(event="aten::dropout")
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets each element to 0 with probability `p` and multiplies the others by 1 / (1 - p), if `training`.
 
@@ -40,6 +42,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return (functions.dropout_ if inplace else functions.dropout)(input, p, training)
 
 
+@public()
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Sets elements to the lower limit of selu with probability `p`, and keeps the mean and the variance, if
     `training`.
@@ -50,6 +53,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return (functions.alpha_dropout_ if inplace else functions.alpha_dropout)(input, p, training)
 
 
+@public()
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels. Raises ValueError if `p` is outside of [0, 1]."""
     check_probability(p)
@@ -71,6 +75,7 @@ def _warn_of_rank(name: str, rank: int, spatial: int) -> None:
          f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", UserWarning)
 
 
+@public()
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of (N, C, L) or (C, L) to 0 with probability `p` and multiplies the others by 1 / (1 - p).
 
@@ -85,6 +90,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _of_channels(input, p, training, inplace, rank == 3)
 
 
+@public()
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of (N, C, H, W) to 0 with probability `p` and multiplies the others by 1 / (1 - p).
 
@@ -103,6 +109,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _of_channels(input, p, training, inplace, True)
 
 
+@public()
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of (N, C, D, H, W) or (C, D, H, W) to 0 with probability `p`, and scales the others as
     `dropout`.

@@ -12,6 +12,7 @@ from ...kernels.networks.embedding import MAX, MEAN, SUM
 from ...tensors.arguments.dims import array_of, as_int
 from ...tensors.arguments.options import check_flag, check_tensor, check_tensors
 from ...tensors.functions.networks import embedding as functions
+from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain
 from ...tensors.tensor import Tensor
 
@@ -25,6 +26,7 @@ def _renorm(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
         functions.embedding_renorm_(weight, input, max_norm, norm_type)
 
 
+@public()
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
               norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """The rows of `weight` (rows, columns) that the ints in `input`, of any shape (…), name: (…, columns).
@@ -57,6 +59,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     return functions.embedding(weight, input, padding, scale_grad_by_freq, sparse)
 
 
+@public()
 def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
                   norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                   per_sample_weights: Tensor | None = None, include_last_offset: bool = False,

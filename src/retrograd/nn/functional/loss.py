@@ -15,10 +15,12 @@ from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.networks import losses as ops
+from ...tensors.arguments.checking import refusal
 from ...tensors.arguments.options import check_optional, check_tensor, check_tensors, number, refuse_complex_gradient
-from ...tensors.arguments.signatures.checking import refusal
+from ...tensors.functions.reductions import any as any_of
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import facts_of, public
 from ...tensors.state.base import TensorBase, requires
 from ...tensors.tensor import Tensor
 from .reduction import REDUCTIONS, checked_reduction, reduced
@@ -83,6 +85,7 @@ def _weighted(name: str, loss: Any, weight: Any, reduction: str) -> Any:
     return reduced(loss * weight, reduction)
 
 
+@public(event="aten::mse_loss")
 def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
              reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared differences of `input` and `target`, reduced.
@@ -103,6 +106,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     return _mse_loss(input, target, reduction)
 
 
+@public(event="aten::l1_loss")
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The absolute differences of `input` and `target`, reduced. The arguments are those of `mse_loss`.
@@ -117,6 +121,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return reduced(loss, reduction) if weight is None else _weighted("l1_loss", loss, weight, reduction)
 
 
+@public(event="aten::smooth_l1_loss")
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """The absolute differences less beta / 2, and diff² / (2 * beta) if they are less than `beta`; reduced.
@@ -134,6 +139,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return _smooth_l1(input, target, reduction, beta)
 
 
+@public(event="aten::huber_loss")
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
                weight: Tensor | None = None) -> Tensor:
     """Half the squared differences, continued by a line if they are greater than `delta`; reduced.
@@ -154,6 +160,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     return _huber(input, converted, reduction, delta)
 
 
+@public(event="aten::binary_cross_entropy")
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The cross-entropy of probabilities `input` with probabilities `target`, for two classes; reduced.
@@ -186,6 +193,7 @@ def _legacy(tensor: Any) -> str:
     return str(tensor.dtype.legacy)
 
 
+@public(event="aten::binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      size_average: bool | None = None, reduce: bool | None = None,
                                      reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
@@ -232,6 +240,7 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
     return _bce_with_logits(input, target, *weights, reduction)
 
 
+@public(event="aten::kl_div")
 def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
            reduction: str = "mean", log_target: bool = False) -> Tensor:
     """The Kullback-Leibler divergence of log-probabilities `input` from probabilities `target`, reduced.
@@ -263,6 +272,7 @@ def divergence(input: Tensor, target: Tensor, log_target: bool) -> Tensor:
     return target.xlogy(target) - target * input
 
 
+@public()
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
@@ -285,6 +295,7 @@ def poisson(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: flo
     return reduced(loss, reduction)
 
 
+@public()
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6,
                       reduction: str = "mean") -> Tensor:
     """The negative log-likelihood of samples `target` under normal distributions with means `input`, reduced.
@@ -318,7 +329,7 @@ def _variances(input: Any, var: Any) -> Any:
         return var * input.new_ones(input.shape)
     negative = var < 0
     if not isinstance(negative, TensorBase):
-        raise refusal("", "any", (negative,), {}) or TypeError("gaussian_nll_loss(): var must be Tensor or float")
+        raise refusal(facts_of(any_of).schemas, (negative,), {}) or TypeError("gaussian_nll_loss(): var must be Tensor or float")
     check_values(var._array, _check_not_negative)
     if var.size() == input.size():
         return var

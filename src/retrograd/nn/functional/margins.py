@@ -17,6 +17,7 @@ from ...ops.networks import margins as ops
 from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 from .activation import logsigmoid
@@ -44,6 +45,7 @@ _SMALL = 1e-12                              # keeps the length of a vector away 
 
 # Losses of distances
 
+@public()
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """`input` if the target is 1, max(0, margin - input) if it is -1, for each element; reduced."""
@@ -58,6 +60,7 @@ def hinge(input: Tensor, target: Tensor, margin: float, reduction: str) -> Tenso
     return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)
 
 
+@public()
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                           size_average: bool | None = None, reduce: bool | None = None,
                           reduction: str = "mean") -> Tensor:
@@ -83,6 +86,7 @@ def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: flo
     return reduced(where(target == 1, 1 - cos, 0.0) + where(target == -1, (cos - margin).clamp_min(0), 0.0), reduction)
 
 
+@public()
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                         size_average: bool | None = None, reduce: bool | None = None,
                         reduction: str = "mean") -> Tensor:
@@ -105,6 +109,7 @@ def margin_ranking(input1: Tensor, input2: Tensor, target: Tensor, margin: float
     return reduced(_add_number(-target * ahead, float(margin)).clamp_min(0), reduction)
 
 
+@public()
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
                         eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
@@ -134,6 +139,7 @@ def triplet_margin(anchor: Tensor, positive: Tensor, negative: Tensor, margin: f
     return _triplet(anchor, positive, negative, lambda x, y: pairwise_distance(x, y, p, eps), margin, swap, reduction)
 
 
+@public()
 def triplet_margin_with_distance_loss(
         anchor: Tensor, positive: Tensor, negative: Tensor, *,
         distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0, swap: bool = False,
@@ -162,6 +168,7 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[[Any,
 
 # Losses of scores
 
+@public()
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * input)) for targets of 1 and -1, reduced.
@@ -186,6 +193,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     return _soft_margin(input, target.detach().to(input.dtype), reduction)
 
 
+@public()
 def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
                       size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """The mean over the wrong classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
@@ -238,6 +246,7 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
     check_values(y, test)
 
 
+@public()
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                            reduction: str = "mean") -> Tensor:
     """The sum of max(0, 1 - input[t] + input[j]) / C over target classes t and other classes j, reduced.
@@ -255,6 +264,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     return _multilabel(input, *map(plain, ops.listed.run(y)), reduction)
 
 
+@public()
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                 size_average: bool | None = None, reduce: bool | None = None,
                                 reduction: str = "mean") -> Tensor:

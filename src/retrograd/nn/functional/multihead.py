@@ -9,6 +9,7 @@ from ...errors import warn
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.shapes import joining
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 from .activation import softmax
 from .affine import linear
@@ -177,6 +178,7 @@ def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: boo
     return found.permute(2, 0, 1, 3).reshape(batch * found.shape[2], found.shape[1] * found.shape[3])
 
 
+@public()
 def multi_head_attention_forward(
         query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
         in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None,

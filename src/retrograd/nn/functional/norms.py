@@ -12,6 +12,7 @@ from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization
 from ...tensors.functions.shapes import joining
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
@@ -25,6 +26,7 @@ def _several(sizes: Sequence[int], shown: Any) -> None:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
 
 
+@public()
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
     """Each channel of (N, C, …), less its mean and divided by its deviation; then times weight, plus bias.
@@ -48,6 +50,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     return normalization.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
+@public()
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
@@ -63,6 +66,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     return normalization.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
+@public()
 def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
     """The input, less its mean over the last dimensions and divided by its deviation; then times weight, plus bias.
@@ -79,6 +83,7 @@ def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | 
     return normalization.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@public()
 def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
              eps: float | None = None) -> Tensor:
     """The input, divided by the root of its mean square over the last dimensions; then times weight.
@@ -89,6 +94,7 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | No
     return normalization.rms_norm(input, normalized_shape, weight, eps)
 
 
+@public()
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
     """The input (N, C, …), less its mean over each of `num_groups` groups of channels, divided by its deviation.
@@ -103,6 +109,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     return normalization.group_norm(input, num_groups, weight, bias, eps)
 
 
+@public()
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """`input` (N, C, …), divided by (k + alpha * m) ** beta. m is the mean square of the `size` nearest channels.
 

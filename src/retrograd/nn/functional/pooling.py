@@ -10,7 +10,8 @@ from ...tensors.arguments.sliding import ints
 from ...tensors.functions.images import adaptive_pooling as adaptive, pooling
 from ...tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d
 from ...tensors.functions.images.pooling import avg_pool1d
-from ...tensors.recording.out import into
+from ...tensors.recording.out_rules import EXACT, FREE, rule
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
 __all__ = [
@@ -27,6 +28,12 @@ def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name, space = f"max_pool{dims}d", ("lines", "images", "volumes")[dims - 1]
     indexed = f"{name}_with_indices"
 
+    said = (f"The maxima of windows that slide over {space} (N, C, ...) or (C, ...)", """
+
+    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
+    """)
+
+    @public(name=indexed, doc=f"{said[0]}, and where each is.{said[1]}")
     def with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                      ceil_mode: bool = False, return_indices: bool = False) -> tuple[Tensor, Tensor]:
         check_tensor(indexed, input)
@@ -34,6 +41,7 @@ def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
             return pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return pooling.maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)
 
+    @public(name=name, doc=f"{said[0]}; with `return_indices`, and where each is.{said[1]}")
     def function(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  ceil_mode: bool = False, return_indices: bool = False) -> Any:
         if dims == 1 and not return_indices:
@@ -42,15 +50,6 @@ def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         found = with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return found if return_indices else found[0]
 
-    function.__name__ = function.__qualname__ = name
-    with_indices.__name__ = with_indices.__qualname__ = indexed
-    said = (f"The maxima of windows that slide over {space} (N, C, ...) or (C, ...)", """
-
-    Sizes are one int, or one int for each dimension. Without `stride` the windows lie side by side. Raises RuntimeError
-    if the window does not fit, NotImplementedError for bools and complex numbers.
-    """)
-    function.__doc__ = f"{said[0]}; with `return_indices` a tuple of the maxima and their places.{said[1]}"
-    with_indices.__doc__ = f"{said[0]}, and their places.{said[1]}"
     return function, with_indices
 
 
@@ -63,22 +62,18 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
     """avg_pool2d or avg_pool3d."""
     name = f"avg_pool{dims}d"
 
+    @public(f"{name}(Tensor input, ints[{dims}] kernel_size, ints[{dims}] stride=[], ints[{dims}] padding=0, "
+            "bool ceil_mode=False, bool count_include_pad=True, int divisor_override=None, out)", strict=True,
+            name=name, out=rule(exact=EXACT, overlap=FREE), doc=f"""The means of windows that slide over (N, C, ...) or (C, ...) of {dims} dimensions of space.
+
+    The zeros around count as elements unless `count_include_pad` is False; `divisor_override` is divided by instead.
+    Raises RuntimeError where the window does not fit, NotImplementedError for ints but int64, and complex numbers.
+    """)
     def function(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: int | None = None, *,
-                 out: Tensor | None = None) -> Tensor:
-        if out is not None:
-            return into(out, function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                        divisor_override)
+                 count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
         return pooling.means(name, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override,
                              dims)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The means of windows that slide over (N, C, ...) or (C, ...) of {dims} dimensions of space.
-
-    Sizes are one int, or one int for each dimension. Without `stride` the windows lie side by side. The zeros of the
-    padding count as elements unless `count_include_pad` is False. `divisor_override` replaces the number of elements.
-    Raises RuntimeError if the window does not fit, NotImplementedError for complex numbers and all ints but int64.
-    """
     return function
 
 
@@ -100,15 +95,13 @@ def _adaptive_avg_pool(dims: int) -> Callable[..., Any]:
     """adaptive_avg_pool2d or adaptive_avg_pool3d."""
     name = f"adaptive_avg_pool{dims}d"
 
+    @public(name=name, doc=f"""The means of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...).
+
+    None stands for the size of the input. Raises RuntimeError for other numbers of dimensions.
+    """)
     def function(input: Tensor, output_size: Any) -> Tensor:
         return adaptive.adaptive_means(name, input, _sizes(name, input, output_size, dims), dims)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The means of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...).
-
-    `output_size` is one int, or one for each dimension; None keeps the size of the input. Raises RuntimeError for
-    another number of dimensions.
-    """
     return function
 
 
@@ -119,20 +112,19 @@ def _adaptive_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any
     """adaptive_max_pool1d, adaptive_max_pool2d or adaptive_max_pool3d, and the same function with indices."""
     name = f"adaptive_max_pool{dims}d"
 
+    said = f"The maxima of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...)"
+
+    @public(name=f"{name}_with_indices", doc=f"{said}, and where each is.")
     def with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> tuple[Tensor, Tensor]:
         if dims == 1:
             return adaptive.adaptive_max_pool1d(input, output_size)
         return adaptive.adaptive_maxima(name, input, _sizes(name, input, output_size, dims), dims)
 
+    @public(name=name, doc=f"{said}; with `return_indices`, and where each is.")
     def function(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         found = with_indices(input, output_size)
         return found if return_indices else found[0]
 
-    function.__name__ = function.__qualname__ = name
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    said = f"The maxima of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...)"
-    function.__doc__ = f"{said}; with `return_indices` a tuple of the maxima and their places."
-    with_indices.__doc__ = f"{said}, and their places."
     return function, with_indices
 
 
@@ -145,6 +137,10 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     """lp_pool1d, lp_pool2d or lp_pool3d: composed as PyTorch composes them."""
     mean = (avg_pool1d, avg_pool2d, avg_pool3d)[dims - 1]
 
+    @public(name=f"lp_pool{dims}d", doc=f"""The sum of x ** norm_type over windows of {dims} dimensions, to the power of 1 / norm_type.
+
+    Its gradient is not defined where that sum is 0. Raises RuntimeError where the window does not fit.
+    """)
     def function(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
                  ceil_mode: bool = False) -> Tensor:
         count = 1
@@ -153,11 +149,6 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
         means = mean(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         return (means.sign() * means.abs().relu()).mul(count).pow(1.0 / norm_type)
 
-    function.__name__ = function.__qualname__ = f"lp_pool{dims}d"
-    function.__doc__ = f"""The sum of x ** norm_type over windows of {dims} dimensions, to the power of 1 / norm_type.
-
-    The gradient is not defined if the sum is 0. Raises RuntimeError if the window does not fit.
-    """
     return function
 
 

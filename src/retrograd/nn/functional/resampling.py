@@ -11,6 +11,7 @@ from ...dtypes import F16, unimplemented
 from ...errors import warn
 from ...ops.images import resampling as ops
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -44,7 +45,7 @@ def _new_sizes(shape: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[li
         if isinstance(size, (list, tuple)):
             raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
                             f"but got size with types {[type(n) for n in size]}") from None
-        raise TypeError(f"interpolate() received an invalid combination of arguments: size is {size!r}, which is no "
+        raise TypeError(f"interpolate() received an invalid combination of arguments: size is {size!r}, not an "
                         "int") from None
 
 
@@ -85,6 +86,7 @@ def _check_type(x: Any, mode: str, dims: int, antialias: bool) -> None:
     raise unimplemented(kernel, x.dtype)
 
 
+@public()
 def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
                 antialias: bool = False) -> Tensor:
@@ -138,6 +140,7 @@ def _deprecated(name: str) -> None:
     warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", UserWarning)
 
 
+@public()
 def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
              align_corners: bool | None = None) -> Tensor:
     """`interpolate` under its former name. Warns that the name is deprecated."""
@@ -145,12 +148,14 @@ def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: st
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
+@public()
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with the nearest element. Warns that the name is deprecated."""
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor)
 
 
+@public()
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with mode "bilinear" and aligned corners. Warns that the name is deprecated."""
     _deprecated("upsample_bilinear")

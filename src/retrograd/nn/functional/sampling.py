@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...errors import warn
 from ...tensors.functions.images import sampling_grids
+from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -21,6 +22,7 @@ def _aligned(align_corners: bool | None) -> bool:
     return bool(align_corners)
 
 
+@public()
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: bool | None = None) -> Tensor:
     """The values of `input` (N, C, H, W) at the points of `grid` (N, h, w, 2): (N, C, h, w).
@@ -47,6 +49,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
                                        _aligned(align_corners))
 
 
+@public()
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """A grid for `grid_sample`: the points of an image of `size`, mapped by affine maps `theta`.
 

@@ -17,6 +17,7 @@ from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints, shown
 from ...tensors.functions.images.pooling import check_type
 from ...tensors.recording.calls import recorded
+from ...tensors.recording.public import public
 from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 
@@ -77,6 +78,10 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
     """max_unpool1d, max_unpool2d or max_unpool3d."""
     name = f"max_unpool{dims}d"
 
+    @public(name=name, doc=f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
+
+    Raises RuntimeError for indices outside of the result, ValueError for an `output_size` that cannot have been.
+    """)
     def function(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
                  output_size: Sequence[int] | None = None) -> Tensor:
         check_tensor(name, input)
@@ -92,12 +97,6 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
         found = _UNPOOLED[max(2, dims)](input, indices, to)
         return found.squeeze(-1) if dims == 1 else found
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Zeros, with the elements of `input` at the places that the `indices` of max_pool{dims}d name.
-
-    `output_size` decides between sizes that are possible. Raises RuntimeError for indices outside of the result,
-    ValueError for an impossible `output_size`.
-    """
     return function
 
 
@@ -152,6 +151,9 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """fractional_max_pool2d or fractional_max_pool3d, and the same function with indices."""
     name = f"fractional_max_pool{dims}d"
 
+    said = "The maxima of windows at random places, `output_size` or `output_ratio` times the input's size of them"
+
+    @public(name=f"{name}_with_indices", doc=f"{said}, and where each is.\n\n    It draws what PyTorch draws.")
     def with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
                      return_indices: bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
         check_tensor(name, input)
@@ -163,21 +165,12 @@ def _fractional(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         check_type(f"{name}_out_frame", input._array, "f")
         return _FRACTIONAL[dims](input, samples, kernel, to)
 
+    @public(name=name, doc=f"{said}; with `return_indices`, and where each is.\n\n    It draws what PyTorch draws.")
     def function(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
                  return_indices: bool = False, _random_samples: Tensor | None = None) -> Any:
         found = with_indices(input, kernel_size, output_size, output_ratio, False, _random_samples)
         return found if return_indices else found[0]
 
-    function.__name__ = function.__qualname__ = name
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    said = "The maxima of windows at random places"
-    more = """.
-
-    There are `output_size` windows, or `output_ratio` times the input's sizes. The random numbers are PyTorch's. Raises
-    ValueError without a size or a ratio, RuntimeError if sizes do not fit.
-    """
-    function.__doc__ = f"{said}; with `return_indices` a tuple of the maxima and their places{more}"
-    with_indices.__doc__ = f"{said}, and their places{more}"
     return function, with_indices
 
 

@@ -194,7 +194,7 @@ class ModuleList(_Series):
 
     def __repr__(self) -> str:
         lines: list[str] = []
-        # First index, last index, text: what repeats is printed once.
+        # First index, last index and text of modules with the same text, which is printed once.
         runs: list[tuple[int, int, str]] = []
         for i, module in enumerate(self):
             text = repr(module)

@@ -12,25 +12,6 @@ from ..state.inference import watch_saving
 Dims = int | tuple[int, ...] | list[int]
 
 
-class _Required:
-    """The default of a `dim` that has to be given, by this name or as `axis`."""
-
-    def __repr__(self) -> str:
-        return "<required>"
-
-
-REQUIRED: Any = _Required()
-
-
-def given_dim(name: str, dim: Any, axis: Any) -> Any:
-    """`axis` where there is one, else `dim`. Raises TypeError where neither was given."""
-    if axis is not None:
-        return axis
-    if dim is REQUIRED:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
-    return dim
-
-
 def array_of(name: str, value: Any, argument: str = "input", position: int = 1) -> np.ndarray[Any, Any]:
     """The array of a tensor. Raises TypeError for anything else."""
     try:

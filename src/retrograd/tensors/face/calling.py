@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..arguments.options import check_tensor
+from ..recording.public import public
 from ..state.base import TensorBase, requires
 from ..state.writable import unlock
 
 
+@public()
 def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
     """Put `callable(element)` in the place of each element. Raises RuntimeError where the tensor requires grad.
 
@@ -25,12 +27,14 @@ def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
     return _put(self, "apply_", callable)
 
 
+@public()
 def map_(self: TensorBase, other: TensorBase, callable: Callable[[Any, Any], Any]) -> TensorBase:
     """Put `callable(element, other)` in the place of each element, with what stands there in `other`."""
     check_tensor("map_", other, "other")
     return _put(self, "map_", callable, other=other)
 
 
+@public()
 def map2_(self: TensorBase, x: TensorBase, y: TensorBase, callable: Callable[[Any, Any, Any], Any]) -> TensorBase:
     """`map_` with two other tensors."""
     check_tensor("map2_", x, "x")

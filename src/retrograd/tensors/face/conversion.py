@@ -37,6 +37,7 @@ from ..arguments.options import (
     strided,
 )
 from ..recording.calls import recorded
+from ..recording.public import public, public_property
 from ..state.base import TensorBase
 
 _cast = recorded(ops.cast)
@@ -45,6 +46,7 @@ _BUILTIN = (bool, int, float, complex)
 _BY_LEGACY_NAME = {f"torch.{d.legacy}Tensor": d for d in ALL}
 
 
+@public(event="aten::to")
 def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
        copy: bool = False, memory_format: Any = None) -> TensorBase:
     """The tensor in another type or on another device: `to(dtype)`, `to(device, dtype)` or `to(other)`.
@@ -88,14 +90,14 @@ def _positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) ->
 
 
 def _shorthand(target: torch_dtype, name: str) -> Callable[..., Any]:
+    @public(name=name, doc=f"The tensor as {target!r}; itself where it is that already.")
     def convert(self: TensorBase, memory_format: Any = None) -> TensorBase:
         return to(self, target, memory_format=memory_format)
 
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The tensor as {target!r}; itself where it is that already."
     return convert
 
 
+@public(name="type")
 def type_(self: TensorBase, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, such as 'torch.FloatTensor'; or with `dtype` (or such a name), as `to`."""
     if dtype is None:
@@ -107,17 +109,20 @@ def type_(self: TensorBase, dtype: Any = None, non_blocking: bool = False) -> An
     return to(self, target)
 
 
+@public()
 def type_as(self: TensorBase, other: TensorBase) -> TensorBase:
     """The tensor in the type of `other`."""
     check_tensor("type_as", other, "other")
     return to(self, other.dtype)
 
 
+@public()
 def cpu(self: TensorBase, memory_format: Any = None) -> TensorBase:
     """The tensor on the CPU, where it is."""
     return self
 
 
+@public()
 def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> TensorBase:
     """Refused: raises AssertionError as PyTorch does where it was built without CUDA."""
     checked("cuda" if device is None else device)
@@ -129,30 +134,35 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, TensorBase)
 
 
+@public()
 def is_floating_point(input: TensorBase) -> bool:
     """Whether the elements are floating-point numbers."""
     check_tensor("is_floating_point", input)
     return bool(input._array.dtype.kind == "f")
 
 
+@public()
 def is_complex(input: TensorBase) -> bool:
     """Whether the elements are complex numbers."""
     check_tensor("is_complex", input)
     return bool(input._array.dtype.kind == "c")
 
 
+@public()
 def is_signed(input: TensorBase) -> bool:
     """Whether the type of the elements has negative numbers."""
     check_tensor("is_signed", input)
     return bool(input._array.dtype.kind not in "ub")
 
 
+@public()
 def is_nonzero(input: TensorBase) -> bool:
     """Whether the one element is not zero. Raises RuntimeError where there is another number of elements."""
     check_tensor("is_nonzero", input)
     return bool(input)
 
 
+@public()
 def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
     """The type of a elementwise operation on two tensors or numbers.
 
@@ -172,12 +182,14 @@ def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
     return torch_dtype.of[result_dtype(tensors, scalars)]
 
 
+@public()
 def promote_types(type1: torch_dtype, type2: torch_dtype) -> torch_dtype:
     """The smallest type that holds the numbers of both, an integer never widening a float."""
     _check_dtypes("promote_types", type1=type1, type2=type2)
     return torch_dtype.of[promoted(type1.dtype, type2.dtype)]
 
 
+@public()
 def can_cast(from_: torch_dtype, to: torch_dtype) -> bool:
     """Whether an operation in place may write the one type to the other: its category must not be higher."""
     _check_dtypes("can_cast", from_=from_, to=to)
@@ -216,6 +228,7 @@ def _nbytes(self: TensorBase) -> int:
     return self._array.nbytes
 
 
+@public()
 def get_device(self: TensorBase) -> int:
     """The number of the device: -1, the CPU."""
     return -1
@@ -246,12 +259,12 @@ class ConversionMethods:
     is_complex = is_complex
     is_signed = is_signed
     get_device = get_device
-    is_cpu = property(_true)
-    is_cuda = property(_false)
-    is_mps = property(_false)
-    is_meta = property(_false)
-    is_sparse = property(_false)
-    is_quantized = property(_false)
-    layout = property(_layout)
-    itemsize = property(_itemsize)
-    nbytes = property(_nbytes)
+    is_cpu = public_property(_true)
+    is_cuda = public_property(_false)
+    is_mps = public_property(_false)
+    is_meta = public_property(_false)
+    is_sparse = public_property(_false)
+    is_quantized = public_property(_false)
+    layout = public_property(_layout)
+    itemsize = public_property(_itemsize)
+    nbytes = public_property(_nbytes)

@@ -14,11 +14,13 @@ from numpy.lib import array_utils
 
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..arguments.data import checked_array
+from ..recording.public import public
 from ..state.base import TensorBase, meta_of, note_layout
 
 Array = np.ndarray[Any, Any]
 
 
+@public(name="__deepcopy__")
 def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
     """A copy of a leaf with its `.grad` and attributes; tensors on one memory stay on one. RuntimeError for others."""
     if id(self) in memo:
@@ -75,6 +77,7 @@ def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, req
     return tensor
 
 
+@public(name="__reduce_ex__")
 def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
     """What a pickle keeps: the elements and their strides, whether they require grad, and the attributes.
 

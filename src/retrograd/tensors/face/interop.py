@@ -13,6 +13,7 @@ import numpy as np
 
 from ...modes import local
 from ..functions.shapes.rearranging import flip
+from ..recording.public import public
 from ..state.base import Results, TensorBase, requires, set_leaf, sharing
 from .printing import repr_of
 
@@ -29,6 +30,7 @@ def array_for_reading(tensor: Any) -> Array:
     return array
 
 
+@public()
 def numpy(self: TensorBase, *, force: bool = False) -> Array:
     """The tensor as an array on the same memory. Raises RuntimeError where it requires grad, unless `force` is set."""
     if type(force) is not bool:
@@ -37,6 +39,7 @@ def numpy(self: TensorBase, *, force: bool = False) -> Array:
     return (self._array if force else array_for_reading(self)).view()
 
 
+@public(name="__array__")
 def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Array:
     """NumPy's question for an array, from `np.asarray(tensor)` and its like."""
     own = array_for_reading(self).view()
@@ -45,6 +48,7 @@ def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Arra
     return np.array(own, dtype=dtype, copy=copy)
 
 
+@public(name="__dlpack__")
 def dlpack(self: TensorBase, **options: Any) -> Any:
     """The memory, for another library. Raises BufferError where the tensor requires grad."""
     if requires(self):
@@ -52,6 +56,7 @@ def dlpack(self: TensorBase, **options: Any) -> Any:
     return self._array.__dlpack__(**options)
 
 
+@public(name="__dlpack_device__")
 def dlpack_device(self: TensorBase) -> tuple[int, int]:
     """Where the memory is, as DLPack numbers it."""
     return self._array.__dlpack_device__()
@@ -59,6 +64,7 @@ def dlpack_device(self: TensorBase) -> tuple[int, int]:
 
 # To Python
 
+@public(event="aten::item")
 def item(self: TensorBase) -> Any:
     """The one element as a Python number. Raises RuntimeError where there is another number of elements."""
     if self._array.size != 1:
@@ -67,6 +73,7 @@ def item(self: TensorBase) -> Any:
     return self._array.item()
 
 
+@public()
 def tolist(self: TensorBase) -> Any:
     """The elements as Python numbers in nested lists; a number where there are no dimensions."""
     return self._array.tolist()
@@ -87,6 +94,7 @@ def _real(value: Any, kind: str) -> Any:
     return value
 
 
+@public(name="__bool__")
 def to_bool(self: TensorBase) -> bool:
     """Whether the one element is not zero."""
     if self._array.size != 1:
@@ -96,21 +104,25 @@ def to_bool(self: TensorBase) -> bool:
     return bool(self._array.item())
 
 
+@public(name="__int__")
 def to_int(self: TensorBase) -> int:
     """The one element, cut to an integer."""
     return int(_real(_only(self), "int64_t"))
 
 
+@public(name="__float__")
 def to_float(self: TensorBase) -> float:
     """The one element as a float."""
     return float(_real(_only(self), "double"))
 
 
+@public(name="__complex__")
 def to_complex(self: TensorBase) -> complex:
     """The one element as a complex number."""
     return complex(_only(self))
 
 
+@public(name="__index__")
 def to_index(self: TensorBase) -> int:
     """The one element of an integer tensor, for use as an index."""
     if self._array.size != 1 or self._array.dtype.kind not in "iub":
@@ -119,6 +131,7 @@ def to_index(self: TensorBase) -> int:
     return int(self._array.item())
 
 
+@public(name="__len__")
 def length(self: TensorBase) -> int:
     """The size of the first dimension. Raises TypeError where there is none."""
     if not self._array.ndim:
@@ -127,6 +140,7 @@ def length(self: TensorBase) -> int:
     return size
 
 
+@public(name="__contains__")
 def contains(self: TensorBase, element: Any) -> bool:
     """Whether some element equals the number, or some element equals that of a tensor at its place."""
     if not isinstance(element, (TensorBase, Number)):
@@ -136,6 +150,7 @@ def contains(self: TensorBase, element: Any) -> bool:
     return bool(hits._array.any())
 
 
+@public(name="__reversed__")
 def backwards(self: TensorBase) -> Any:
     """The tensor with its first dimension reversed; where there is none, the tensor itself."""
     return flip(self, (0,)) if self._array.ndim else self
@@ -143,6 +158,7 @@ def backwards(self: TensorBase) -> Any:
 
 # To text
 
+@public(name="__repr__")
 def text_of(self: TensorBase) -> str:
     """The text of a tensor. That of a subclass opens with its name."""
     name = None
@@ -159,6 +175,7 @@ def text_of(self: TensorBase) -> str:
     return f"Parameter({text})" if prefix != "tensor(" and getattr(self, "_is_param", False) else text
 
 
+@public(name="__format__")
 def format_as(self: TensorBase, spec: str) -> str:
     """A plain tensor without dimensions is written as its number, any other as its text, which takes no format."""
     if self._array.ndim == 0 and type(self) is Results.tensor:
@@ -168,12 +185,14 @@ def format_as(self: TensorBase, spec: str) -> str:
 
 # Out of the graph
 
+@public(event="aten::detach")
 def detach(input: TensorBase) -> TensorBase:
     """The same memory without its history. A write through either shows in both, and a saved value is guarded."""
     tensor: TensorBase = sharing(input, input._array)
     return tensor
 
 
+@public()
 def detach_(input: TensorBase) -> TensorBase:
     """Forget the history of this tensor itself. Raises RuntimeError for a view."""
     meta = input._meta

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...names import public
+from ...names import public as public_name
 from ..arguments.options import check_tensor
+from ..recording.public import public, public_property
 from ..state.base import TensorBase
 from .conversion import get_device as _get_device, to
 from .layout import data_ptr
 
 
+@public()
 def typename(obj: Any, /) -> str:
     """The name of a type: of a tensor as by `type()`; of a class, a function or an instance with its module.
 
@@ -26,21 +28,24 @@ def typename(obj: Any, /) -> str:
         return found
     named = obj if hasattr(obj, "__qualname__") else type(obj)
     module = getattr(named, "__module__", None) or "builtins"
-    return named.__qualname__ if module == "builtins" else f"{public(module)}.{named.__qualname__}"
+    return named.__qualname__ if module == "builtins" else f"{public_name(module)}.{named.__qualname__}"
 
 
+@public()
 def get_device(input: TensorBase) -> int:
     """The number of the device: -1, the CPU."""
     check_tensor("get_device", input)
     return _get_device(input)
 
 
+@public()
 def is_inference(input: TensorBase) -> bool:
     """Whether the tensor was made under `inference_mode`."""
     check_tensor("is_inference", input)
     return input.is_inference()  # type: ignore[no-any-return]
 
 
+@public()
 def is_distributed(input: TensorBase) -> bool:
     """Whether parts of it are with other processes: no."""
     check_tensor("is_distributed", input)
@@ -61,21 +66,25 @@ def is_shared(self: TensorBase) -> bool:
     return False
 
 
+@public()
 def share_memory_(self: TensorBase) -> TensorBase:
     """The tensor as it is. Its memory is that of this process: others get a copy, by pickling."""
     return self
 
 
+@public()
 def is_pinned(self: TensorBase, device: Any = None) -> bool:
     """Whether its memory is kept from being swapped, for a GPU: no."""
     return False
 
 
+@public()
 def pin_memory(self: TensorBase, device: Any = None) -> TensorBase:
     """Refused: raises RuntimeError, as there is no GPU to pin memory for."""
     raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
 
 
+@public()
 def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = None) -> TensorBase:
     """The tensor itself, which is dense; in another type if one is given."""
     return self if dtype is None else to(self, dtype)
@@ -86,9 +95,9 @@ class KindMethods:
 
     __slots__ = ()
 
-    is_nested = is_sparse_csr = is_mkldnn = is_vulkan = property(_false)
-    is_ipu = is_maia = is_mtia = is_xla = is_xpu = property(_false)
-    name = property(_none)
+    is_nested = is_sparse_csr = is_mkldnn = is_vulkan = public_property(_false)
+    is_ipu = is_maia = is_mtia = is_xla = is_xpu = public_property(_false)
+    name = public_property(_none)
     is_shared, share_memory_, is_pinned, pin_memory = is_shared, share_memory_, is_pinned, pin_memory
     is_distributed = is_distributed
     to_dense = to_dense

@@ -10,14 +10,17 @@ from ..arguments.dims import array_of, axis_of
 from ..arguments.options import lies_in
 from ..arguments.size import Size
 from ..functions.shapes.joining import unbind
+from ..recording.public import public
 
 
+@public()
 def numel(input: Any) -> int:
     """How many elements a tensor has."""
     size: int = array_of("numel", input).size
     return size
 
 
+@public()
 def size(self: Any, dim: int | None = None) -> Any:
     """The shape, or one of its sizes."""
     shape = self._array.shape
@@ -28,12 +31,14 @@ def size(self: Any, dim: int | None = None) -> Any:
     return shape[axis_of("size", dim, len(shape))]
 
 
+@public()
 def ndimension(self: Any) -> int:
     """How many dimensions a tensor has."""
     ndim: int = self._array.ndim
     return ndim
 
 
+@public()
 def stride(self: Any, dim: int | None = None) -> Any:
     """For each dimension, or for one, how many elements apart its neighbours are in memory."""
     strides = steps(self._array) if self._array.size else _empty_steps(self)
@@ -54,16 +59,19 @@ def _empty_steps(tensor: Any) -> tuple[int, ...]:
     return steps(meta.replay(whole))
 
 
+@public()
 def data_ptr(self: Any) -> int:
     """The address of the first element; 0 where there is none."""
     return address(self._array) if self._array.size else 0
 
 
+@public()
 def storage_offset(self: Any) -> int:
     """How many elements lie between the start of the memory and the first element."""
     return offset_of(self._array)
 
 
+@public()
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
     """Whether the elements lie row by row in memory, without gaps; or in the order of a memory format."""
     if memory_format is None:
@@ -72,18 +80,21 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
     return lies_in(memory_format, self._array)
 
 
+@public()
 def dim_order(self: Any) -> tuple[int, ...]:
     """The dimensions from the slowest in memory to the fastest."""
     by = stride(self)
     return tuple(sorted(range(len(by)), key=lambda d: -by[d]))
 
 
+@public()
 def element_size(self: Any) -> int:
     """How many bytes an element takes."""
     bytes_: int = self._array.itemsize
     return bytes_
 
 
+@public()
 def is_same_size(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape."""
     same: bool = array_of("is_same_size", input).shape == array_of("is_same_size", other, "other", 2).shape

@@ -25,6 +25,7 @@ from ...dtypes import (
 )
 from ...modes import local
 from ..arguments.data import new_array
+from ..recording.public import public
 from ..state.base import Results, TensorBase, meta_of, note_layout
 from .subclassing import as_subclass
 
@@ -76,6 +77,7 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
     return tensor
 
 
+@public()
 def new(self: Any, *args: Any, device: Any = None) -> Any:
     """A tensor of this one's dtype in the old way; `new_tensor` and `new_empty` are clearer."""
     if device is not None:

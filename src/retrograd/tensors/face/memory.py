@@ -13,12 +13,14 @@ from ..arguments.data import checked_array, new_array
 from ..arguments.options import asked, element_type, made
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
+from ..recording.public import public
 from ..state.base import TensorBase, plain
 from .conversion import to
 
 _clone = recorded(clone)
 
 
+@public(for_modes=True)
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     """A tensor on the memory of an array: a write through either shows in both.
 
@@ -42,6 +44,7 @@ def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     return result
 
 
+@public(for_modes=True)
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
     """`data` as a tensor: itself or its memory where it is a tensor or an array of that type, else a copy.
 
@@ -55,6 +58,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
     return tensor(data, dtype=dtype, device=device)
 
 
+@public(for_modes=True)
 def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
             requires_grad: bool = False) -> TensorBase:
     """`obj` as a tensor, on its own memory where it can be: a tensor's, an array's, a buffer's, another library's.
@@ -93,6 +97,7 @@ def _shared(obj: Any, dtype: Any) -> TensorBase | None:
     return None
 
 
+@public(for_modes=True)
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorBase:
     """A one-dimensional tensor on the memory of a buffer: `count` elements from byte `offset`."""
     target = element_type("frombuffer", dtype)

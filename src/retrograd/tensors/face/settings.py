@@ -11,6 +11,7 @@ from typing import Any
 from ...devices import CPU, checked, device as Device
 from ...dtypes import dtype as torch_dtype, set_default_dtype
 from ...errors import warn
+from ..recording.public import public
 from .legacy import tensortype
 
 _BY_NAME = {"default": 0, "warn": 1, "error": 2}
@@ -39,6 +40,7 @@ def set_default_device(device: Any) -> None:
     checked(device)
 
 
+@public()
 def set_default_tensor_type(t: Any, /) -> None:
     """The old `set_default_dtype`: of a type such as `torch.DoubleTensor`, or its name."""
     warn("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
@@ -54,6 +56,7 @@ def set_default_tensor_type(t: Any, /) -> None:
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
 
 
+@public()
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for the same numbers in every run. Kernels give them in any case."""
     for position, (argument, value) in enumerate((("mode", mode), ("warn_only", warn_only)), 1):
@@ -63,16 +66,19 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     _Chosen.deterministic, _Chosen.warn_only = mode, warn_only
 
 
+@public()
 def are_deterministic_algorithms_enabled() -> bool:
     """Whether `use_deterministic_algorithms` was switched on."""
     return _Chosen.deterministic
 
 
+@public()
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether `use_deterministic_algorithms` was asked to warn and not to raise."""
     return _Chosen.warn_only
 
 
+@public()
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """`use_deterministic_algorithms` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
     if not isinstance(debug_mode, (int, str)):
@@ -86,11 +92,13 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     use_deterministic_algorithms(level > 0, warn_only=level == 1)
 
 
+@public()
 def get_deterministic_debug_mode() -> int:
     """0, 1 or 2: what `set_deterministic_debug_mode` was given last, or the like of it."""
     return 0 if not _Chosen.deterministic else 1 if _Chosen.warn_only else 2
 
 
+@public()
 def set_float32_matmul_precision(precision: str) -> None:
     """How exact products of float32 matrices have to be: "highest", "high" or "medium". They are as by the first.
 
@@ -103,21 +111,25 @@ def set_float32_matmul_precision(precision: str) -> None:
              "has no effect.", UserWarning)
 
 
+@public()
 def get_float32_matmul_precision() -> str:
     """What `set_float32_matmul_precision` was given."""
     return _Chosen.precision
 
 
+@public()
 def set_flush_denormal(mode: bool) -> bool:
     """Ask for 0 in place of the smallest numbers. Returns False: NumPy keeps them."""
     return False
 
 
+@public()
 def get_num_interop_threads() -> int:
     """How many operations may run side by side: 1, unless it was set. They run one after another in any case."""
     return _Chosen.outer_threads
 
 
+@public()
 def set_num_interop_threads(count: int, /) -> None:
     """Set what `get_num_interop_threads` says, once. Raises RuntimeError for what is no positive int."""
     if not isinstance(count, int) or isinstance(count, bool):
@@ -130,6 +142,7 @@ def set_num_interop_threads(count: int, /) -> None:
     _Chosen.outer_threads, _Chosen.outer_threads_set = count, True
 
 
+@public()
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether operations choose their own precision: never."""
     return False

@@ -22,6 +22,7 @@ from ..arguments.data import new_array
 from ..arguments.dims import array_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
+from ..recording.public import public, public_property
 from ..state.base import TensorBase, edge_of, note_layout, set_edge, sharing
 
 Array = np.ndarray[Any, Any]
@@ -216,6 +217,7 @@ def _place(index: Any, size: int) -> int:
 _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 
 
+@public()
 def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory behind the tensor, as bytes. All tensors on that memory have the same."""
     owner = owner_of(self._array)
@@ -235,6 +237,7 @@ def _bytes_of(owner: Array) -> Array:
     return spanned(owner)
 
 
+@public()
 def storage(self: TensorBase) -> TypedStorage:
     """The memory behind the tensor, as elements of its type."""
     warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
@@ -248,6 +251,7 @@ def is_storage(obj: Any) -> bool:
     return isinstance(obj, (UntypedStorage, TypedStorage))
 
 
+@public()
 def is_set_to(self: TensorBase, tensor: Any) -> bool:
     """Whether two tensors have the same elements of the same memory."""
     ours, theirs = self._array, array_of("is_set_to", tensor, "tensor")
@@ -270,6 +274,7 @@ class NotDifferentiable(OtherNode):
 NotDifferentiable.__name__ = "NotImplemented"
 
 
+@public()
 def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: Any = None,
          stride: Any = None) -> TensorBase:
     """Put other memory behind the tensor: a storage's, or another tensor's; none without `source`.
@@ -359,5 +364,5 @@ class StorageMethods:
 
     __slots__ = ()
 
-    data = property(data, set_data, refuse_deletion)
+    data = public_property(data, set_data, refuse_deletion)
     untyped_storage, storage, is_set_to, set_ = untyped_storage, storage, is_set_to, set_

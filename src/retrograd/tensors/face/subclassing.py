@@ -12,7 +12,7 @@ from ...dtypes import DIFFERENTIABLE
 from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
-from ..recording.overriding import Overriding, disabled_torch_function_impl, torch_function
+from ..recording.overriding import torch_function
 from ..state.base import Results, TensorBase, meta_of, note_layout
 
 S = TypeVar("S")
@@ -77,11 +77,6 @@ class SubclassMethods:
 
     as_subclass = as_subclass
     _make_subclass = staticmethod(make_subclass)
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if Results.tensor is not TensorBase and cls.__torch_function__ is not disabled_torch_function_impl:
-            Overriding.begin()                         # but not for Tensor itself
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ...kernels.native import threads
+from ..recording.public import public
 
 
+@public()
 def get_num_threads() -> int:
     """How many threads the kernels for large tensors use; NumPy's matrix products have threads of their own.
 
@@ -13,6 +15,7 @@ def get_num_threads() -> int:
     return threads.available()
 
 
+@public()
 def set_num_threads(count: int, /) -> None:
     """Use so many threads from now on. Raises RuntimeError for what is no positive int.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..recording.public import public
+
 
 def _removed(name: str, says: str) -> Callable[..., Any]:
+    @public(name=name, doc=f"Removed. {says}")
     def function(*args: Any, **options: Any) -> Any:
         raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed. {says}")
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Removed. {says}"
     return function
 
 

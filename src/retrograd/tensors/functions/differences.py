@@ -13,8 +13,9 @@ from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import array_of, as_int, axes_of, axis_of
 from ..arguments.options import number
 from ..recording.calls import recorded
-from ..recording.out import into
+from ..recording.out_rules import FREE, rule
 from ..recording.overwriting import copy_
+from ..recording.public import public
 from ..state.base import TensorBase
 from .creation.creation import empty_like, zeros_like
 from .elementwise.arithmetic import add, div, invalid, mul, neg, sub
@@ -46,8 +47,11 @@ def _ends(x: Any, dim: int) -> tuple[Any, Any]:
     return narrow(x, dim, 0, max(n - 1, 0)), narrow(x, dim, min(1, n), max(n - 1, 0))
 
 
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, axis: Any = None,
-         out: Any = None) -> Any:
+@public(
+    "diff(Tensor input, int n=1, int dim=-1, Tensor prepend=None, Tensor append=None, out)",
+    out=rule(blame="sub", overlap=FREE),
+    event="aten::diff")
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along `dim`, `n` times over; of bools whether they differ.
 
     `prepend` and `append` are put before and after the input first. Raises RuntimeError for a 0-d input, for a
@@ -57,14 +61,12 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     >>> torch.diff(torch.tensor([1, 4, 9, 16]), n=2)
     tensor([2, 2])
     """
-    if out is not None:
-        return into(out, diff, input, n, dim, prepend, append, axis=axis)
     array, n = array_of("diff", input), as_int("diff", n, "n")
     if not array.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    dim = axis_of("diff", dim if axis is None else axis, array.ndim)
+    dim = axis_of("diff", dim, array.ndim)
     if n == 0:
         return copy_(empty_like(input), input)
     parts = [part for part in (prepend, input, append) if part is not None]
@@ -90,6 +92,7 @@ def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> 
 
 # Slopes
 
+@public(event="aten::gradient")
 def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
     """The slopes of samples along each of `dim` (of all dims, where it is None), a tensor for each.
 
@@ -193,6 +196,11 @@ def _weighted(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
 
 # Integrals
 
+@public(
+    "trapezoid(Tensor y, Tensor x, *, int dim=-1)",
+    "trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
+    event="aten::trapezoid",
+    strict=True)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral along `dim` by the trapezoidal rule, of samples at `x`, or `dx` apart (1, where neither is given).
 
@@ -212,11 +220,17 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     return _divided(sum_over(mul(add(left, right), x), dim), 2.0)
 
 
+@public(event="aten::trapz")
 def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """`trapezoid` by its other name."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
+@public(
+    "cumulative_trapezoid(Tensor y, Tensor x, *, int dim=-1)",
+    "cumulative_trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
+    event="aten::cumulative_trapezoid",
+    strict=True)
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integrals along `dim` up to each sample but the first, by the trapezoidal rule; see `trapezoid`."""
     _, dim, x = _sampled("cumulative_trapezoid", y, x, dx, dim)

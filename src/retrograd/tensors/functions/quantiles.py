@@ -10,8 +10,9 @@ from ...dtypes import dtype as torch_dtype
 from ...ops.basic import check_values
 from ..arguments.dims import Dims, array_of, axis_of
 from ..arguments.options import element_type
-from ..recording.out import into
+from ..recording.out_rules import FREE, rule
 from ..recording.overwriting import delivered
+from ..recording.public import public
 from ..state.base import TensorBase, plain
 from .elementwise.arithmetic import div, invalid, mul, sub
 from .elementwise.blending import lerp_
@@ -27,8 +28,12 @@ _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 _LARGEST = 2**24
 
 
-def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear",
-             axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+@public(
+    "quantile(Tensor input, Tensor q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
+    "out=None)",
+    "quantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor out=None)",
+    event="aten::quantile")
+def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
     """The elements below which the parts `q` of all elements are, or of those along `dim`; nan where there is one.
 
     `q` is a number from 0 to 1, or a tensor of the input's dtype; where that is 1-d, the results for each are along a
@@ -39,15 +44,21 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
     >>> torch.quantile(torch.tensor([1., 2., 4.]), 0.75)
     tensor(3.)
     """
-    dim = dim if axis is None else axis
-    return _delivered("quantile", input, q, dim, flag("quantile", keepdim, keepdims), interpolation, out)
+    return _delivered("quantile", input, q, dim, flag("quantile", keepdim), interpolation, out)
 
 
-def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear",
-                axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
+@public(
+    "nanquantile(Tensor input, Tensor q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
+    "out=None)",
+    "nanquantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
+    "out=None)",
+    event="aten::nanquantile")
+def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
     """`quantile` of the elements that are not nan; nan where there is no other."""
-    dim = dim if axis is None else axis
-    return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim, keepdims), interpolation, out)
+    return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim), interpolation, out)
+
+
+_EXACT = rule(exact="quantile() out tensor must be same dtype as the input tensor")
 
 
 def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, out: Any) -> Any:
@@ -57,7 +68,7 @@ def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, in
     if dim is not None:
         dim = axis_of(name, dim, array.ndim)
     result = _computed(input, q, dim, keepdim, interpolation, name == "nanquantile")
-    return delivered(name, out, result)
+    return delivered(name, _EXACT, out, result)
 
 
 def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:
@@ -127,14 +138,15 @@ def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
     return masked_fill(ranks.expand(np.broadcast_shapes(ranks.shape, hits.shape)), hits, n - 1)
 
 
-def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-            keepdims: Any = None, out: Any = None) -> Any:
+@public(
+    "nanmean(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
+    out=rule(blame="nansum", overlap=FREE, typed=True, kernel=("nansum_cpu", "f")),
+    event="aten::nanmean")
+def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of what is not nan, over all or over `dim`; nan where there is nothing else.
 
     Raises RuntimeError for ints and bools.
     """
-    if out is not None:
-        return into(out, nanmean, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
     array = array_of("nanmean", input)
     if array.dtype.kind not in "fc":
         raise RuntimeError("nanmean(): expected input to have floating point or complex dtype but got "
@@ -142,9 +154,8 @@ def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype
     if dtype is not None and element_type("nanmean", dtype).kind not in "fc":
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {torch_dtype.of[element_type('nanmean', dtype)].legacy}")
-    options = {"axis": axis, "keepdims": keepdims}
-    total = nansum(input, dim, keepdim, dtype=dtype, **options)
-    return div(total, sum_over(logical_not(isnan(input.detach())), dim, keepdim, **options))
+    total = nansum(input, dim, keepdim, dtype=dtype)
+    return div(total, sum_over(logical_not(isnan(input.detach())), dim, keepdim))
 
 
 class QuantileMethods:

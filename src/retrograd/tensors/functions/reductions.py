@@ -20,7 +20,8 @@ from ..arguments.dims import Dims, array_of, as_int, axes_of, axis_of
 from ..arguments.options import element_type, number, shape_of
 from ..arguments.return_types import aminmax as _MinMax
 from ..recording.calls import recorded
-from ..recording.out import into
+from ..recording.out_rules import EXACT, FREE, UNASKED, Rule, rule
+from ..recording.public import public
 from ..state.base import TensorBase, requires
 
 _sum_all, _sum_dim, _nansum = recorded(ops.sum_all), recorded(ops.sum_dim), recorded(ops.nansum)
@@ -42,9 +43,8 @@ class _All:
 _ALL: Any = _All()
 
 
-def flag(name: str, keepdim: Any, keepdims: Any = None, argument: str = "keepdim") -> bool:
+def flag(name: str, value: Any, argument: str = "keepdim") -> bool:
     """Whether to keep reduced dimensions. Raises TypeError unless it is a bool: `x.sum(0, 1)` is a mistake."""
-    value = keepdim if keepdims is None else keepdims
     if type(value) is not bool:
         raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}. Several dims are "
                         "given as a tuple.")
@@ -69,82 +69,102 @@ def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
     return asked
 
 
-def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-        keepdims: Any = None, out: Any = None) -> Any:
+@public(
+    "sum(Tensor input, *, dtype dtype=None)",
+    "sum(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
+    out=rule(overlap=FREE, typed=True, repeated=True))
+def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of all elements, or over `dim`. Bools and ints are summed in int64.
 
     >>> import retrograd as torch
     >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
     tensor([4., 6.])
     """
-    if out is not None:
-        return into(out, sum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
     if dim is _ALL:
-        if axis is None and keepdim is False and keepdims is None:
+        if keepdim is False:
             return _sum_all(input, type_of_result("sum", input, dtype))
         dim = None
-    axes = axes_of("sum", dim if axis is None else axis, array_of("sum", input).ndim)
-    return _sum_dim(input, axes, flag("sum", keepdim, keepdims), type_of_result("sum", input, dtype))
+    axes = axes_of("sum", dim, array_of("sum", input).ndim)
+    return _sum_dim(input, axes, flag("sum", keepdim), type_of_result("sum", input, dtype))
 
 
-def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-           keepdims: Any = None, out: Any = None) -> Any:
+_SUMMED = rule(overlap=FREE, typed=True, repeated=True)
+
+
+def _out_of_nansum(input: Any, *args: Any, **options: Any) -> Rule:
+    """What nansum asks of `out`: for ints what sum asks."""
+    return _SUMMED._replace(kernel=("nansum_cpu", "f")) if array_of("nansum", input).dtype.kind in "fc" else _SUMMED
+
+
+@public("nansum(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
+        out=_out_of_nansum)
+def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum, with nan counted as 0. Its gradient is 0 there."""
-    if out is not None:
-        floating = array_of("nansum", input).dtype.kind in "fc"
-        return into(out, nansum, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims,
-                    rule="nansum_floating" if floating else None)
-    axes = axes_of("nansum", dim if axis is None else axis, array_of("nansum", input).ndim)
-    return _nansum(input, axes, flag("nansum", keepdim, keepdims), type_of_result("nansum", input, dtype))
+    axes = axes_of("nansum", dim, array_of("nansum", input).ndim)
+    return _nansum(input, axes, flag("nansum", keepdim), type_of_result("nansum", input, dtype))
 
 
-def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-         keepdims: Any = None, out: Any = None) -> Any:
+def _out_of_mean(input: Any, dim: Any = _ALL, *args: Any, **options: Any) -> Rule:
+    """What mean asks of `out`, over dims or of all elements."""
+    if dim is not _ALL:
+        return rule(overlap=FREE, widened=True)
+    return rule(overlap=FREE, widened=True, repeated=True,
+                uncastable="mean.dtype_out(): input types can't be cast to the desired output type {out}")
+
+
+@public(
+    "mean(Tensor input, *, dtype dtype=None, Tensor out=None)",
+    "mean(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
+    out=_out_of_mean)
+def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of all elements, or over `dim`; nan of none. Raises RuntimeError for ints, unless `dtype` says float."""
-    if out is not None:
-        return into(out, mean, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims,
-                    rule="mean_all" if dim is _ALL and axis is None else None)
     if dim is _ALL:
-        if axis is None and keepdim is False and keepdims is None:
+        if keepdim is False:
             return _mean_all(input, None if dtype is None else element_type("mean", dtype))
         dim = None
-    axes = axes_of("mean", dim if axis is None else axis, array_of("mean", input).ndim)
-    return _mean_dim(input, axes, flag("mean", keepdim, keepdims), optional_type("mean", dtype))
+    axes = axes_of("mean", dim, array_of("mean", input).ndim)
+    return _mean_dim(input, axes, flag("mean", keepdim), optional_type("mean", dtype))
 
 
-def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None,
-         keepdims: Any = None, out: Any = None) -> Any:
+@public(
+    "prod(Tensor input, *, dtype dtype=None)",
+    "prod(Tensor input, int dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
+    out=rule(overlap=FREE, typed=True, repeated=True))
+def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along one `dim`. Bools and ints are multiplied in int64."""
-    if out is not None:
-        return into(out, prod, input, dim, keepdim, dtype=dtype, axis=axis, keepdims=keepdims)
-    dim = dim if axis is None else axis
     if dim is None:
-        if keepdim or keepdims:
+        if keepdim:
             raise TypeError("prod() received an invalid combination of arguments: keepdim needs a dim")
         return _prod_all(input, type_of_result("prod", input, dtype))
     axis = axis_of("prod", dim, array_of("prod", input).ndim)
-    return _prod_dim(input, axis, flag("prod", keepdim, keepdims), type_of_result("prod", input, dtype))
+    return _prod_dim(input, axis, flag("prod", keepdim), type_of_result("prod", input, dtype))
 
 
-def _spread(name: str) -> Callable[..., Any]:
+def _spread(name: str, what: str) -> Callable[..., Any]:
     """var, std, var_mean or std_mean: they differ in what they return."""
-    call = _spreads[name]
+    call, several = _spreads[name], "_" in name
 
+    def asked(input: Any, dim: Any = None, *args: Any, **options: Any) -> Rule:
+        if type(dim) is bool:
+            raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim, or correction=")
+        return rule(overlap=FREE, widened=True, repeated=True)
+
+    last = ")" if several else ", out)"
+    @public(f"{name}(Tensor input, ints[1]? dim, bool unbiased=True, bool keepdim=False{last}",
+            f"{name}(Tensor input, ints[1] dim=None, *, Number correction=None, bool keepdim=False"
+            + (")" if several else ", Tensor out=None)"),
+            f"{name}(Tensor input, bool unbiased=True)", name=name, out=None if several else asked, strict=True,
+            doc=f"The {what} of all elements, or over `dim`. Sums of squares are divided by the count less `correction`."
+                "\n\n    Without `correction` that is 1, or 0 where `unbiased` is False. Raises RuntimeError for ints.")
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
-                 correction: float | None = None, axis: Any = None, keepdims: Any = None, out: Any = None) -> Any:
-        if out is not None:
-            if type(dim) is bool:
-                raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim, or "
-                                "correction=")
-            return into(out, function, input, dim, unbiased, keepdim, correction=correction, axis=axis,
-                        keepdims=keepdims)
+                 correction: float | None = None) -> Any:
         array = array_of(name, input)
         if type(dim) is bool:                                 # var(x, False): the overload without a dim
             dim, unbiased = None, dim
         if array.dtype.kind not in "fc":
             names = name if "_" in name else "std and var"
             raise RuntimeError(f"{names} only support floating point and complex dtypes. Convert with .float() first.")
-        axes = axes_of(name, dim if axis is None else axis, array.ndim)
+        axes = axes_of(name, dim, array.ndim)
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
         else:
@@ -152,18 +172,13 @@ def _spread(name: str) -> Callable[..., Any]:
         if count(array.shape, axes) <= correction:
             warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
                  "reduction factor (input numel divided by output numel).", UserWarning)
-        return call(input, axes, flag(name, keepdim, keepdims), correction)
+        return call(input, axes, flag(name, keepdim), correction)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        "The {} of all elements, or over `dim`. Sums of squares are divided by the count less `correction`.\n\n    "
-        "Without `correction` that is 1, or 0 where `unbiased` is False. Raises RuntimeError for ints."
-    ).format({"var": "variance", "std": "standard deviation", "var_mean": "variance and mean",
-              "std_mean": "standard deviation and mean"}[name])
     return function
 
 
-var, std, var_mean, std_mean = (_spread(name) for name in ("var", "std", "var_mean", "std_mean"))
+var, std = _spread("var", "variance"), _spread("std", "standard deviation")
+var_mean, std_mean = _spread("var_mean", "variance and mean"), _spread("std_mean", "standard deviation and mean")
 
 
 def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
@@ -179,31 +194,32 @@ def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
     return axes_of(name, dim, array.ndim)
 
 
-def amax(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
-         out: Any = None) -> Any:
+@public(
+    "amax(Tensor input, ints[1] dim=[], bool keepdim=False, out)",
+    out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
+        "out's dtype.", overlap=FREE, repeated=True))
+def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """The largest elements over `dim`. Those that tie share the gradient evenly."""
-    if out is not None:
-        return into(out, amax, input, dim, keepdim, axis=axis, keepdims=keepdims)
-    axes = _reducible("amax", input, dim if axis is None else axis)
-    return _amax(input, axes, flag("amax", keepdim, keepdims), True)
+    axes = _reducible("amax", input, dim)
+    return _amax(input, axes, flag("amax", keepdim), True)
 
 
-def amin(input: Any, dim: Dims = (), keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
-         out: Any = None) -> Any:
+@public(
+    "amin(Tensor input, ints[1] dim=[], bool keepdim=False, out)",
+    out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
+        "out's dtype.", overlap=FREE, repeated=True))
+def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """The smallest elements over `dim`. Those that tie share the gradient evenly."""
-    if out is not None:
-        return into(out, amin, input, dim, keepdim, axis=axis, keepdims=keepdims)
-    axes = _reducible("amin", input, dim if axis is None else axis)
-    return _amin(input, axes, flag("amin", keepdim, keepdims), False)
+    axes = _reducible("amin", input, dim)
+    return _amin(input, axes, flag("amin", keepdim), False)
 
 
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, axis: Any = None,
-            keepdims: Any = None, out: Any = None) -> Any:
+@public(
+    "aminmax(Tensor input, *, int dim=None, bool keepdim=False, Tensors[2] out=None)",
+    out=rule(exact=EXACT, overlap=FREE))
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements of all, or along one `dim`, as `(min, max)`."""
-    if out is not None:
-        return into(out, aminmax, input, dim=dim, keepdim=keepdim, axis=axis, keepdims=keepdims)
     array = array_of("aminmax", input)
-    dim = dim if axis is None else axis
     if dim is None:
         axes = tuple(range(array.ndim))
         if array.size == 0:
@@ -212,18 +228,18 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, axis: 
     else:
         axes = axes_of("aminmax", as_int("aminmax", dim, "dim"), array.ndim)
         nonempty("aminmax", array.shape, axes)
-    return _MinMax(_aminmax(input, axes, flag("aminmax", keepdim, keepdims)))
+    return _MinMax(_aminmax(input, axes, flag("aminmax", keepdim)))
 
 
 def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..., Any]:
     """argmax or argmin."""
 
-    def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
-                 keepdims: Any = None, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
+    @public(f"{name}(Tensor input, int dim=None, bool keepdim=False, out)", name=name,
+            out=rule(exact=EXACT, overlap=FREE, gradient=UNASKED, repeated=True),
+            doc=f"The index of the first {'largest' if largest else 'smallest'} element along `dim`, or in the "
+                        "flattened tensor. int64, no gradient.")
+    def function(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         array = array_of(name, input)
-        dim = dim if axis is None else axis
         if dim is not None:
             dim = as_int(name, dim, "dim")
         if array.dtype.kind in "bc":
@@ -235,11 +251,8 @@ def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..
         else:
             dim = axis_of(name, dim, array.ndim)
             nonempty(f"{name}()", array.shape, (dim,))
-        return call(input, dim, flag(name, keepdim, keepdims), largest)
+        return call(input, dim, flag(name, keepdim), largest)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (f"The index of the first {'largest' if largest else 'smallest'} element along `dim`, or in the "
-                        "flattened tensor. int64, no gradient.")
     return function
 
 
@@ -249,29 +262,28 @@ argmax, argmin = _position("argmax", _argmax, True), _position("argmin", _argmin
 def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., Any]:
     """any or all. Over an empty tuple of dims each element is asked for itself."""
 
-    def function(input: Any, dim: Dims | None = None, keepdim: bool = False, *, axis: Any = None,
-                 keepdims: Any = None, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
-        dim = dim if axis is None else axis
+    @public(f"{name}(Tensor input, out)", f"{name}(Tensor input, ints dim=None, bool keepdim=False, out)",
+            f"{name}(Tensor input, int dim, bool keepdim=False, out)", name=name, doc=f"Whether {means} is true (not zero). bool, or uint8 for uint8; no gradient.",
+            out=rule(exact="{name} only supports bool tensor for result, got: {out}", bytes_too=True, overlap=FREE,
+                     gradient=UNASKED, repeated=True))
+    def function(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:
         ndim = array_of(name, input).ndim
         axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(name, dim, ndim)
-        return call(input, axes, flag(name, keepdim, keepdims))
+        return call(input, axes, flag(name, keepdim))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Whether {means} is true (not zero). bool, or uint8 for uint8; no gradient."
     return function
 
 
 any, all = _question("any", _any, "any element"), _question("all", _all, "every element")
 
 
-def count_nonzero(input: Any, dim: Dims | None = None, *, axis: Any = None) -> Any:
+@public("count_nonzero(Tensor input, int dim=None)", "count_nonzero(Tensor input, ints dim)")
+def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
     """How many elements are not zero. int64, no gradient."""
-    dim = dim if axis is None else axis
     return _count_nonzero(input, axes_of("count_nonzero", dim, array_of("count_nonzero", input).ndim))
 
 
+@public(event="aten::sum_to_size")
 def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     """The sum over what a broadcast from `size` would repeat, in that shape; the tensor itself where it has it.
 

@@ -12,6 +12,7 @@ from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
 from ..arguments.dims import array_of, as_int
 from ..recording.calls import recorded
+from ..recording.public import public
 from ..state.base import plain
 from .elementwise.elementary import view_as_real
 from .images.padding import constant_pad_nd, pad
@@ -62,6 +63,7 @@ def _widened(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
     return constant_pad_nd(window, (before, n_fft - win_length - before))
 
 
+@public()
 def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
          return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:
@@ -138,6 +140,7 @@ def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
     return _c2c(x, (2,), scale, True)
 
 
+@public()
 def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
           center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
           return_complex: bool = False) -> Any:

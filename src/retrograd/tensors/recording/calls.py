@@ -21,19 +21,33 @@ from ...graph.versions import next_number
 from ...kernels.layout import in_common_order
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import MULTI_OUTPUT, ORDINARY, Results, edge_of, make_view, meta_of, note_layout, plain
+from ..state.base import (
+    MULTI_OUTPUT,
+    ORDINARY,
+    Results,
+    TensorBase,
+    edge_of,
+    make_view,
+    meta_of,
+    note_layout,
+    plain,
+)
 from .nodes import class_of, look_after_converted, new_node
-from .operands import NUMBERS, common, explained, floating, operand, scalar
-from .out import into
+from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
+from .out_rules import ELEMENTWISE
+from .overriding import NOBODY, Attention, handled
+from .public import recorded_as
 
 _new = object.__new__
-_calls: dict[tuple[Op, bool], Callable[..., Any]] = {}
+_calls: dict[tuple[Op, str], Callable[..., Any]] = {}
 
 
-def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
+def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     """The function that calls `op` on tensors and records it.
 
-    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented.
+    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented. `dunder` names the
+    method that modes and subclasses are told of. `out` is what an elementwise function asks of its `out`; None if it
+    has none.
     """
     if op.composition is not None:
         return op.composition
@@ -42,9 +56,14 @@ def recorded(op: Op, *, dunder: bool = False) -> Callable[..., Any]:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
         make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
         call = make(op, NotImplemented if dunder else None)
-        call.__name__ = call.__qualname__ = op.name
+        call.__name__ = call.__qualname__ = dunder if dunder.startswith("__") else op.name
+        call.method = dunder  # type: ignore[attr-defined]
         call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
+        if op.short and not dunder:
+            recorded_as(call, schemas_of(op), ELEMENTWISE)
         _calls[op, dunder] = call
+    if out is not ...:
+        call.public.out = out  # type: ignore[attr-defined]
     return call
 
 
@@ -52,6 +71,16 @@ def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
     """Which entries of `op.saves` to keep when the inputs in the bit mask require grad; None where it is none."""
     needed = frozenset().union(*(op.uses.get(i, ()) for i in range(op.arity) if mask >> i & 1))
     return tuple(i in needed for i in range(len(op.saves))) if needed else None
+
+
+def _handled(call: Any, args: tuple[Any, ...]) -> Any:
+    """What a mode or a class of an operand makes of a call; NOBODY if none of them handles calls."""
+    if not call.method:
+        return handled(call, args, {})
+    try:
+        return handled(getattr(Results.tensor, call.method), args, {})
+    except TypeError:
+        return NotImplemented
 
 
 def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
@@ -62,9 +91,12 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is not None:
-            return into(out, call, input)
-        tensor = Results.tensor
-        if type(input) is not tensor:
+            return call.public.call((input,), {"out": out})  # type: ignore[attr-defined]
+        if type(input) is not Results.plain:
+            if type(input) not in Attention.inert:
+                result = _handled(call, (input,))
+                if result is not NOBODY:
+                    return result
             input = operand(op, 0, input, None, otherwise)
         array = input._array
         dtype = array.dtype
@@ -75,10 +107,10 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             out = thread.run(kernel, array, out=...) if thread.transform is None else op.run(array)
         except TypeError as error:
             raise explained(op, (input,), error) from None
-        result = _new(tensor)
+        result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if input._meta and not array.flags.c_contiguous:
+        if input._meta and not array.flags.c_contiguous and thread.transform is None:
             result._array = out = in_common_order(out, (array,))
             note_layout(result)
         edge = None
@@ -117,12 +149,20 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
-            return into(out, call, input, other)
-        tensor = Results.tensor
-        if type(input) is not tensor:
+            return call.public.call((input, other), {"out": out})  # type: ignore[attr-defined]
+        plain = Results.plain
+        if type(input) is not plain:
+            if type(input) not in Attention.inert:
+                result = _handled(call, (input, other))
+                if result is not NOBODY:
+                    return result
             input = operand(op, 0, input, other, otherwise)
-        if type(other) is not tensor:
-            if type(other) in NUMBERS and type(input) is tensor:
+        if type(other) is not plain:
+            if type(other) not in Attention.inert:
+                result = _handled(call, (input, other))
+                if result is not NOBODY:
+                    return result
+            if type(other) in NUMBERS and isinstance(input, TensorBase):
                 other = scalar(other, floating(input._array.dtype) if widened else input._array.dtype)
             else:
                 other = operand(op, 1, other, input, otherwise)
@@ -137,10 +177,11 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
         except (TypeError, ValueError) as error:
             raise explained(op, (input, other), error) from None
-        result = _new(tensor)
+        result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if (input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous):
+        if ((input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous)) and (
+                thread.transform is None):
             result._array = out = in_common_order(out, (a, b))
             note_layout(result)
         left = right = None
@@ -191,8 +232,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
 
     def call(x: Any, *options: Any) -> Any:
-        tensor = Results.tensor
-        if type(x) is not tensor:
+        if type(x) is not Results.plain:
             x = operand(op, 0, x, None, otherwise)
         array = x._array
         dtype = array.dtype
@@ -211,10 +251,10 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
                     out = np.asarray(out, order="C" if row_major else None)
         except (TypeError, ValueError) as error:
             raise explained(op, (x,), error) from None
-        result = _new(tensor)
+        result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if loose and not (array if ordered else out).flags.c_contiguous:
+        if loose and not (array if ordered else out).flags.c_contiguous and thread.transform is None:
             result._array = out = in_common_order(out, (array,)) if ordered else out
             note_layout(result)
         made = out.dtype
@@ -259,7 +299,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         operands = args[0] if variadic else args[:arity]
         for i, x in enumerate(operands):
-            if type(x) is not Results.tensor and x is not None:
+            if type(x) is not Results.plain and x is not None:
                 operands = [operand(op, i, x, operands[i - 1], otherwise) for i, x in enumerate(operands)]
                 if NotImplemented in map(type, operands):
                     return NotImplemented

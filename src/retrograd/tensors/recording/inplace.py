@@ -31,6 +31,7 @@ from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
 from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
+from .overriding import NOBODY, Attention, handled
 
 # The domains of operators that compute with integers as they are.
 _TYPE_KEPT = ("promote", "as given")
@@ -67,24 +68,37 @@ def check_writable(x: Any, requires_grad: bool) -> None:
             f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
 
 
+def _handled(function: Any, args: tuple[Any, ...]) -> Any:
+    """What a mode or a class of an argument makes of a call; NOBODY if none of them handles calls."""
+    if all(type(x) in Attention.inert for x in args):
+        return NOBODY
+    return handled(function, args, {})
+
+
 # What may stand beside a tensor.
 _OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
 
 
-def augmented(op: Op | Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or does as a method."""
+def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., Any]:
+    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or does as a method.
+
+    `method` names the method that modes and subclasses are told of.
+    """
 
     def call(input: Any, other: Any) -> Any:
-        if type(other) is not Results.tensor and not isinstance(other, _OPERANDS):
-            return NotImplemented
+        if type(input) is not Results.plain or type(other) is not Results.plain:
+            result = _handled(getattr(Results.tensor, method), (input, other))
+            if result is not NOBODY:
+                return result
+            if not isinstance(other, _OPERANDS):
+                return NotImplemented
         if not isinstance(op, Op):
             return op(input, other)
         write(op, input, (other,))
         return input
 
-    name = op.name if isinstance(op, Op) else op.__name__.rstrip("_")
-    call.__name__ = call.__qualname__ = f"{name}_"
-    call.__doc__ = f"`{name}`, written over the tensor itself."
+    call.__name__ = call.__qualname__ = method
+    call.__doc__ = f"`{op.name if isinstance(op, Op) else op.__name__}`, written over the tensor itself."
     return call
 
 
@@ -92,6 +106,10 @@ def inplace(op: Op) -> Callable[..., Any]:
     """The method that writes the result of `op` over its first operand."""
 
     def call(input: Any, *args: Any) -> Any:
+        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
+            result = _handled(method, (input, *args))
+            if result is not NOBODY:
+                return result
         if type(input) is np.ndarray or not isinstance(input, TensorBase):
             raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
         write(op, input, args)

@@ -28,9 +28,8 @@ from ...modes import local
 from ...ops.basic import cast
 from ...ops.domains import subtracted
 from ...ops.framework import Op
+from ..arguments.checking import refusal
 from ..arguments.dims import not_a_tensor
-from ..arguments.signatures.checking import refusal
-from ..arguments.signatures.reading import names
 from ..state.base import TensorBase, plain, with_edge
 
 # Python numbers as 0-d constants, by type (1, 1.0 and True are one key), dtype and value: converting one costs NumPy
@@ -66,6 +65,11 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     return constant
 
 
+def schemas_of(op: Op) -> tuple[str, ...]:
+    """The schema of the recorded call of an elementwise op."""
+    return (f"{op.name}(Tensor input{', Tensor other' * (op.arity - 1)}, *, Tensor out=None)",)
+
+
 def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: str = "") -> Any:
     """`value` as a tensor, given the other operand; `otherwise` (if not None) where it cannot be one."""
     if isinstance(value, TensorBase):
@@ -83,9 +87,9 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         return plain(value)
     if otherwise is NotImplemented:
         return NotImplemented
-    if not suffix and op.name in names(""):
+    if not suffix and op.short:
         given = (value,) if op.arity == 1 else (other, value) if index else (value, other)
-        refused = refusal("", op.name, given, {})
+        refused = refusal(schemas_of(op), given, {})
         if refused is not None:
             raise refused
     raise not_a_tensor(f"{op.name}{suffix}", value, PARAMETER.get(index, op.arguments[index]), index + 1)

@@ -24,28 +24,27 @@ from ..arguments import return_types
 from ..arguments.options import element_type
 from ..state.base import TensorBase, edge_of, note_layout, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
-from .out_rules import REFUSED, RESIZED, RULES, UNASKED, UNDERIVED, Rule
+from .out_rules import CONSTANT, REFUSED, RESIZED, UNASKED, UNDERIVED, Rule
 from .resizing import reshape_memory
 
 
-def into(out: Any, function: Callable[..., Any], *args: Any, rule: str | None = None, **options: Any) -> Any:
+def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tuple[Any, ...],
+         options: dict[str, Any]) -> Any:
     """`function(*args, **options)`, written to `out`, which is returned: a tensor, or a tuple for several results.
 
-    `rule` names the declaration where it is not the function's own name. Where the shape differs, `out` is resized,
-    with a warning unless it was empty. Raises TypeError where `out` is none or the function does not take one,
-    RuntimeError where its dtype or its memory does not do and where gradients would be needed; nothing is written then.
+    `name` is the function's in messages. `asks` is its rule, or a function that chooses one by the arguments. If the
+    shape differs, `out` is resized, with a warning unless it was empty. Raises TypeError if `out` is no tensor,
+    RuntimeError if its dtype or its memory does not fit or a gradient would be needed. Nothing is written then.
     """
-    name = function.__name__
-    facts = RULES.get(rule or name)
-    if facts is None:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    facts: Rule = asks if isinstance(asks, Rule) else asks(*args, **options)
     outs = _tensors(name, out)
     operands = [x for x in _flat((*args, *options.values())) if isinstance(x, TensorBase)]
     _check_gradients(name, facts, operands, outs)
     for target in outs:
         if target._meta is not None:
             refuse_inference(target._meta)
-    require = options.pop("requires_grad", None)
+    making = facts.typed and facts.gradient in (CONSTANT, RESIZED)      # a function that makes tensors of no others
+    require = options.pop("requires_grad", False if making else None)
     results = _computed(name, facts, function, args, options, outs)
     if len(results) != len(outs) or isinstance(out, TensorBase) == (type(results) is not _One):
         raise _misfit(name, out, results)
@@ -206,13 +205,13 @@ def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
     note_layout(target)
 
 
-def receive(name: str, out: Any, result: Any) -> None:
+def receive(name: str, facts: Rule, out: Any, result: Any) -> None:
     """Check and resize an `out` that the result is then copied to, as an operation that is recorded."""
     target, = _tensors(name, out)
-    _check_dtype(name, RULES[name], 0, result._array.dtype, target._array.dtype)
+    _check_dtype(name, facts, 0, result._array.dtype, target._array.dtype)
     if local.thread.grad and requires(target) and stands_as_leaf(target):
         return                                           # the copy will be refused, and until then nothing may change
-    _fit(target, result._array, RULES[name].notice)
+    _fit(target, result._array, facts.notice)
 
 
 class _Underived(OtherNode):

@@ -1,9 +1,8 @@
-"""`__torch_function__`: who takes a call of a public function over, in which order, and what a tensor's own does.
+"""`__torch_function__`: which argument or mode handles a call of a public function, in which order.
 
-Plain tensors pay nothing for it. Until something may take calls over (a class derived from Tensor, a mode) no
-function asks; then the code of every public function is exchanged, once and in one place (`retrograd.overrides`
-knows which they are), for code that asks. A function's identity, and every reference to it, stay, so that `func` is
-the very function that programs name. Must not know which functions there are.
+Plain tensors pay nothing. Every public function asks first whether the type of its tensor argument is in
+`Attention.inert`, as it must ask for the type anyway; only for other types it comes here. While a mode is entered or a
+profile is open in some thread, that set is empty, and every call comes here.
 """
 
 from __future__ import annotations
@@ -11,14 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
-from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ..state.base import Results, TensorBase
-
-# What holds no tensors and takes nothing over: the usual types of other arguments.
-_INERT = frozenset((bool, int, float, complex, str, type(None), slice, type(...)))
 
 
 class _Here:
@@ -39,10 +35,51 @@ class _Local(threading.local):
 local = _Local()
 
 
-class Overriding:
-    """How all public functions are made to ask. Named once, by the layer that knows them."""
+class Attention:
+    """Which arguments a public function may compute with at once, without a look at modes and subclasses.
 
-    begin: Callable[[], None]
+    `inert` holds the types of arguments that handle no calls themselves: Tensor, Parameter and the usual types of
+    options. It is empty while some thread has entered a mode or opened a profile.
+    """
+
+    inert: ClassVar[frozenset[type]] = frozenset()
+    _usual: ClassVar[set[type]] = {bool, int, float, complex, str, type(None), slice, type(...), np.ndarray, type}
+    _watching: ClassVar[int] = 0
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
+    @classmethod
+    def spare(cls, kind: type) -> None:
+        """Let arguments of this class, which handles no calls, pass without a look."""
+        with cls._lock:
+            cls._usual.add(kind)
+            cls._renew()
+
+    @classmethod
+    def begin(cls, tensor: type) -> None:
+        """Let plain tensors pass; called once, when their class is there."""
+        Results.tensor = tensor
+        cls.spare(tensor)
+
+    @classmethod
+    def watch(cls, change: int) -> None:
+        """Begin (1) or end (-1) to look at every call, in every thread."""
+        with cls._lock:
+            cls._watching += change
+            cls._renew()
+
+    @classmethod
+    def _renew(cls) -> None:
+        cls.inert = frozenset() if cls._watching else frozenset(cls._usual)
+        Results.plain = Attention if cls._watching else Results.tensor
+
+
+class Words:
+    """How the refusal of all who were asked to handle a call is worded; named by the layer that knows the names."""
+
+    refused: Callable[[Any, list[Any], Any], TypeError]
+
+
+NOBODY: Any = object()
 
 
 def disabled_torch_function_impl(*args: Any, **kwargs: Any) -> Any:
@@ -78,20 +115,10 @@ class DisableTorchFunction(_Switch):
 
 # Who is asked
 
-def _plain(values: Iterable[Any]) -> bool:
-    """Whether all values are plain tensors or inert: the usual case, and the quick look."""
-    tensor = Results.tensor
-    for value in values:
-        kind = type(value)
-        if kind is not tensor and kind not in _INERT:
-            return False
-    return True
-
-
 def takes_over(value: Any) -> bool:
     """Whether a value takes calls over."""
     kind = type(value)
-    if kind in _INERT or kind is Results.tensor:
+    if kind in Attention.inert or kind is Results.tensor:
         return False
     hook = getattr(kind, "__torch_function__", None)
     return hook is not None and hook is not disabled_torch_function_impl and not isinstance(value, type)
@@ -150,6 +177,20 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
     raise refused(function, found, mode)
 
 
+def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, for_modes: bool = False) -> Any:
+    """What a mode or an argument makes of a call of the public `function`; NOBODY if none of them handles calls.
+
+    Arguments are not asked if the call is `for_modes`. Raises TypeError if all that are asked return NotImplemented.
+    """
+    thread = local.thread
+    if not thread.modes and (for_modes or not thread.enabled):
+        return NOBODY
+    found = overloaded((*args, *kwargs.values())) if thread.enabled and not for_modes else []
+    if not found and not thread.modes:
+        return NOBODY
+    return overridden(function, found, args, kwargs, Words.refused)
+
+
 # What a tensor's own does
 
 def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...], kwargs: Any, keep: Any) -> Any:
@@ -171,63 +212,3 @@ def _converted(result: Any, cls: type[Any]) -> Any:
     if isinstance(result, (tuple, list)) and any(isinstance(item, (TensorBase, tuple, list)) for item in result):
         return type(result)(_converted(item, cls) for item in result)
     return result
-
-
-# The exchange
-
-def _stand_in(*args: Any, __dispatch: Callable[..., Any], **kwargs: Any) -> Any:
-    """The code of a function that asks; what it calls it finds among its keyword defaults."""
-    return __dispatch(*args, **kwargs)
-
-
-@cache
-def _stand_in_with(cells: int) -> CodeType:
-    """The same for a function within another, of which it uses so many variables: Python wants as many here.
-
-    Compiled, not made of the code above: only so does a frame of it hold them, as whoever looks into it expects.
-    """
-    names = ", ".join(f"cell{i}" for i in range(cells))
-    source = f"def outer({names}):\n def inner(*args, __dispatch, **kwargs):\n  return __dispatch(*args, **kwargs)\n"
-    module = compile(f"{source}  {names}\n return inner", __file__, "exec")
-    outer = next(code for code in module.co_consts if isinstance(code, CodeType))
-    return next(code for code in outer.co_consts if isinstance(code, CodeType))
-
-
-def _code_for(function: FunctionType) -> CodeType:
-    code = function.__code__
-    own = _stand_in_with(len(code.co_freevars)) if code.co_freevars else _stand_in.__code__
-    return own.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-
-
-def exchange(function: FunctionType, name: str, public: Any, refused: Callable[[Any, list[Any], Any], TypeError],
-             operator: bool, for_modes: bool) -> None:
-    """From now on, let those who take calls over have those of `function`, as calls of `public`.
-
-    Of an `operator`, a refusal is NotImplemented, so that Python asks the other operand. What is `for_modes` is not
-    handed over to arguments.
-    """
-    original = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
-                            function.__closure__)
-    original.__kwdefaults__, original.__annotations__ = function.__kwdefaults__, function.__annotations__
-    original.__qualname__ = function.__qualname__        # which Python names where the arguments do not fit
-    original.__dict__.update(function.__dict__)          # of one that is guarded, whose signature it has
-
-    def dispatch(*args: Any, **kwargs: Any) -> Any:
-        thread = local.thread
-        if not thread.modes and (for_modes or not thread.enabled or (not kwargs and _plain(args))):
-            return original(*args, **kwargs)
-        found = overloaded((*args, *kwargs.values())) if thread.enabled and not for_modes else []
-        if not found and not thread.modes:
-            return original(*args, **kwargs)
-        try:
-            return overridden(public, found, args, kwargs, refused)
-        except TypeError:
-            if operator:
-                return NotImplemented
-            raise
-
-    # In this order, since other threads may call the function in between.
-    function.__kwdefaults__ = {**(function.__kwdefaults__ or {}), "__dispatch": dispatch}
-    function.__code__ = _code_for(function)
-    function.__wrapped__ = original  # type: ignore[attr-defined]     # whose signature is shown
-    function.__name__ = name                             # which `func` shows to those who are handed a call

@@ -12,11 +12,14 @@ from ...modes import local
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import not_a_tensor
 from ..arguments.options import filling, number
+from ..recording.public import public
 from ..state.base import TensorBase, edge_of, plain
 from .inplace import write, written
 from .out import receive
+from .out_rules import Rule
 
 
+@public()
 def fill_(self: TensorBase, value: Any) -> TensorBase:
     """Write a number, or the one element of a 0-d tensor, everywhere. Raises RuntimeError where it does not fit.
 
@@ -34,12 +37,14 @@ def fill_(self: TensorBase, value: Any) -> TensorBase:
     return self
 
 
+@public()
 def zero_(self: TensorBase) -> TensorBase:
     """Write zeros everywhere."""
     write(ops.zero, self, (), zero_all)
     return self
 
 
+@public()
 def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBase:
     """Write what `other` holds, broadcast and cast. Gradients flow back to `other` and no longer to what was here.
 
@@ -62,10 +67,10 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
     return self
 
 
-def delivered(name: str, out: Any, result: Any) -> Any:
+def delivered(name: str, asks: Rule, out: Any, result: Any) -> Any:
     """The result, copied to `out` where one is given, which is recorded. It is laid out row by row there."""
     if out is None:
         return result
     through = local.thread.transform is not None
-    receive(name, out, result if through else plain(np.asarray(result._array, order="C")))
+    receive(name, asks, out, result if through else plain(np.asarray(result._array, order="C")))
     return copy_(out, result)

@@ -82,9 +82,13 @@ class TensorBase:
 
 
 class Results:
-    """Which class results are made of. Named once, by the Tensor class itself, when it is defined."""
+    """Which class results are made of, set once by `wiring`; and which class of operands needs no second look.
+
+    `plain` is that class too, unless some thread has entered a mode or opened a profile: then no class is plain.
+    """
 
     tensor: type[Any] = TensorBase
+    plain: type[Any] = TensorBase
 
 
 def meta_of(tensor: Any) -> AutogradMeta:

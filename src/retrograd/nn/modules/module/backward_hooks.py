@@ -35,7 +35,7 @@ class BackwardHook:
     def __init__(self, module: Any, hooks: list[Hook], pre_hooks: list[Hook]) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.input_count = self.output_count = 0
-        self.input_places: list[int] | None = None          # of the tensors; None where none requires grad
+        self.input_places: list[int] | None = None          # of the tensors; None if no tensor requires grad
         self.output_places: list[int] | None = None
         self.grad_outputs: Any = None
 
@@ -77,7 +77,7 @@ class BackwardHook:
     def _on_inputs(self, grads: tuple[Any, ...], _: Any) -> tuple[Any, ...] | None:
         """The hook on the node before the module. The gradients of the inputs are complete."""
         if self.grad_outputs is None or self.input_places is None:
-            return None                         # no gradient came through the module's outputs
+            return None                         # no gradient reached the module's outputs
         full: Any = _spread(grads, self.input_places, self.input_count)
         for hook in self.hooks:
             full = _replaced(full, hook(self.module, full, self.grad_outputs), "Backward hook", "grad_input")

@@ -33,7 +33,8 @@ from ...arguments.options import (
     strided,
 )
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import CONSTANT, RESIZED, rule
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 
 Array = np.ndarray[Any, Any]
@@ -41,6 +42,7 @@ Array = np.ndarray[Any, Any]
 _complex = recorded(ops.complex_)
 
 
+@public(for_modes=True)
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
            pin_memory: bool = False) -> TensorBase:
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array, a tensor.
@@ -64,6 +66,7 @@ def _warn_of_copy(function: str) -> None:
          UserWarning)
 
 
+@public(event="aten::scalar_tensor", for_modes=True)
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> TensorBase:
     """A tensor without dimensions that holds the number `s`, of the default floating type unless `dtype` is given."""
@@ -71,37 +74,30 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device
     return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target), target), device, requires_grad)
 
 
+@public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::zeros")
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-          pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+          pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Zeros in the shape given, as `zeros(2, 3)` or `zeros((2, 3))`.
 
     >>> zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    if out is not None:
-        return into(out, zeros, *sizes, size=size, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     return made(np.zeros(shape_of("zeros", sizes, size), element_type("zeros", dtype)), device, requires_grad)
 
 
+@public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::ones")
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Ones in the shape given, as `ones(2, 3)` or `ones((2, 3))`."""
-    if out is not None:
-        return into(out, ones, *sizes, size=size, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
+@public(out=rule(gradient=RESIZED, typed=True, repeated=True, notice=""), event="aten::empty")
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
           pin_memory: bool = False, requires_grad: bool = False,
-          memory_format: MemoryFormat | None = None, out: Any = None) -> TensorBase:
+          memory_format: MemoryFormat | None = None) -> TensorBase:
     """Memory in the shape given, with whatever it holds."""
-    if out is not None:
-        return into(out, empty, *sizes, size=size, dtype=dtype, requires_grad=requires_grad,  # type: ignore[no-any-return]
-
-                    memory_format=memory_format)
     array = np.empty(shape_of("empty", sizes, size), element_type("empty", dtype))
     if memory_format is not None and memory_format is not contiguous_format:
         if memory_format is preserve_format:
@@ -110,16 +106,14 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
     return made(array, device, requires_grad)
 
 
+@public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::full")
 def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """The number `fill_value` all over, in its own type unless `dtype` is given.
 
     >>> full((2,), 3)
     tensor([3, 3])
     """
-    if out is not None:
-        return into(out, full, size, fill_value, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     value = number("full", "fill_value", 2, fill_value)
@@ -127,11 +121,10 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
     return made(np.full(shape_of("full", (size,)), filling(value, target), target), device, requires_grad)
 
 
+@public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::eye")
 def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-        pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+        pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Ones on the diagonal of `n` rows and `m` columns (or `n`), zeros elsewhere."""
-    if out is not None:
-        return into(out, eye, n, m, dtype=dtype, requires_grad=requires_grad)  # type: ignore[no-any-return]
     for name, count, position in (("n", n, 1), ("m", n if m is None else m, 2)):
         if isinstance(count, float) or not hasattr(count, "__index__"):
             raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
@@ -167,6 +160,7 @@ def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:
     return array, array.dtype if dtype is None else element_type(name, dtype)
 
 
+@public(event="aten::zeros_like")
 def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
                pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
@@ -177,6 +171,7 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
     return made(_full_as(array, target, memory_format, 0), device, requires_grad)
 
 
+@public(event="aten::ones_like")
 def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
               pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
@@ -185,6 +180,7 @@ def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = N
     return made(_full_as(array, target, memory_format, 1), device, requires_grad)
 
 
+@public(event="aten::empty_like")
 def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
                pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
@@ -193,6 +189,7 @@ def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
     return made(_full_as(array, target, memory_format, None), device, requires_grad)
 
 
+@public(event="aten::full_like")
 def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: Layout | None = None,
               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
@@ -204,6 +201,7 @@ def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: 
 
 # Of the type of another
 
+@public()
 def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
                layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """`tensor(data)` in this tensor's type."""
@@ -213,6 +211,7 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = 
     return made(new_array(data, target), device, requires_grad)
 
 
+@public(event="aten::new_zeros")
 def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Zeros in this tensor's type."""
@@ -220,6 +219,7 @@ def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
     return made(full_beside(self._array, shape_of("new_zeros", sizes, size), target, 0), device, requires_grad)
 
 
+@public(event="aten::new_ones")
 def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Ones in this tensor's type."""
@@ -227,6 +227,7 @@ def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None,
     return made(full_beside(self._array, shape_of("new_ones", sizes, size), target, 1), device, requires_grad)
 
 
+@public(event="aten::new_empty")
 def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """Memory for this tensor's type, with whatever it holds."""
@@ -237,6 +238,7 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
     return made(np.empty(shape, target), device, requires_grad)
 
 
+@public(event="aten::new_full")
 def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """The number `fill_value` all over, in this tensor's type."""
@@ -245,10 +247,9 @@ def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None,
     return made(full_beside(self._array, shape_of("new_full", (size,)), target, value), device, requires_grad)
 
 
-def complex(real: TensorBase, imag: TensorBase, *, out: Any = None) -> TensorBase:
+@public(out=rule(exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'"))
+def complex(real: TensorBase, imag: TensorBase) -> TensorBase:
     """The complex tensor of two real ones, of float32 or float64 both. Raises RuntimeError for other types."""
-    if out is not None:
-        return into(out, complex, real, imag)  # type: ignore[no-any-return]
     check_real_parts("complex", real, imag, ("real", "imag"))
     if real.dtype.itemsize == 2:
         raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")

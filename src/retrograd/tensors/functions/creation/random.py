@@ -27,7 +27,8 @@ from ...arguments.options import (
 )
 from ...recording.calls import recorded
 from ...recording.inplace import write
-from ...recording.out import into
+from ...recording.out_rules import CONSTANT, RESIZED, UNASKED, Rule, rule
+from ...recording.public import public
 from ...state.base import TensorBase
 from .creation import empty_as
 
@@ -40,37 +41,41 @@ _normal_around_wide = recorded(ops.normal_around_wide)
 
 # New tensors
 
+@public(
+    "rand(ints size, options)",
+    out=rule(gradient=CONSTANT, typed=True, notice="", in_memory_order=True),
+    event="aten::rand")
 def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
-         device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+         device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Numbers from [0, 1) in the shape given, as `rand(2, 3)` or `rand((2, 3))`."""
-    if out is not None:
-        return into(out, rand, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     stream = twister_of("rand", generator)
     shape, target = shape_of("rand", sizes, size), element_type("rand", dtype)
     return made(ops.draw_by(kernels.uniform, stream, shape, target), device, requires_grad)
 
 
+@public(
+    "randn(ints size, options)",
+    out=rule(gradient=RESIZED, typed=True, notice="", in_memory_order=True),
+    event="aten::randn")
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
           layout: Layout = strided, device: Any = None, pin_memory: bool = False,
-          requires_grad: bool = False, out: Any = None) -> TensorBase:
+          requires_grad: bool = False) -> TensorBase:
     """Standard normal samples in the shape given, as `randn(2, 3)` or `randn((2, 3))`."""
-    if out is not None:
-        return into(out, randn, *sizes, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     stream = twister_of("randn", generator)
     shape, target = shape_of("randn", sizes, size), element_type("randn", dtype)
     return made(ops.draw_by(kernels.normal, stream, shape, target), device, requires_grad)
 
 
+@public(
+    "randint(int high, ints size, options)",
+    "randint(int low, int high, ints size, options)",
+    out=rule(gradient=CONSTANT, typed=True, notice="", in_memory_order=True),
+    event="aten::randint",
+    strict=True)
 def randint(*args: Any, low: int | None = None, high: int | None = None, size: Any = None,
             generator: Generator | None = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
-            pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+            pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Integers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless `dtype` is given."""
-    if out is not None:
-        return into(out, randint, *args, low=low, high=high, size=size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
-
-                    requires_grad=requires_grad)
     bounds, size = _bounds_and_size(args, low, high, size)
     target = I64 if dtype is None else element_type("randint", dtype)
     shape = shape_of("randint", (size,))
@@ -106,27 +111,39 @@ def _integer(name: str, argument: str, value: Any) -> int:
     return integer
 
 
+@public(
+    "randperm(int n, options)",
+    out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""),
+    event="aten::randperm",
+    strict=True)
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """A random permutation of 0 … n - 1."""
-    if out is not None:
-        return into(out, randperm, n, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
     stream = twister_of("randperm", generator)
     return made(ops.draw_by(sampling.randperm, stream, count, target), device, requires_grad)
 
 
+def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Rule:
+    """What `normal` asks of `out`, by whether tensors or sizes say its shape."""
+    if size is None:
+        return rule(uncastable="", widened=True, kernel=("normal_kernel_cpu", "f"))
+    return rule(gradient=CONSTANT, typed=True, notice="", in_memory_order=True)
+
+
+@public(
+    "normal(Tensor mean, float std=1., *, Generator generator=None, Tensor out=None)",
+    "normal(float mean, Tensor std, *, Generator generator=None, Tensor out=None)",
+    "normal(Tensor mean, Tensor std, *, Generator generator=None, Tensor out=None)",
+    "normal(float mean, float std, ints size, *, Generator generator=None, dtype dtype=None, layout layout=None, device "
+    "device=None, bool pin_memory=None, bool requires_grad=False, Tensor out=None)",
+    out=_out_of_normal,
+    strict=True)
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
            layout: Layout = strided, device: Any = None, pin_memory: bool = False,
-           requires_grad: bool = False, out: Any = None) -> TensorBase:
+           requires_grad: bool = False) -> TensorBase:
     """Normal samples: of the shape of the tensors `mean` and `std`, or of `size` where both are numbers."""
-    if out is not None:
-        if size is None:
-            return into(out, normal, mean, std, generator=generator)  # type: ignore[no-any-return]
-        return into(out, normal, mean, std, size, generator=generator, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad, rule="normal_sized")
     stream = twister_of("normal", generator)
     tensors = isinstance(mean, TensorBase), isinstance(std, TensorBase)
     if not any(tensors) and size is not None:
@@ -148,11 +165,13 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     return result
 
 
-def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator | None = None,
-              out: Any = None) -> TensorBase:
+@public(
+    "bernoulli(Tensor input, *, Generator generator=None, Tensor out=None)",
+    "bernoulli(Tensor input, float p, *, Generator generator=None)",
+    out=rule(uncastable="", notice="", kernel=("bernoulli_tensor_cpu_self_", "biuf")),
+    strict=True)
+def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator | None = None) -> TensorBase:
     """Ones with the probabilities in `input` (or with probability `p` throughout), else zeros."""
-    if out is not None:
-        return into(out, bernoulli, input, p, generator=generator)  # type: ignore[no-any-return]
     check_tensor("bernoulli", input)
     stream = twister_of("bernoulli", generator)
     if p is None:
@@ -162,12 +181,13 @@ def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator
         input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype, float(p)))
 
 
+@public(
+    "multinomial(Tensor input, int num_samples, bool replacement=False, *, Generator generator=None, Tensor out=None)",
+    out=rule(exact="multinomial expects Long tensor out, got: {out}", gradient=UNASKED, notice=""),
+    strict=True)
 def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, *,
-                generator: Generator | None = None, out: Any = None) -> TensorBase:
+                generator: Generator | None = None) -> TensorBase:
     """`num_samples` indices for the row of weights `input`, or for each row of a matrix, as int64."""
-    if out is not None:
-        return into(out, multinomial, input, num_samples, replacement,  # type: ignore[no-any-return]
-                    generator=generator)
     check_tensor("multinomial", input)
     stream = twister_of("multinomial", generator)
     return made(ops.draw_for(input._array, lambda x: np.ascontiguousarray(
@@ -176,6 +196,7 @@ def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, 
 
 # Like another
 
+@public("rand_like(Tensor input, like)", event="aten::rand_like")
 def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
@@ -186,6 +207,7 @@ def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: A
         out, lambda m: kernels.uniform(stream, m.shape, m.dtype))), device, requires_grad)
 
 
+@public("randn_like(Tensor input, like)", event="aten::randn_like")
 def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None,
                layout: Layout | None = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
@@ -197,6 +219,12 @@ def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: 
         out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous))), device, requires_grad)
 
 
+@public(
+    "randint_like(Tensor input, int low, int high, like)",
+    "randint_like(Tensor input, Tensor high, like)",
+    "randint_like(Tensor input, int high, like)",
+    event="aten::randint_like",
+    strict=True)
 def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: int | None = None,
                  generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
                  device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
@@ -239,6 +267,7 @@ def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
     return value
 
 
+@public()
 def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generator: Generator | None = None,
              **named: Any) -> TensorBase:
     """Fill the tensor with numbers from [from, to)."""
@@ -246,6 +275,7 @@ def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generato
     return _fill(ops.uniform, self, lambda m: kernels.uniform(stream, m.shape, m.dtype, start, float(to)))
 
 
+@public()
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with normal samples."""
     stream, contiguous = twister_of("normal_", generator), in_rows(self._array)
@@ -253,6 +283,7 @@ def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator:
                                                            contiguous=contiguous))
 
 
+@public()
 def random_(self: TensorBase, *bounds: int | None, to: int | None = None, generator: Generator | None = None,
             **named: Any) -> TensorBase:
     """Fill the tensor with integers from [from, to): `random_(from, to)`, `random_(to)`, or of any size."""
@@ -277,6 +308,7 @@ def _expanded(array: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, shape)
 
 
+@public()
 def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with ones with probability `p`, a number or a tensor of them, else zeros."""
     stream = twister_of("bernoulli_", generator)
@@ -291,18 +323,21 @@ def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = 
     return self
 
 
+@public()
 def exponential_(self: TensorBase, lambd: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with exponentially distributed numbers, of mean 1 / lambd."""
     stream = twister_of("exponential_", generator)
     return _fill(ops.exponential, self, lambda m: kernels.exponential(stream, m.shape, m.dtype, float(lambd)))
 
 
+@public()
 def geometric_(self: TensorBase, p: float, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with how many trials of probability `p` it takes to succeed."""
     stream = twister_of("geometric_", generator)
     return _fill(ops.geometric, self, lambda m: kernels.geometric(stream, m.shape, m.dtype, float(p)))
 
 
+@public()
 def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
                 generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with exponentials of normal samples of this mean and deviation."""
@@ -310,6 +345,7 @@ def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
     return _fill(ops.log_normal, self, lambda m: kernels.log_normal(stream, m.shape, m.dtype, float(mean), float(std)))
 
 
+@public()
 def cauchy_(self: TensorBase, median: float = 0.0, sigma: float = 1.0, *,
             generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with Cauchy-distributed numbers."""

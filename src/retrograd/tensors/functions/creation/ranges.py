@@ -10,12 +10,16 @@ from ....dtypes import I64, default_complex, default_floating, dtype as torch_dt
 from ....errors import warn
 from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
-from ...recording.out import into
+from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule
+from ...recording.public import public
 from ...state.base import TensorBase, numbers_in
 
 
+@public(
+    out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE),
+    event="aten::arange")
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
-           device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """The numbers from `start` (0 if only one bound is given) up to but without `end`, by `step`.
 
     int64 if all three are integers, else the default floating type, unless `dtype` is given. Raises RuntimeError for
@@ -24,9 +28,6 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     >>> arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
-    if out is not None:
-        return into(out, arange, start, end, step, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     if type(start) is int and end is None and type(step) is int and step == 1 and dtype is None and start >= 0:
         return made(np.arange(start, dtype=I64), device, requires_grad)     # the usual call
     positions = 1, 2, 3
@@ -51,16 +52,15 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     return made(kernels.arange(first, stride, count, target), device, requires_grad)
 
 
+@public(
+    out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE))
 def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
-          device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+          device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """The old `arange`, whose last number may be `end` itself, and which makes floats. Warns that it is deprecated."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
          "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).", UserWarning)
-    if out is not None:
-        return into(out, range, start, end, step, dtype=dtype,  # type: ignore[no-any-return]
-        requires_grad=requires_grad)
     first, last, stride = [number("range", *facts) for facts in zip(("start", "end", "step"), (1, 2, 3),
                                                                     (start, end, step))]
     target = element_type("range", dtype)
@@ -102,35 +102,39 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
     return ends[0], ends[1], int(steps), target
 
 
+@public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::linspace")
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
-             pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+             pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """`steps` numbers, evenly spaced, the first `start` and the last `end`.
 
     >>> linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    if out is not None:
-        return into(out, linspace, start, end, steps, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     return made(kernels.linspace(*_ends("linspace", start, end, steps, dtype)), device, requires_grad)
 
 
+@public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::logspace")
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, layout: Layout = strided,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False, out: Any = None) -> TensorBase:
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """`base` to the powers of `steps` evenly spaced numbers, from `base ** start` to `base ** end`."""
-    if out is not None:
-        return into(out, logspace, start, end, steps, base, dtype=dtype,  # type: ignore[no-any-return]
-                    requires_grad=requires_grad)
     low, high, count, target = _ends("logspace", start, end, steps, dtype)
     return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
 
 
+@public(
+    "tril_indices(int row, int col, int offset=0, *, dtype dtype=None, layout layout=None, device device=None, bool "
+    "pin_memory=None, bool requires_grad=False)",
+    strict=True)
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Rows and columns, 2 by n, of the elements on and below a diagonal of a `row` by `col` matrix."""
     return _indices(np.tril_indices, row, col, offset, dtype, device, requires_grad)
 
 
+@public(
+    "triu_indices(int row, int col, int offset=0, *, dtype dtype=None, layout layout=None, device device=None, bool "
+    "pin_memory=None, bool requires_grad=False)",
+    strict=True)
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
     """Rows and columns, 2 by n, of the elements on and above a diagonal of a `row` by `col` matrix."""

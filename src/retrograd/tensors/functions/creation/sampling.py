@@ -15,11 +15,13 @@ from ....ops import sampling as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor
 from ...recording.calls import recorded
+from ...recording.public import public
 
 _poisson, _binomial = recorded(ops.poisson), recorded(ops.binomial)
 _gamma, _dirichlet = recorded(ops.standard_gamma), recorded(ops.sample_dirichlet)
 
 
+@public("poisson(Tensor input, Generator generator=None)")
 def poisson(input: Any, generator: Generator | None = None) -> Any:
     """Poisson-distributed numbers with the rates in `input`, of its shape and dtype. Their gradient is 0.
 
@@ -30,6 +32,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
     return _poisson(input, lambda x: kernels.poisson(stream, x))
 
 
+@public("binomial(Tensor count, Tensor prob, Generator generator=None)")
 def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
     """How many of `count` trials succeed, each with probability `prob`; the two are broadcast, and of one dtype.
 
@@ -47,6 +50,7 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
         stream, np.broadcast_to(n, shape), np.broadcast_to(p, shape)))
 
 
+@public()
 def _standard_gamma(input: Any, generator: Generator | None = None) -> Any:
     """Gamma-distributed numbers with the shapes in `input`, and a scale of 1."""
     check_tensor("_standard_gamma", input)
@@ -54,6 +58,7 @@ def _standard_gamma(input: Any, generator: Generator | None = None) -> Any:
     return _gamma(input, lambda x: kernels.standard_gamma(stream, x))
 
 
+@public()
 def _sample_dirichlet(input: Any, generator: Generator | None = None) -> Any:
     """Dirichlet-distributed vectors along the last dimension, with the concentrations in `input`."""
     check_tensor("_sample_dirichlet", input)

@@ -10,6 +10,7 @@ from ....dtypes import C_NAMES, unimplemented
 from ....kernels import windows as kernels
 from ...arguments.dims import as_int
 from ...arguments.options import element_type, layout as Layout, made, strided
+from ...recording.public import public
 
 _OPTIONS = "layout=Strided (default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt)"
 
@@ -35,6 +36,7 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: An
     return made(weights[:n].astype(target), device, requires_grad)
 
 
+@public()
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
                     device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """A triangle over `window_length` points; a periodic one, for spectra, lacks the last point of the symmetric one.
@@ -44,12 +46,14 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = N
     return _window("bartlett", window_length, periodic, dtype, device, requires_grad)
 
 
+@public()
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
                     device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """Blackman's window: a sum of two cosines, which falls to 0."""
     return _window("blackman", window_length, periodic, dtype, device, requires_grad)
 
 
+@public()
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
                    dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
                    requires_grad: bool = False) -> Any:
@@ -57,6 +61,7 @@ def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.5
     return _window("hamming", window_length, periodic, dtype, device, requires_grad, alpha, beta)
 
 
+@public()
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
                 device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """Hann's window: half of 1 - cos.
@@ -68,6 +73,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
     return _window("hann", window_length, periodic, dtype, device, requires_grad)
 
 
+@public()
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None,
                   layout: Layout = strided, device: Any = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> Any:

@@ -19,16 +19,17 @@ from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
 from ...recording.inplace import augmented, inplace, write
-from ...recording.out import into
+from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.overwriting import copy_, fill_ as fill_, zero_ as zero_
+from ...recording.public import public
 from ...state.base import TensorBase
 
 NUMBER = (bool, int, float, complex, np.generic)
 
 mul = recorded(ops.mul)
 reciprocal = recorded(ops.reciprocal)
-neg = recorded(ops.neg)
-square = recorded(ops.square)
+neg = recorded(ops.neg, out=rule(exact=FOUND))
+square = recorded(ops.square, out=rule(blame="pow"))
 _remainder, _fmod = recorded(ops.remainder), recorded(ops.fmod)
 
 _add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
@@ -57,31 +58,30 @@ def _refuse_none(name: str, input: Any, other: Any) -> None:
             raise not_a_tensor(name, value, argument, position)
 
 
-def add(input: TensorBase, other: Any, *, alpha: Any = 1, out: Any = None) -> TensorBase:
+@public("add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE)
+def add(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input + alpha * other`, broadcast, in the common type. Raises RuntimeError where alpha is of a higher kind.
 
     >>> import retrograd as torch
     >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
     tensor([21., 22.])
     """
-    if out is not None:
-        return into(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if alpha == 1 and alpha is not True:
         return _add(input, other)  # type: ignore[no-any-return]
     _refuse_none("add", input, other)
     return _add_scaled(input, other, number("add", "alpha", 3, alpha))  # type: ignore[no-any-return]
 
 
-def sub(input: TensorBase, other: Any, *, alpha: Any = 1, out: Any = None) -> TensorBase:
+@public("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE)
+def sub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input - alpha * other`, broadcast, in the common type. Raises RuntimeError for bools."""
-    if out is not None:
-        return into(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if alpha == 1 and alpha is not True:
         return _sub(input, other)  # type: ignore[no-any-return]
     _refuse_none("sub", input, other)
     return _sub_scaled(input, other, number("sub", "alpha", 3, alpha))  # type: ignore[no-any-return]
 
 
+@public("rsub(Tensor input, Tensor other, *, Number alpha=1)", "rsub(Tensor input, Number other, Number alpha=1)")
 def rsub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`other - alpha * input`. Raises RuntimeError for bools."""
     if not isinstance(input, TensorBase):
@@ -95,7 +95,12 @@ def rsub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     return _rsub_scaled(input, other, alpha)  # type: ignore[no-any-return]
 
 
-def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> TensorBase:
+@public(
+    "div(Tensor input, Tensor other, out)",
+    "div(Tensor input, Tensor other, *, str? rounding_mode, Tensor out=None)",
+    "div(Tensor input, Number other, *, str? rounding_mode)",
+    out=ELEMENTWISE)
+def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
     """`input / other`; with `rounding_mode` "floor" or "trunc" rounded down or towards 0, and then ints stay ints.
 
     Without it, ints give the default float type. Raises RuntimeError for an int divided by 0 with a rounding.
@@ -104,8 +109,6 @@ def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None, out:
     >>> torch.div(torch.tensor([-7, 7]), 2, rounding_mode="floor")
     tensor([-4,  3])
     """
-    if out is not None:
-        return into(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
     if rounding_mode is None:
         return _div(input, other)  # type: ignore[no-any-return]
     if input is None or other is None:
@@ -120,16 +123,19 @@ def _rounding(mode: str) -> Callable[..., Any]:
     return call
 
 
-def floor_divide(input: Any, other: Any, *, out: Any = None) -> TensorBase:
+@public(
+    "floor_divide(Tensor input, Tensor other, out)",
+    "floor_divide(Tensor input, Number other)",
+    out=rule(gradient=UNDERIVED))
+def floor_divide(input: Any, other: Any) -> TensorBase:
     """The quotient rounded down. It is not differentiable. Raises RuntimeError for an int divided by 0."""
-    if out is not None:
-        return into(out, floor_divide, input, other)  # type: ignore[no-any-return]
     result = _floor_divide_by(input, other) if isinstance(input, TensorBase) else __rfloordiv__(other, input)
     if result is NotImplemented:
         raise invalid("floor_divide", input, other)
     return result  # type: ignore[no-any-return]
 
 
+@public(operator="__floordiv__", name="__floordiv__")
 def _floor_divide_by(self: Any, other: Any) -> Any:
     """The operator `//`."""
     if isinstance(other, NUMBER):
@@ -137,16 +143,20 @@ def _floor_divide_by(self: Any, other: Any) -> Any:
     return _floor_divide(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
 
 
-def remainder(input: Any, other: Any, *, out: Any = None) -> TensorBase:
+@public(
+    "remainder(Tensor input, Tensor other, out)",
+    "remainder(Number self, Tensor other)",
+    "remainder(Tensor input, Number other, out)",
+    out=ELEMENTWISE)
+def remainder(input: Any, other: Any) -> TensorBase:
     """What a division rounded down leaves, with the sign of `other`. Raises RuntimeError for an int divided by 0."""
-    if out is not None:
-        return into(out, remainder, input, other)  # type: ignore[no-any-return]
     result = _remainder_by(input, other) if isinstance(input, TensorBase) else __rmod__(other, input)
     if result is NotImplemented:
         raise invalid("remainder", input, other)
     return result  # type: ignore[no-any-return]
 
 
+@public(operator="remainder", name="__mod__")
 def _remainder_by(self: Any, other: Any) -> Any:
     """The operator `%`."""
     if isinstance(other, NUMBER):
@@ -154,17 +164,21 @@ def _remainder_by(self: Any, other: Any) -> Any:
     return _remainder(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
 
 
-def fmod(input: TensorBase, other: Any, *, out: Any = None) -> TensorBase:
+@public("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE)
+def fmod(input: TensorBase, other: Any) -> TensorBase:
     """What a division rounded towards 0 leaves, with the sign of `input`. Raises RuntimeError for an int and 0."""
-    if out is not None:
-        return into(out, fmod, input, other)  # type: ignore[no-any-return]
     check_tensor("fmod", input)
     if isinstance(other, NUMBER):
         return _fmod_number(input, number("fmod", "other", 2, other))  # type: ignore[no-any-return]
     return _fmod(input, other)  # type: ignore[no-any-return]
 
 
-def pow(input: Any, exponent: Any, *, out: Any = None) -> TensorBase:
+@public(
+    "pow(Tensor input, Tensor exponent, out)",
+    "pow(Number self, Tensor exponent, out)",
+    "pow(Tensor input, Number exponent, out)",
+    out=ELEMENTWISE)
+def pow(input: Any, exponent: Any) -> TensorBase:
     """`input ** exponent`, of which one may be a Python number.
 
     Raises RuntimeError for integers to a negative number.
@@ -173,8 +187,6 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> TensorBase:
     >>> torch.pow(2, torch.tensor([1., 3.]))
     tensor([2., 8.])
     """
-    if out is not None:
-        return into(out, pow, input, exponent)  # type: ignore[no-any-return]
     if isinstance(input, TensorBase):
         result = _power_of(input, exponent)
         if result is NotImplemented:
@@ -185,6 +197,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> TensorBase:
     raise invalid("pow", input, exponent)
 
 
+@public(operator="pow", name="__pow__")
 def _power_of(self: Any, exponent: Any) -> Any:
     """The operator `**`. The square, which is nine in ten of all powers, first."""
     kind = type(exponent)
@@ -201,10 +214,14 @@ def _power_of(self: Any, exponent: Any) -> Any:
     return _power_tensor(self, exponent) if isinstance(exponent, np.ndarray) else NotImplemented
 
 
-def float_power(input: Any, exponent: Any, *, out: Any = None) -> TensorBase:
+@public(
+    "float_power(Tensor input, Tensor exponent, out)",
+    "float_power(Number self, Tensor exponent, out)",
+    "float_power(Tensor input, Number exponent, out)",
+    out=rule(blame="pow", exact="the output given to float_power has dtype {out} but the operation's result requires "
+        "dtype {result}"))
+def float_power(input: Any, exponent: Any) -> TensorBase:
     """`pow` in double precision: float64, or complex128 where one of the two is complex."""
-    if out is not None:
-        return into(out, float_power, input, exponent)  # type: ignore[no-any-return]
     target = _double_type(input, exponent)
     return pow(_doubled(input, target), _doubled(exponent, target))
 
@@ -221,6 +238,7 @@ def _double_type(*operands: Any) -> np.dtype[Any]:
     return C128 if "c" in kinds else F64
 
 
+@public("positive(Tensor input)")
 def positive(input: TensorBase) -> TensorBase:
     """The tensor itself. Raises RuntimeError for bools."""
     check_tensor("positive", input)
@@ -232,24 +250,29 @@ def positive(input: TensorBase) -> TensorBase:
 # Operators
 
 
+@public(operator="__rsub__")
 def __rsub__(self: TensorBase, other: Any) -> Any:
     if other is True or other is False:
         return rsub(self, other)
     return _rsub(self, other, 1) if isinstance(other, NUMBER) else NotImplemented
 
 
+@public(operator="__rtruediv__")
 def __rtruediv__(self: TensorBase, other: Any) -> Any:
     return reciprocal(self) * other if isinstance(other, NUMBER) else NotImplemented
 
 
+@public(operator="__rpow__")
 def __rpow__(self: TensorBase, other: Any) -> Any:
     return _number_to_power(self, other) if isinstance(other, NUMBER) else NotImplemented
 
 
+@public(operator="__rfloordiv__")
 def __rfloordiv__(self: TensorBase, other: Any) -> Any:
     return _number_floor_divide(self, other) if isinstance(other, NUMBER) else NotImplemented
 
 
+@public(operator="__rmod__")
 def __rmod__(self: TensorBase, other: Any) -> Any:
     return _number_remainder(self, other) if isinstance(other, NUMBER) else NotImplemented
 
@@ -257,6 +280,7 @@ def __rmod__(self: TensorBase, other: Any) -> Any:
 # In place
 
 
+@public()
 def add_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`self += alpha * other`."""
     if alpha == 1 and alpha is not True:
@@ -266,6 +290,7 @@ def add_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     return self
 
 
+@public()
 def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`self -= alpha * other`."""
     if alpha == 1 and alpha is not True:
@@ -275,6 +300,7 @@ def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     return self
 
 
+@public()
 def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
     """`self /= other`, with a rounding as in `div`."""
     if rounding_mode is None:
@@ -285,24 +311,28 @@ def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> T
     return self
 
 
+@public()
 def floor_divide_(self: TensorBase, other: Any) -> TensorBase:
     """`self //= other`."""
     write(ops.floor_divide_number if isinstance(other, (int, float)) else ops.floor_divide, self, (other,))
     return self
 
 
+@public()
 def remainder_(self: TensorBase, other: Any) -> TensorBase:
     """`self %= other`."""
     write(ops.remainder_number if isinstance(other, (int, float)) else ops.remainder, self, (other,))
     return self
 
 
+@public()
 def fmod_(self: TensorBase, other: Any) -> TensorBase:
     """`fmod`, written over the tensor itself."""
     write(ops.fmod_number if isinstance(other, NUMBER) else ops.fmod, self, (other,))
     return self
 
 
+@public()
 def pow_(self: TensorBase, exponent: Any) -> TensorBase:
     """`self **= exponent`."""
     if not isinstance(exponent, (TensorBase, *NUMBER)):
@@ -311,6 +341,7 @@ def pow_(self: TensorBase, exponent: Any) -> TensorBase:
     return self
 
 
+@public()
 def float_power_(self: TensorBase, exponent: Any) -> TensorBase:
     """`float_power`, written over the tensor itself. Raises RuntimeError unless it is of the type of the result."""
     target = _double_type(self, exponent)
@@ -325,6 +356,7 @@ neg_ = negative_ = inplace(ops.neg)
 square_, reciprocal_ = inplace(ops.square), inplace(ops.reciprocal)
 
 
+@public()
 def fill(input: TensorBase, value: Any) -> TensorBase:
     """A tensor like the input that holds a number, or the one element of a 0-d tensor, everywhere.
 
@@ -346,13 +378,13 @@ class ArithmeticMethods:
 
     __slots__ = ()
 
-    __add__ = recorded(ops.add, dunder=True)
-    __radd__ = recorded(ops.add, dunder=True)
-    __mul__ = recorded(ops.mul, dunder=True)
-    __rmul__ = recorded(ops.mul, dunder=True)
-    __sub__ = recorded(ops.sub, dunder=True)
+    __add__ = recorded(ops.add, dunder="add")
+    __radd__ = recorded(ops.add, dunder="add")
+    __mul__ = recorded(ops.mul, dunder="mul")
+    __rmul__ = recorded(ops.mul, dunder="mul")
+    __sub__ = recorded(ops.sub, dunder="sub")
     __rsub__ = __rsub__
-    __truediv__ = __div__ = recorded(ops.div, dunder=True)
+    __truediv__ = __div__ = recorded(ops.div, dunder="div")
     __rtruediv__ = __rdiv__ = __rtruediv__
     __floordiv__, __rfloordiv__, __mod__, __rmod__ = _floor_divide_by, __rfloordiv__, _remainder_by, __rmod__
     __pow__, __rpow__ = _power_of, __rpow__
@@ -365,11 +397,12 @@ class ArithmeticMethods:
     neg = negative = neg
     positive, reciprocal = positive, reciprocal
 
-    __iadd__, __isub__, __imul__ = augmented(ops.add), augmented(ops.sub), augmented(ops.mul)
-    __itruediv__ = __idiv__ = augmented(ops.div)
+    __iadd__, __isub__, __imul__ = (
+        augmented(ops.add, "add_"), augmented(ops.sub, "sub_"), augmented(ops.mul, "mul_"))
+    __itruediv__ = __idiv__ = augmented(ops.div, "div_")
     mul_ = multiply_ = inplace(ops.mul)
-    __ifloordiv__ = augmented(floor_divide_)
-    __imod__, __ipow__ = augmented(remainder_), augmented(pow_)
+    __ifloordiv__ = augmented(floor_divide_, "__ifloordiv__")
+    __imod__, __ipow__ = augmented(remainder_, "__imod__"), augmented(pow_, "__ipow__")
     add_, sub_, subtract_ = add_, sub_, sub_
     div_ = divide_ = true_divide_ = div_
     floor_divide_, remainder_, fmod_ = floor_divide_, remainder_, fmod_

@@ -9,7 +9,8 @@ from ....ops.elementwise import arithmetic as ops
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import write
-from ...recording.out import into
+from ...recording.out_rules import ELEMENTWISE, FOUND, rule
+from ...recording.public import public
 from ...state.base import TensorBase
 from .arithmetic import NUMBER, invalid
 
@@ -17,16 +18,15 @@ _lerp, _lerp_number = recorded(ops.lerp), recorded(ops.lerp_number)
 _addcmul, _addcdiv = recorded(ops.addcmul), recorded(ops.addcdiv)
 
 
-def lerp(input: TensorBase, end: TensorBase, weight: Any, *, out: Any = None) -> TensorBase:
+@public("lerp(Tensor input, Tensor end, Tensor weight, out)", "lerp(Tensor input, Tensor end, Number weight, out)",
+        out=lambda input, end, weight: rule(exact=FOUND) if isinstance(weight, TensorBase) else ELEMENTWISE)
+def lerp(input: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
     """`input + weight * (end - input)`. The weight is a number or a tensor. All have one dtype, else RuntimeError.
 
     >>> import retrograd as torch
     >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([4., 20.]), 0.25)
     tensor([ 1.0000, 12.5000])
     """
-    if out is not None:
-        return into(out, lerp, input, end, weight,  # type: ignore[no-any-return]
-                    rule="lerp_tensor" if isinstance(weight, TensorBase) else None)
     return (_lerp if _check_lerp(input, end, weight) else _lerp_number)(input, end,  # type: ignore[no-any-return]
     weight)
 
@@ -47,20 +47,16 @@ def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
     return weighted
 
 
-def addcmul(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1,
-            out: Any = None) -> TensorBase:
+@public("addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE)
+def addcmul(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`input + value * tensor1 * tensor2`, broadcast."""
-    if out is not None:
-        return into(out, addcmul, input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
     _check_addc("addcmul", input, tensor1, tensor2)
     return _addcmul(input, tensor1, tensor2, number("addcmul", "value", 4, value))  # type: ignore[no-any-return]
 
 
-def addcdiv(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1,
-            out: Any = None) -> TensorBase:
+@public("addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE)
+def addcdiv(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError for a quotient of integers."""
-    if out is not None:
-        return into(out, addcdiv, input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
     _check_addc("addcdiv", input, tensor1, tensor2)
     return _addcdiv(input, tensor1, tensor2, number("addcdiv", "value", 4, value))  # type: ignore[no-any-return]
 
@@ -76,12 +72,14 @@ def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
 # In place
 
 
+@public()
 def lerp_(self: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
     """`lerp`, written over the tensor itself."""
     write(ops.lerp if _check_lerp(self, end, weight) else ops.lerp_number, self, (end, weight))
     return self
 
 
+@public()
 def addcmul_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`self += value * tensor1 * tensor2`."""
     _check_addc("addcmul", self, tensor1, tensor2)
@@ -89,6 +87,7 @@ def addcmul_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, valu
     return self
 
 
+@public()
 def addcdiv_(self: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
     """`self += value * tensor1 / tensor2`."""
     _check_addc("addcdiv", self, tensor1, tensor2)

@@ -17,7 +17,8 @@ from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import augmented, inplace, write
 from ...recording.operands import NUMBERS, scalar
-from ...recording.out import into
+from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERIVED, Rule, rule
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, inplace_with_tensor
@@ -33,15 +34,13 @@ def _comparing(op: Op) -> Callable[[Any, Any], Any]:
     """The recorded comparison as PyTorch's function: of a tensor, with a tensor or a number."""
     call = recorded(op)
 
-    def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, input, other)
+    @public(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Tensor input, Number other, out)", name=op.name,
+            out=rule(gradient=UNASKED), doc=f"`{op.name}` with a tensor or a number, element by element: a tensor of bools.")
+    def function(input: Any, other: Any) -> Any:
         if not isinstance(input, TensorBase) or not isinstance(other, (TensorBase, *NUMBER)):
             raise invalid(op.name, input, other)
         return call(input, other)
 
-    function.__name__ = function.__qualname__ = op.name
-    function.__doc__ = f"`{op.name}` with a tensor or a number, element by element: a tensor of bools."
     return function
 
 
@@ -49,56 +48,60 @@ def _bitwise(op: Op) -> Callable[[Any, Any], Any]:
     """The recorded op as PyTorch's function: of two tensors, or of one and a number, on either side."""
     call = recorded(op)
 
-    def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, input, other)
+    @public(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Number self, Tensor other)",
+            f"{op.name}(Tensor input, Number other, out)", name=op.name, out=rule(gradient=CONSTANT),
+            doc=f"`{op.name}` of integers or bools, element by element; one of the two may be a number.")
+    def function(input: Any, other: Any) -> Any:
         if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
             raise invalid(op.name, input, other)
         return call(input, other)
 
-    function.__name__ = function.__qualname__ = op.name
-    function.__doc__ = f"`{op.name}` of integers or bools, element by element; one of the two may be a number."
     return function
 
 
 eq, ne, lt = _comparing(ops.eq), _comparing(ops.ne), _comparing(ops.lt)
 le, gt, ge = _comparing(ops.le), _comparing(ops.gt), _comparing(ops.ge)
 not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
-logical_and, logical_or = between_tensors(ops.logical_and), between_tensors(ops.logical_or)
-logical_xor, logical_not = between_tensors(ops.logical_xor), recorded(ops.logical_not)
+logical_and, logical_or, logical_xor = (between_tensors(op, out=rule(gradient=UNASKED)) for op in (
+    ops.logical_and, ops.logical_or, ops.logical_xor))
+logical_not = recorded(ops.logical_not, out=rule(gradient=UNASKED))
 bitwise_and, bitwise_or, bitwise_xor = _bitwise(ops.bitwise_and), _bitwise(ops.bitwise_or), _bitwise(ops.bitwise_xor)
 bitwise_left_shift, bitwise_right_shift = _bitwise(ops.left_shift), _bitwise(ops.right_shift)
-bitwise_not = recorded(ops.bitwise_not)
-isnan, isinf, isfinite = recorded(ops.isnan), recorded(ops.isinf), recorded(ops.isfinite)
-isposinf, isneginf, isreal = recorded(ops.isposinf), recorded(ops.isneginf), recorded(ops.isreal)
-signbit = recorded(ops.signbit)
+bitwise_not = recorded(ops.bitwise_not, out=rule(exact=FOUND, gradient=CONSTANT))
+isnan, isinf, isfinite, isreal = (recorded(op, out=None) for op in (ops.isnan, ops.isinf, ops.isfinite, ops.isreal))
+isposinf, isneginf, signbit = (
+    recorded(op, out=rule(exact="{name} does not support non-boolean outputs.", gradient=UNASKED))
+    for op in (ops.isposinf, ops.isneginf, ops.signbit))
 maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
 fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
 _heaviside, _copysign, _copysign_number = map(recorded, (ops.heaviside, ops.copysign, ops.copysign_number))
 
 
+@public(operator="__invert__")
 def __invert__(self: TensorBase) -> Any:
     if self._array.dtype.kind not in "biu":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)
 
 
+@public(operator="__rlshift__")
 def __rlshift__(self: TensorBase, other: Any) -> Any:
     return bitwise_left_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
 
 
+@public(operator="__rrshift__")
 def __rrshift__(self: TensorBase, other: Any) -> Any:
     return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
 
 
-def heaviside(input: TensorBase, values: TensorBase, *, out: Any = None) -> TensorBase:
+@public("heaviside(Tensor input, Tensor values, out)",
+        out=rule(exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED))
+def heaviside(input: TensorBase, values: TensorBase) -> TensorBase:
     """0 where the input is negative, 1 where it is positive, `values` where it is 0. It is not differentiable.
 
     Raises RuntimeError where the dtypes differ.
     """
     _check_heaviside("heaviside", input, values, 2)
-    if out is not None:
-        return into(out, _heaviside, input, values)  # type: ignore[no-any-return]
     return _heaviside(input, values)  # type: ignore[no-any-return]
 
 
@@ -111,16 +114,16 @@ def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-def copysign(input: TensorBase, other: Any, *, out: Any = None) -> TensorBase:
+@public("copysign(Tensor input, Tensor other, out)", "copysign(Tensor input, Number other, out)", out=ELEMENTWISE)
+def copysign(input: TensorBase, other: Any) -> TensorBase:
     """The sizes of the input's elements with the signs of those of `other`, a tensor or a number."""
     call = _copysign_number if isinstance(other, NUMBER) else _copysign
     if not isinstance(input, TensorBase):
         raise invalid("copysign", input, other)
-    if out is not None:
-        return into(out, call, input, other)  # type: ignore[no-any-return]
     return call(input, other)  # type: ignore[no-any-return]
 
 
+@public("equal(Tensor input, Tensor other)")
 def equal(input: TensorBase, other: TensorBase) -> bool:
     """Whether both have the same shape and the same elements; nan is equal to nothing."""
     check_tensor("equal", input)
@@ -128,6 +131,7 @@ def equal(input: TensorBase, other: TensorBase) -> bool:
     return bool(np.array_equal(input._array, other._array))
 
 
+@public("isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)")
 def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
             equal_nan: bool = False) -> TensorBase:
     """Where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError where the dtypes differ.
@@ -140,6 +144,7 @@ def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: flo
     return _isclose(input, other, rtol, atol, equal_nan)  # type: ignore[no-any-return]
 
 
+@public()
 def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether all elements are close, as `isclose` says."""
@@ -160,7 +165,15 @@ def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tup
     return rtol, atol
 
 
-def clamp(input: TensorBase, min: Any = None, max: Any = None, *, out: Any = None) -> TensorBase:
+def _limited(input: Any, min: Any = None, max: Any = None) -> Rule:
+    """What a clamp asks of `out`: with a tensor for a limit what arithmetic asks, with numbers the very dtype."""
+    return ELEMENTWISE if isinstance(min, TensorBase) or isinstance(max, TensorBase) else rule(exact=FOUND)
+
+
+@public(
+    "clamp(Tensor input, Tensor min=None, Tensor max=None, out)",
+    "clamp(Tensor input, Number min=None, Number max=None, out)", out=_limited)
+def clamp(input: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     """The input, but at least `min` and at most `max`: numbers, tensors, or None for no limit.
 
     The gradient passes where the input lies within the limits, and on them; else it goes to a limit that is a tensor.
@@ -170,9 +183,6 @@ def clamp(input: TensorBase, min: Any = None, max: Any = None, *, out: Any = Non
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if out is not None:
-        return into(out, clamp, input, min, max,  # type: ignore[no-any-return]
-                    rule="clamp_tensor" if isinstance(min, TensorBase) or isinstance(max, TensorBase) else None)
     if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
         return _clamp_number(input, min, max)  # type: ignore[no-any-return]
     check_tensor("clamp", input)
@@ -206,11 +216,9 @@ def _refuse_complex_limit(input: Any) -> None:
     raise NotImplementedError("clamp is not supported for complex types")
 
 
-def clamp_min(input: TensorBase, min: Any, *, out: Any = None) -> TensorBase:
+@public("clamp_min(Tensor input, Tensor min, out)", "clamp_min(Tensor input, Number min, out)", out=_limited)
+def clamp_min(input: TensorBase, min: Any) -> TensorBase:
     """The input, but at least `min`, a number or a tensor."""
-    if out is not None:
-        return into(out, clamp_min, input, min,  # type: ignore[no-any-return]
-                    rule="clamp_min_tensor" if isinstance(min, TensorBase) else None)
     if isinstance(min, TensorBase):
         return _clamp_min(input, min)  # type: ignore[no-any-return]
     if isinstance(min, complex):
@@ -218,11 +226,9 @@ def clamp_min(input: TensorBase, min: Any, *, out: Any = None) -> TensorBase:
     return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
 
 
-def clamp_max(input: TensorBase, max: Any, *, out: Any = None) -> TensorBase:
+@public("clamp_max(Tensor input, Tensor max, out)", "clamp_max(Tensor input, Number max, out)", out=_limited)
+def clamp_max(input: TensorBase, max: Any) -> TensorBase:
     """The input, but at most `max`, a number or a tensor."""
-    if out is not None:
-        return into(out, clamp_max, input, max,  # type: ignore[no-any-return]
-                    rule="clamp_max_tensor" if isinstance(max, TensorBase) else None)
     if isinstance(max, TensorBase):
         return _clamp_max(input, max)  # type: ignore[no-any-return]
     if isinstance(max, complex):
@@ -230,7 +236,14 @@ def clamp_max(input: TensorBase, max: Any, *, out: Any = None) -> TensorBase:
     return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
 
 
-def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+@public(
+    "where(Tensor condition)",
+    "where(Tensor condition, Tensor input, Tensor other, out)",
+    "where(Tensor condition, Number self, Tensor other)",
+    "where(Tensor condition, Tensor input, Number other)",
+    "where(Tensor condition, Number self, Number other)",
+    out=rule(exact="Expected out type to be {result} but got {out}"))
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """`input` where the condition holds and `other` elsewhere, either a tensor or a number, in their common type.
 
     With the condition alone, the indices of what is not zero, a tensor for each dimension. Raises RuntimeError where
@@ -240,8 +253,6 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     >>> torch.where(torch.tensor([True, False]), torch.tensor([1., 2.]), 0.)
     tensor([1., 0.])
     """
-    if out is not None:
-        return into(out, where, condition, input, other)
     if isinstance(input, TensorBase) and isinstance(other, TensorBase) and isinstance(condition, TensorBase):
         return _where(condition if condition._array.dtype.kind == "b" else _as_mask(condition), input, other)
     if not isinstance(condition, TensorBase):
@@ -274,6 +285,7 @@ def _same_type(*values: Any) -> list[Any]:
             v if v._array.dtype is dtype else _cast(v, dtype) for v in values]
 
 
+@public(name="where")
 def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
     """The tensor where the condition holds, `other` elsewhere."""
     return where(condition, self, other)
@@ -286,15 +298,15 @@ def _compared(op: Op) -> Callable[..., Any]:
     """The method that writes over a tensor how it compares with another, or with a number."""
     with_number = ops.WITH_NUMBER[op]
 
+    @public(name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself as ones and zeros.")
     def call(self: TensorBase, other: Any) -> TensorBase:
         write(with_number if isinstance(other, NUMBER) else op, self, (other,))
         return self
 
-    call.__name__ = call.__qualname__ = f"{op.name}_"
-    call.__doc__ = f"`{op.name}`, written over the tensor itself as ones and zeros."
     return call
 
 
+@public()
 def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     """`clamp`, written over the tensor itself."""
     op, low, high = _limits("clamp_", self, min, max)
@@ -302,6 +314,7 @@ def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     return self
 
 
+@public()
 def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
     """`clamp_min`, written over the tensor itself."""
     if isinstance(min, TensorBase):
@@ -311,6 +324,7 @@ def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
     return self
 
 
+@public()
 def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
     """`clamp_max`, written over the tensor itself."""
     if isinstance(max, TensorBase):
@@ -320,6 +334,7 @@ def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
     return self
 
 
+@public()
 def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
     """`heaviside`, written over the tensor itself."""
     _check_heaviside("heaviside_", self, values, 1)
@@ -327,6 +342,7 @@ def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
     return self
 
 
+@public()
 def copysign_(self: TensorBase, other: Any) -> TensorBase:
     """`copysign`, written over the tensor itself."""
     write(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, self, (other,))
@@ -359,14 +375,15 @@ class ComparisonMethods:
 
     __slots__ = ()
 
-    __eq__, __ne__ = recorded(ops.eq, dunder=True), recorded(ops.ne, dunder=True)
-    __lt__, __le__ = recorded(ops.lt, dunder=True), recorded(ops.le, dunder=True)
-    __gt__, __ge__ = recorded(ops.gt, dunder=True), recorded(ops.ge, dunder=True)
+    __eq__, __ne__ = recorded(ops.eq, dunder="__eq__"), recorded(ops.ne, dunder="ne")
+    __lt__, __le__ = recorded(ops.lt, dunder="lt"), recorded(ops.le, dunder="le")
+    __gt__, __ge__ = recorded(ops.gt, dunder="gt"), recorded(ops.ge, dunder="ge")
     __hash__ = object.__hash__                  # a tensor is a key by identity, since == gives a tensor
-    __and__ = __rand__ = recorded(ops.bitwise_and, dunder=True)
-    __or__ = __ror__ = recorded(ops.bitwise_or, dunder=True)
-    __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder=True)
-    __lshift__, __rshift__ = recorded(ops.left_shift, dunder=True), recorded(ops.right_shift, dunder=True)
+    __and__ = __rand__ = recorded(ops.bitwise_and, dunder="__and__")
+    __or__ = __ror__ = recorded(ops.bitwise_or, dunder="__or__")
+    __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder="__xor__")
+    __lshift__ = recorded(ops.left_shift, dunder="__lshift__")
+    __rshift__ = recorded(ops.right_shift, dunder="__rshift__")
     __rlshift__, __rrshift__, __invert__ = __rlshift__, __rrshift__, __invert__
 
     eq, ne, lt, le, gt, ge = eq, ne, lt, le, gt, ge
@@ -387,11 +404,11 @@ class ComparisonMethods:
     copysign_, heaviside_ = copysign_, heaviside_
     logical_and_, logical_or_ = inplace_with_tensor(ops.logical_and), inplace_with_tensor(ops.logical_or)
     logical_xor_, logical_not_ = inplace_with_tensor(ops.logical_xor), inplace(ops.logical_not)
-    __iand__, bitwise_and_ = augmented(ops.bitwise_and), inplace(ops.bitwise_and)
-    __ior__, bitwise_or_ = augmented(ops.bitwise_or), inplace(ops.bitwise_or)
-    __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor), inplace(ops.bitwise_xor)
-    __ilshift__, bitwise_left_shift_ = augmented(ops.left_shift), inplace(ops.left_shift)
-    __irshift__, bitwise_right_shift_ = augmented(ops.right_shift), inplace(ops.right_shift)
+    __iand__, bitwise_and_ = augmented(ops.bitwise_and, "__iand__"), inplace(ops.bitwise_and)
+    __ior__, bitwise_or_ = augmented(ops.bitwise_or, "__ior__"), inplace(ops.bitwise_or)
+    __ixor__, bitwise_xor_ = augmented(ops.bitwise_xor, "__ixor__"), inplace(ops.bitwise_xor)
+    __ilshift__, bitwise_left_shift_ = augmented(ops.left_shift, "__ilshift__"), inplace(ops.left_shift)
+    __irshift__, bitwise_right_shift_ = augmented(ops.right_shift, "__irshift__"), inplace(ops.right_shift)
     bitwise_not_ = inplace(ops.bitwise_not)
     clamp_ = clip_ = clamp_
     clamp_min_, clamp_max_ = clamp_min_, clamp_max_

@@ -13,7 +13,8 @@ from ....ops.networks import activations
 from ...arguments.options import check_real_parts, check_tensor, refuse_complex_gradient
 from ...recording.calls import recorded
 from ...recording.inplace import inplace, write
-from ...recording.out import into
+from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
+from ...recording.public import public, public_property
 from ...state.base import TensorBase, numbers_in
 
 exp, exp2, expm1 = recorded(ops.exp), recorded(ops.exp2), recorded(ops.expm1)
@@ -24,12 +25,13 @@ asin, acos, atan = recorded(ops.asin), recorded(ops.acos), recorded(ops.atan)
 sinh, cosh, tanh = recorded(ops.sinh), recorded(ops.cosh), recorded(ops.tanh)
 asinh, acosh, atanh = recorded(ops.asinh), recorded(ops.acosh), recorded(ops.atanh)
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-sigmoid, relu = recorded(activations.sigmoid), recorded(activations.relu)
+sigmoid, relu = recorded(activations.sigmoid), recorded(activations.relu, out=None)
 erf, erfc, erfinv, sinc = recorded(ops.erf), recorded(ops.erfc), recorded(ops.erfinv), recorded(ops.sinc)
 deg2rad, rad2deg = recorded(ops.deg2rad), recorded(ops.rad2deg)
-abs = absolute = recorded(ops.abs)
-sgn, sign = recorded(ops.sgn), recorded(ops.sign)
-ceil, floor, trunc, frac = recorded(ops.ceil), recorded(ops.floor), recorded(ops.trunc), recorded(ops.frac)
+_SAME_TYPE = rule(exact=FOUND)
+abs = absolute = recorded(ops.abs, out=_SAME_TYPE)
+sgn, sign, ceil, floor, trunc, frac = (recorded(op, out=_SAME_TYPE) for op in (
+    ops.sgn, ops.sign, ops.ceil, ops.floor, ops.trunc, ops.frac))
 fix = trunc
 angle = recorded(ops.angle)
 
@@ -40,33 +42,30 @@ _conj, _conj_physical = recorded(ops.conj), recorded(ops.conj_physical)
 _part, _view_as_complex = recorded(ops.part), recorded(ops.view_as_complex)
 
 
-def between_tensors(op: Op, called: str | None = None) -> Callable[[Any, Any], Any]:
+def between_tensors(op: Op, called: str = "", out: Any = ELEMENTWISE) -> Callable[[Any, Any], Any]:
     """The recorded op as PyTorch's function of two tensors, which refuses numbers."""
     call, name = recorded(op), called or op.name
 
-    def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, input, other)
+    @public(f"{name}(Tensor input, Tensor other, out)", name=op.name, out=out,
+            doc=f"`{op.name}` of two tensors, element by element, broadcast. Raises TypeError for numbers.")
+    def function(input: Any, other: Any) -> Any:
         check_tensor(name, input)
         check_tensor(name, other, "other", 2)
         return call(input, other)
 
-    function.__name__ = function.__qualname__ = op.name
-    function.__doc__ = f"`{op.name}` of two tensors, element by element, broadcast. Raises TypeError for numbers."
     return function
 
 
 def inplace_with_tensor(op: Op) -> Callable[[Any, Any], Any]:
     """The op written over its first operand, as PyTorch's method, which refuses numbers."""
 
+    @public(name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself. Raises TypeError for a number.")
     def method(self: Any, other: Any) -> Any:
         check_tensor(f"{op.name}_", self)
         check_tensor(f"{op.name}_", other, "other")
         write(op, self, (other,))
         return self
 
-    method.__name__ = method.__qualname__ = f"{op.name}_"
-    method.__doc__ = f"`{op.name}`, written over the tensor itself. Raises TypeError for a number."
     return method
 
 
@@ -75,15 +74,14 @@ hypot = between_tensors(ops.hypot)
 logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
 
 
-def round(input: TensorBase, *, decimals: int = 0, out: Any = None) -> TensorBase:
+@public("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND))
+def round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
     """The nearest integers, of two equally near the even one; or so many digits after the point.
 
     >>> import retrograd as torch
     >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))
     tensor([ 0.,  2., -2.])
     """
-    if out is not None:
-        return into(out, round, input, decimals=decimals)  # type: ignore[no-any-return]
     return _round(input) if not decimals else _round_decimals(input, decimals)  # type: ignore[no-any-return]
 
 
@@ -96,33 +94,36 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
     return value
 
 
-def logit(input: TensorBase, eps: float | None = None, *, out: Any = None) -> TensorBase:
+@public("logit(Tensor input, float eps=None, out)", out=ELEMENTWISE)
+def logit(input: TensorBase, eps: float | None = None) -> TensorBase:
     """log(input / (1 - input)), the inverse of sigmoid; with `eps`, of the input moved into [eps, 1 - eps]."""
-    if out is not None:
-        return into(out, logit, input, eps)  # type: ignore[no-any-return]
     return _logit(input, _float("logit", "eps", 2, eps))  # type: ignore[no-any-return]
 
 
+@public(
+    "nan_to_num(Tensor input, float nan=None, float posinf=None, float neginf=None, out)",
+    out=rule(exact="nan_to_num: dtype of out: {out} should be same as input: {result}"),
+    strict=True)
 def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None = None,
-               neginf: float | None = None, *, out: Any = None) -> TensorBase:
+               neginf: float | None = None) -> TensorBase:
     """Numbers in place of nan and the infinities: 0, and the largest and smallest of the dtype, unless given.
 
     >>> import retrograd as torch
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
     tensor([0., 1., 9.])
     """
-    if out is not None:
-        return into(out, nan_to_num, input, nan, posinf, neginf)  # type: ignore[no-any-return]
     refuse_complex_gradient("nan_to_num", input)
     return _nan_to_num(input, _float("nan_to_num", "nan", 2, nan), posinf, neginf)  # type: ignore[no-any-return]
 
 
+@public("real(Tensor input)")
 def real(input: TensorBase) -> TensorBase:
     """The real part: a view of a complex tensor, a real tensor itself."""
     check_tensor("real", input)
     return _part(_view_as_real(input), 0) if input._array.dtype.kind == "c" else input
 
 
+@public("imag(Tensor input)")
 def imag(input: TensorBase) -> TensorBase:
     """The imaginary part, a view. Raises RuntimeError for a real tensor."""
     check_tensor("imag", input)
@@ -131,36 +132,37 @@ def imag(input: TensorBase) -> TensorBase:
     return _part(_view_as_real(input), 1)  # type: ignore[no-any-return]
 
 
+@public("conj(Tensor input)")
 def conj(input: TensorBase) -> TensorBase:
     """The complex conjugate; a real tensor itself."""
     check_tensor("conj", input)
     return _conj(input) if input._array.dtype.kind == "c" else input
 
 
-def conj_physical(input: TensorBase, *, out: Any = None) -> TensorBase:
+@public("conj_physical(Tensor input, out)", out=rule(exact=FOUND, gradient=UNDERIVED))
+def conj_physical(input: TensorBase) -> TensorBase:
     """The complex conjugate; a real tensor itself."""
-    if out is not None:
-        return into(out, conj_physical, input)  # type: ignore[no-any-return]
     check_tensor("conj_physical", input)
     return _conj_physical(input) if input._array.dtype.kind == "c" else input
 
 
+@public()
 def resolve_conj(input: TensorBase) -> TensorBase:
     """The tensor itself: a conjugate is computed when it is asked for, and never left to be resolved."""
     check_tensor("resolve_conj", input)
     return input
 
 
-def polar(abs: TensorBase, angle: TensorBase, *, out: Any = None) -> TensorBase:
+@public(out=rule(exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'"))
+def polar(abs: TensorBase, angle: TensorBase) -> TensorBase:
     """The complex numbers of these sizes at these angles. Raises RuntimeError unless both are floats of one type."""
-    if out is not None:
-        return into(out, polar, abs, angle)  # type: ignore[no-any-return]
     check_real_parts("polar", abs, angle, ("abs", "angle"))
     if abs.dtype.itemsize == 2:
         raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'. Convert with .float() first.")
     return _polar(abs, angle)  # type: ignore[no-any-return]
 
 
+@public("view_as_real(Tensor input)")
 def view_as_real(input: TensorBase) -> TensorBase:
     """A view of complex numbers as pairs along a new last dimension. Raises RuntimeError for a real tensor."""
     check_tensor("view_as_real", input)
@@ -169,6 +171,7 @@ def view_as_real(input: TensorBase) -> TensorBase:
     return _view_as_real(input)  # type: ignore[no-any-return]
 
 
+@public("view_as_complex(Tensor input)")
 def view_as_complex(input: TensorBase) -> TensorBase:
     """A view of pairs along the last dimension as complex numbers. Raises RuntimeError where it has another size."""
     check_tensor("view_as_complex", input)
@@ -184,18 +187,21 @@ def view_as_complex(input: TensorBase) -> TensorBase:
     return _view_as_complex(input)  # type: ignore[no-any-return]
 
 
+@public()
 def is_neg(input: TensorBase) -> bool:
     """Whether a change of sign is still to be resolved: never."""
     check_tensor("is_neg", input)
     return False
 
 
+@public()
 def resolve_neg(input: TensorBase) -> TensorBase:
     """The tensor itself: a sign is changed when it is asked for, and never left to be resolved."""
     check_tensor("resolve_neg", input)
     return input
 
 
+@public()
 def is_conj(input: TensorBase) -> bool:
     """Whether a conjugate is still to be resolved: never."""
     check_tensor("is_conj", input)
@@ -205,12 +211,14 @@ def is_conj(input: TensorBase) -> bool:
 # In place
 
 
+@public()
 def round_(self: TensorBase, *, decimals: int = 0) -> TensorBase:
     """`round`, written over the tensor itself."""
     write(ops.round_decimals if decimals else ops.round, self, (decimals,) if decimals else ())
     return self
 
 
+@public()
 def abs_(self: TensorBase) -> TensorBase:
     """`abs`, written over the tensor itself. Raises RuntimeError for a complex tensor."""
     if self._array.dtype.kind == "c":
@@ -219,12 +227,14 @@ def abs_(self: TensorBase) -> TensorBase:
     return self
 
 
+@public()
 def logit_(self: TensorBase, eps: float | None = None) -> TensorBase:
     """`logit`, written over the tensor itself."""
     write(ops.logit, self, (eps,))
     return self
 
 
+@public()
 def nan_to_num_(self: TensorBase, nan: float | None = None, posinf: float | None = None,
                 neginf: float | None = None) -> TensorBase:
     """`nan_to_num`, written over the tensor itself."""
@@ -295,8 +305,8 @@ class ElementaryMethods:
     nan_to_num, angle = nan_to_num, angle
     conj, conj_physical, resolve_conj, is_conj = conj, conj_physical, resolve_conj, is_conj
     is_neg, resolve_neg = is_neg, resolve_neg
-    real = property(real, set_real, doc=real.__doc__)
-    imag = property(imag, set_imag, doc=imag.__doc__)
+    real = public_property(real, set_real, doc=real.__doc__)
+    imag = public_property(imag, set_imag, doc=imag.__doc__)
 
     exp_, exp2_, expm1_, log_, log2_, log10_, log1p_ = exp_, exp2_, expm1_, log_, log2_, log10_, log1p_
     sqrt_, rsqrt_, sigmoid_, relu_, logit_ = sqrt_, rsqrt_, sigmoid_, relu_, logit_

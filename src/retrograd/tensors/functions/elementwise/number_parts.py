@@ -9,17 +9,24 @@ from ....ops.elementwise import number_parts as ops
 from ...arguments import return_types
 from ...arguments.options import check_tensor
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import ADDEND, CONSTANT, rule
+from ...recording.public import public
 from ...state.base import TensorBase
 from .elementary import between_tensors, inplace_with_tensor
 
-gcd, lcm, nextafter, ldexp = map(between_tensors, (ops.gcd, ops.lcm, ops.nextafter, ops.ldexp))
+gcd, lcm = (between_tensors(op, out=rule(gradient=CONSTANT)) for op in (ops.gcd, ops.lcm))
+nextafter = between_tensors(ops.nextafter)
+ldexp = between_tensors(ops.ldexp, out=rule(uncastable="ldexp can't be cast to the desired output type {out}",
+                                            overlap=ADDEND))
 gcd_, lcm_, nextafter_ = map(inplace_with_tensor, (ops.gcd, ops.lcm, ops.nextafter))
 _ldexp_written = inplace_with_tensor(ops.ldexp)
 _frexp = recorded(ops.frexp)
 
 
-def frexp(input: TensorBase, *, out: Any = None) -> Any:
+@public(
+    out=rule(exact=("torch.frexp() expects mantissa to have dtype {c_result} but got {c_out}", "torch.frexp() expects "
+        "exponent to have int dtype but got {c_out}")))
+def frexp(input: TensorBase) -> Any:
     """Mantissa and exponent: `input = mantissa * 2 ** exponent`, the mantissa of a size from 1/2 to 1, or 0.
 
     Raises RuntimeError for a dtype that is not floating-point.
@@ -30,14 +37,13 @@ def frexp(input: TensorBase, *, out: Any = None) -> Any:
     mantissa=tensor([ 0.7500, -0.5000]),
     exponent=tensor([ 2, -2], dtype=torch.int32))
     """
-    if out is not None:
-        return into(out, frexp, input)
     check_tensor("frexp", input)
     if input._array.dtype.kind != "f":
         raise RuntimeError("torch.frexp() only supports floating-point dtypes. Convert with .float() first.")
     return return_types.frexp(_frexp(input))
 
 
+@public()
 def ldexp_(input: TensorBase, other: TensorBase) -> TensorBase:
     """`ldexp`, written over the tensor itself. Raises RuntimeError where that holds ints."""
     if isinstance(input, TensorBase) and input._array.dtype.kind in "biu" and isinstance(other, TensorBase):

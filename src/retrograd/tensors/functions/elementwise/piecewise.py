@@ -12,7 +12,8 @@ from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
 from ...recording.inplace import inplace, write
-from ...recording.out import into
+from ...recording.out_rules import FOUND, FREE, rule
+from ...recording.public import public
 from ...state.base import plain
 
 _hardshrink, _threshold = recorded(ops.hardshrink), recorded(ops.threshold)
@@ -20,34 +21,26 @@ _rrelu, _rrelu_even = recorded(ops.rrelu), recorded(ops.rrelu_even)
 _prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold)
 
 
-def hardshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
+@public("hardshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND))
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """x, and 0 where it is in [-lambd, lambd].
 
     >>> import retrograd as torch
     >>> torch.hardshrink(torch.tensor([-1., 0.25, 2.]))
     tensor([-1.,  0.,  2.])
     """
-    if out is not None:
-        return into(out, hardshrink, input, lambd)
     check_tensor("hardshrink", input)
     return _hardshrink(input, number("hardshrink", "lambd", 2, lambd))
 
 
-def threshold(input: Any, threshold: float, value: float, *, out: Any = None) -> Any:
+@public(out=rule(overlap=FREE, repeated=True))
+def threshold(input: Any, threshold: float, value: float) -> Any:
     """x, and `value` where it is not above the threshold. Raises NotImplementedError for bools and complex numbers."""
-    if out is not None:
-        return into(out, _over_threshold, input, threshold, value, rule="threshold")
-    return _over_threshold(input, threshold, value)
-
-
-def _over_threshold(input: Any, threshold: float, value: float) -> Any:
     check_tensor("threshold", input)
     return _threshold(input, *_limits(input, threshold, value))
 
 
-_over_threshold.__name__ = "threshold"
-
-
+@public()
 def threshold_(input: Any, threshold: float, value: float) -> Any:
     """`threshold`, written over the tensor."""
     check_tensor("threshold_", input)
@@ -61,6 +54,7 @@ def _limits(input: Any, *limits: Any) -> list[Any]:
     return [filling(number("threshold", name, position, limit), dtype) for name, limit, position in named]
 
 
+@public("prelu(Tensor input, Tensor weight)")
 def prelu(input: Any, weight: Any) -> Any:
     """x, and weight * x where it is not positive. The weight is one number, or one for each channel (dimension 1).
 
@@ -89,6 +83,7 @@ def prelu(input: Any, weight: Any) -> Any:
     return _prelu(input, weight)
 
 
+@public()
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           generator: Generator | None = None) -> Any:
     """x, and x times a slope where it is negative: in training one drawn from [lower, upper], else the middle.
@@ -100,6 +95,7 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: 
     return (_rrelu if training else _rrelu_even)(input, *slopes)
 
 
+@public()
 def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
            generator: Generator | None = None) -> Any:
     """`rrelu`, written over the tensor."""

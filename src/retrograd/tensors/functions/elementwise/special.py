@@ -16,14 +16,17 @@ from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
 from ...recording.inplace import inplace, write
-from ...recording.out import into, receive
+from ...recording.out import receive
+from ...recording.out_rules import ELEMENTWISE, UNASKED, rule
 from ...recording.overwriting import copy_
+from ...recording.public import public
 from ...state.base import TensorBase, numbers_in
 from ..networks import softmax as over_dim
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, inplace_with_tensor
 
 lgamma, digamma, i0 = recorded(ops.lgamma), recorded(ops.digamma), recorded(ops.i0)
+_UNASKED = rule(gradient=UNASKED)
 igamma, igammac = between_tensors(ops.igamma), between_tensors(ops.igammac)
 _polygamma, _mvlgamma = recorded(ops.polygamma), recorded(ops.mvlgamma)
 _erf, _add, _mul = recorded(elementary.erf), recorded(arithmetic.add_number), recorded(arithmetic.mul_number)
@@ -43,18 +46,18 @@ def _whole(name: str, argument: str, position: int, value: Any) -> int:
     return value
 
 
-def polygamma(n: int, input: TensorBase, *, out: Any = None) -> TensorBase:
+@public("polygamma(int n, Tensor input, out)", out=ELEMENTWISE)
+def polygamma(n: int, input: TensorBase) -> TensorBase:
     """The derivative of order `n` of `digamma`. Raises RuntimeError for a negative one.
 
     >>> import retrograd as torch
     >>> torch.polygamma(1, torch.tensor([1., 0.5]))
     tensor([1.6449, 4.9348])
     """
-    if out is not None:
-        return into(out, polygamma, n, input)  # type: ignore[no-any-return]
     return _polygamma(input, _whole("polygamma", "n", 1, n))  # type: ignore[no-any-return]
 
 
+@public(name="polygamma")
 def _polygamma_method(self: TensorBase, n: int) -> TensorBase:
     """The derivative of order `n` of `digamma`."""
     return polygamma(n, self)
@@ -68,15 +71,16 @@ def _dimension(name: str, p: Any) -> int:
     return dimension
 
 
-def mvlgamma(input: TensorBase, p: int, *, out: Any = None) -> TensorBase:
+@public(
+    "mvlgamma(Tensor input, int p, out)",
+    out=rule(uncastable="mvlgamma: result type {result} can't be cast to the desired output type {result}"))
+def mvlgamma(input: TensorBase, p: int) -> TensorBase:
     """The logarithm of the multivariate gamma function of dimension `p`. Raises RuntimeError unless p is at least 1.
 
     >>> import retrograd as torch
     >>> torch.mvlgamma(torch.tensor([3., 5.]), 2)
     tensor([1.5502, 6.2042])
     """
-    if out is not None:
-        return into(out, mvlgamma, input, p)  # type: ignore[no-any-return]
     return _mvlgamma(input, _dimension("mvlgamma", p))  # type: ignore[no-any-return]
 
 
@@ -86,12 +90,14 @@ lgamma_, digamma_, i0_ = inplace(ops.lgamma), inplace(ops.digamma), inplace(ops.
 igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.igammac)
 
 
+@public()
 def polygamma_(self: TensorBase, n: int) -> TensorBase:
     """`polygamma`, written over the tensor itself."""
     write(ops.polygamma, self, (_whole("polygamma_", "n", 1, n),))
     return self
 
 
+@public()
 def mvlgamma_(self: TensorBase, p: int) -> TensorBase:
     """`mvlgamma`, written over the tensor itself. Raises RuntimeError where that holds ints."""
     dtype = self._array.dtype
@@ -105,37 +111,32 @@ def mvlgamma_(self: TensorBase, p: int) -> TensorBase:
 # Of torch.special alone
 
 
-def _of_one(op: Op, called: str | None = None) -> Callable[..., Any]:
+def _of_one(op: Op, called: str = "", out: Any = None, parameter: str = "input") -> Callable[..., Any]:
     """The recorded op of one tensor, as torch.special has it, where it may be called otherwise."""
     call, name = recorded(op), f"special_{called or op.name}"
+    said = "" if isinstance(op.kernel, np.ufunc) else f"{op.kernel.__doc__} "
+    described = public(f"{name}(Tensor {parameter}, out)", name=op.name, out=out or ELEMENTWISE,
+                       doc=f"{said}`{op.name}`, element by element: ints become the default float type.")
 
-    def function(input: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, input)
+    def of_input(input: Any) -> Any:
         check_tensor(name, input)
         return call(input)
 
-    return _called(function, op, "element by element")
-
-
-def _of_x(op: Op) -> Callable[..., Any]:
-    """The same of those whose argument PyTorch calls x."""
-    call, name = recorded(op), f"special_{op.name}"
-
-    def function(x: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, x)
+    def of_x(x: Any) -> Any:
         check_tensor(name, x, "x")
         return call(x)
 
-    return _called(function, op, "element by element")
+    return described(of_input if parameter == "input" else of_x)
 
 
-def _called(function: Callable[..., Any], op: Op, how: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = op.name
-    said = "" if isinstance(op.kernel, np.ufunc) else f"{op.kernel.__doc__} "
-    function.__doc__ = f"{said}`{op.name}`, {how}: ints become the default float type."
-    return function
+def _of_x(op: Op) -> Callable[..., Any]:
+    """The same of an op whose argument PyTorch calls x."""
+    return _of_one(op, "", _UNASKED, "x")
+
+
+def _blamed(op: Op) -> Callable[..., Any]:
+    """The same of an op that PyTorch refuses to write to `out` by its name in torch.special."""
+    return _of_one(op, out=rule(blame=f"special_{op.name}"))
 
 
 def _polynomial(name: str) -> Callable[..., Any]:
@@ -143,14 +144,13 @@ def _polynomial(name: str) -> Callable[..., Any]:
     op = ops.POLYNOMIALS[name]
     call = recorded(op)
 
-    def function(x: Any, n: Any, *, out: Any = None) -> Any:
-        if out is not None:
-            return into(out, function, x, n)
+    @public(f"special_{name}(Tensor x, Tensor n, out)", f"special_{name}(Number x, Tensor n, out)",
+            f"special_{name}(Tensor x, Number n, out)", name=name, out=_UNASKED,
+            doc=f"{op.kernel.__doc__} x and the degree, n, are tensors, or one is a number.")
+    def function(x: Any, n: Any) -> Any:
         _check_operands(f"special_{name}", x, n)
         return call(_as_float(x), _as_float(n))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{op.kernel.__doc__} x and the degree, n, are tensors, or one is a number."
     return function
 
 
@@ -166,14 +166,15 @@ def _check_operands(name: str, x: Any, y: Any) -> None:
         raise invalid(name, x, y)
 
 
-def _with_numbers(both: Op, of_number: Op, with_number: Op, name: str) -> Callable[..., Any]:
+def _with_numbers(both: Op, of_number: Op, with_number: Op, name: str, out: Any) -> Callable[..., Any]:
     """The function of two tensors, or of a number and a tensor, which are recorded as different operators."""
     call, from_number, by_number = recorded(both), recorded(of_number), recorded(with_number)
 
-    def function(input: Any = None, other: Any = None, *, out: Any = None, self: Any = None) -> Any:
+    @public(f"{name}(Tensor input, Tensor other, out)", f"{name}(Number self, Tensor other, out)",
+            f"{name}(Tensor input, Number other, out)", name=both.name, out=out,
+            doc=f"{both.kernel.__doc__} One of the two may be a number.")
+    def function(input: Any = None, other: Any = None, *, self: Any = None) -> Any:
         input = input if self is None else self
-        if out is not None:
-            return into(out, function, input, other)
         if isinstance(input, TensorBase) and isinstance(other, TensorBase):
             return call(input, other)
         _check_operands(name, input, other)
@@ -181,16 +182,16 @@ def _with_numbers(both: Op, of_number: Op, with_number: Op, name: str) -> Callab
             return from_number(other, number(name, "self", 1, input))
         return by_number(input, number(name, "other", 2, other))
 
-    function.__name__ = function.__qualname__ = both.name
-    function.__doc__ = f"{both.kernel.__doc__} One of the two may be a number."
     return function
 
 
-xlogy = _with_numbers(elementary.xlogy, ops.xlogy_of_number, ops.xlogy_with_number, "xlogy")
-xlog1py = _with_numbers(ops.xlog1py, ops.xlog1py_of_number, ops.xlog1py_with_number, "special_xlog1py")
-zeta = _with_numbers(ops.zeta, ops.zeta_of_number, ops.zeta_with_number, "special_zeta")
+xlogy = _with_numbers(elementary.xlogy, ops.xlogy_of_number, ops.xlogy_with_number, "xlogy", ELEMENTWISE)
+xlog1py = _with_numbers(ops.xlog1py, ops.xlog1py_of_number, ops.xlog1py_with_number, "special_xlog1py",
+                        rule(blame="special_xlog1py"))
+zeta = _with_numbers(ops.zeta, ops.zeta_of_number, ops.zeta_with_number, "special_zeta", rule(blame="special_zeta"))
 
 
+@public()
 def xlogy_(self: TensorBase, other: Any) -> TensorBase:
     """`xlogy`, written over the tensor itself."""
     write(ops.xlogy_with_number if isinstance(other, NUMBER) else elementary.xlogy, self, (other,))
@@ -202,11 +203,12 @@ special_exp2, special_expm1, special_log1p = map(_of_one, (elementary.exp2, elem
 special_sinc, special_digamma, special_i0 = map(_of_one, (elementary.sinc, ops.digamma, ops.i0))
 expit, psi, gammaln = _of_one(activations.sigmoid, "expit"), _of_one(ops.digamma, "psi"), _of_one(ops.lgamma, "gammaln")
 gammainc, gammaincc = between_tensors(ops.igamma, "special_gammainc"), between_tensors(ops.igammac, "special_gammaincc")
-i0e, i1, i1e = _of_one(ops.i0e), _of_one(ops.i1), _of_one(ops.i1e)
-entr, erfcx, log_ndtr, ndtri = _of_one(ops.entr), _of_one(ops.erfcx), _of_one(ops.log_ndtr), _of_one(ops.ndtri)
-bessel_j0, bessel_j1, bessel_y0, bessel_y1 = map(_of_one, (ops.bessel_j0, ops.bessel_j1, ops.bessel_y0, ops.bessel_y1))
-modified_bessel_i0, modified_bessel_i1 = _of_one(ops.modified_bessel_i0), _of_one(ops.modified_bessel_i1)
-modified_bessel_k0, modified_bessel_k1 = _of_one(ops.modified_bessel_k0), _of_one(ops.modified_bessel_k1)
+i0e, i1, i1e, entr = map(_blamed, (ops.i0e, ops.i1, ops.i1e, ops.entr))
+erfcx, log_ndtr, ndtri = map(_blamed, (ops.erfcx, ops.log_ndtr, ops.ndtri))
+bessel_j0, bessel_j1, bessel_y0, bessel_y1, modified_bessel_i0, modified_bessel_i1, modified_bessel_k0, modified_bessel_k1 = (
+    _of_one(op, out=_UNASKED) for op in (
+        ops.bessel_j0, ops.bessel_j1, ops.bessel_y0, ops.bessel_y1, ops.modified_bessel_i0, ops.modified_bessel_i1,
+        ops.modified_bessel_k0, ops.modified_bessel_k1))
 scaled_modified_bessel_k0 = _of_x(ops.scaled_modified_bessel_k0)
 scaled_modified_bessel_k1 = _of_x(ops.scaled_modified_bessel_k1)
 spherical_bessel_j0, airy_ai = _of_x(ops.spherical_bessel_j0), _of_x(ops.airy_ai)
@@ -225,6 +227,7 @@ laguerre_polynomial_l = _polynomial("laguerre_polynomial_l")
 legendre_polynomial_p = _polynomial("legendre_polynomial_p")
 
 
+@public("special_ndtr(Tensor input, out)")
 def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
     """The probability that a normal number is at most `input`: (1 + erf(input / sqrt(2))) / 2.
 
@@ -237,15 +240,17 @@ def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
     result = _mul(_add(_erf(_mul(input, _ROOT_HALF)), 1), 0.5)
     if out is None:
         return result  # type: ignore[no-any-return]
-    receive("ndtr", out, result)
+    receive("ndtr", _UNASKED, out, result)
     return copy_(out, result)
 
 
+@public("special_softmax(Tensor input, int dim, dtype dtype=None)")
 def softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
     """`torch.softmax`, which here takes no `out`."""
     return over_dim.softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
+@public("special_log_softmax(Tensor input, int dim, *, dtype dtype=None)")
 def log_softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
     """`torch.log_softmax`, which here takes no `out`."""
     return over_dim.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from ....ops.images import pooling as ops
 from ...arguments.options import check_tensor, refuse_complex_gradient
 from ...arguments.sliding import ints, shown
 from ...recording.calls import recorded
+from ...recording.public import public
 from .pooling import check_lines, check_type
 
 _MAXIMA = {2: recorded(ops.adaptive_max_pool2d), 3: recorded(ops.adaptive_max_pool3d)}
@@ -68,6 +69,7 @@ def one_size(name: str, value: Any) -> int:
     return sizes[0]
 
 
+@public("adaptive_avg_pool1d(Tensor input, ints[1] output_size)")
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
     """The means of `output_size` windows along lines (N, C, L) or (C, L), which together cover them.
 
@@ -79,6 +81,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
     return adaptive_means("adaptive_avg_pool2d", input.unsqueeze(-2), (1, to), 2).squeeze(-2)
 
 
+@public()
 def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
     """The maxima of `output_size` windows along lines (N, C, L) or (C, L), and the place of each along its line.
 

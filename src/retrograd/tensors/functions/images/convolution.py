@@ -10,6 +10,7 @@ from ....ops.images import convolution as ops
 from ...arguments.options import check_tensor, refuse_complex_gradient
 from ...arguments.sliding import ints, shown
 from ...recording.calls import recorded
+from ...recording.public import public
 from .padding import constant_pad_nd
 
 _convolution, _conv_tbc = recorded(ops.convolution), recorded(ops.conv_tbc)
@@ -133,6 +134,7 @@ def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
     raise unimplemented(kernel, x.dtype, "Convert with .float() first.")
 
 
+@public()
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
                 output_padding: Any, groups: int) -> Any:
     """A convolution of input (N, C, ...) with as many dimensions of space as the weight has: (N, O, ...).
@@ -202,6 +204,11 @@ def _forward(dims: int) -> Callable[..., Any]:
     """conv1d, conv2d or conv3d."""
     name = f"conv{dims}d"
 
+    @public(*(f"{name}(Tensor input, Tensor weight, Tensor bias=None, ints[{dims}] stride=1, {padding}, ints[{dims}] "
+              "dilation=1, int groups=1)" for padding in (f"ints[{dims}] padding=0", "str padding=\"valid\"")),
+            name=name, doc=f"""A convolution over {dims} dimension{'s' * (dims > 1)} of input (N, C, ...) or (C, ...).\n\n    The weight is (O, C / groups, ...), the bias (O). `padding` is a number of zeros on each side, "valid" for none,
+    or "same" for a result of the input's size. Raises RuntimeError where sizes, shapes or dtypes do not fit.
+    """)
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
                  groups: int = 1) -> Any:
         if isinstance(padding, str) and padding not in ("same", "valid"):
@@ -218,12 +225,6 @@ def _forward(dims: int) -> Callable[..., Any]:
 
         return _batched(name, input, weight, dims, call)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""A convolution over {dims} dimension{'s' * (dims > 1)} of input (N, C, ...) or (C, ...).
-
-    The weight is (O, C / groups, ...), the bias (O). `padding` is a number of zeros on each side, "valid" for none,
-    or "same" for a result of the input's size. Raises RuntimeError where sizes, shapes or dtypes do not fit.
-    """
     return function
 
 
@@ -231,6 +232,15 @@ def _transposed(dims: int) -> Callable[..., Any]:
     """conv_transpose1d, conv_transpose2d or conv_transpose3d."""
     name = f"conv_transpose{dims}d"
 
+    ones, zeros = [1] * dims, [0] * dims
+
+    @public(f"{name}(Tensor input, Tensor weight, Tensor bias=None, ints[{dims}] stride={ones}, ints[{dims}] "
+            f"padding={zeros}, ints[{dims}] output_padding={zeros}, int groups=1, ints[{dims}] dilation={ones})",
+            name=name, doc=f"""The transpose of conv{dims}d as a linear map, of input (N, C, ...) or (C, ...).
+
+    The weight is (C, O / groups, ...), the bias (O). `output_padding` is added to the result's size, which a stride
+    leaves open. Raises RuntimeError where sizes, shapes or dtypes do not fit.
+    """)
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                  groups: int = 1, dilation: Any = 1) -> Any:
         ints(name, "padding", padding)
@@ -239,12 +249,6 @@ def _transposed(dims: int) -> Callable[..., Any]:
         return _batched(name, input, weight, dims, lambda x: _checked(
             x, weight, bias, _each("stride", stride, dims), padding, dilation, True, output_padding, groups))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The transpose of conv{dims}d as a linear map, of input (N, C, ...) or (C, ...).
-
-    The weight is (C, O / groups, ...), the bias (O). `output_padding` is added to the result's size, which a stride
-    leaves open. Raises RuntimeError where sizes, shapes or dtypes do not fit.
-    """
     return function
 
 
@@ -252,6 +256,7 @@ conv1d, conv2d, conv3d = _forward(1), _forward(2), _forward(3)
 conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transposed(2), _transposed(3)
 
 
+@public()
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """A convolution over time of input (T, B, C) with weight (kernel, C, O) and bias (O): (T', B, O).
 

@@ -11,6 +11,7 @@ from ...arguments.dims import array_of, as_int
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
 from ...recording.overwriting import copy_
+from ...recording.public import public
 from ..creation.creation import new_zeros
 from ..shapes.shape import sizes_of
 
@@ -22,6 +23,7 @@ _pixel_shuffle, _pixel_unshuffle = recorded(ops.pixel_shuffle), recorded(ops.pix
 _channel_shuffle, _native_channel_shuffle = recorded(ops.channel_shuffle), recorded(ops.native_channel_shuffle)
 
 
+@public()
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     """A copy with a number around it, or with less at its ends where `pad` is negative.
 
@@ -43,6 +45,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     return _constant_pad(input, sizes, filling(number("constant_pad_nd", "value", 3, value), input._array.dtype))
 
 
+@public()
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """A copy with more around it, or less where `pad` is negative.
 
@@ -156,6 +159,7 @@ def _plane(name: str, input: Any, argument: str, factor: Any) -> tuple[Any, int]
     return shape, by
 
 
+@public("pixel_shuffle(Tensor input, int upscale_factor)")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """Channels, `upscale_factor` squared at a time, as pixels: (*, C r², H, W) becomes (*, C, H r, W r)."""
     shape, factor = _plane("pixel_shuffle", input, "upscale_factor", upscale_factor)
@@ -165,6 +169,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     return _pixel_shuffle(input, factor)
 
 
+@public()
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     """Pixels as channels, which undoes `pixel_shuffle`: (*, C, H r, W r) becomes (*, C r², H, W)."""
     shape, factor = _plane("pixel_unshuffle", input, "downscale_factor", downscale_factor)
@@ -187,11 +192,13 @@ def _groups(name: str, input: Any, groups: Any) -> int:
     return count
 
 
+@public()
 def channel_shuffle(input: Any, groups: int) -> Any:
     """The channels, in the second dimension, dealt anew: the first of each group, then the second of each, …"""
     return _channel_shuffle(input, _groups("channel_shuffle", input, groups))
 
 
+@public()
 def native_channel_shuffle(input: Any, groups: int) -> Any:
     """As `channel_shuffle`, but no backward pass can go through it: it raises RuntimeError."""
     return _native_channel_shuffle(input, _groups("native_channel_shuffle", input, groups))

@@ -12,6 +12,7 @@ from ....ops.images import pooling as ops
 from ...arguments.options import check_tensor
 from ...arguments.sliding import ints, shown, spelled
 from ...recording.calls import recorded
+from ...recording.public import public
 from ...state.base import requires
 
 _MAXIMA = {2: recorded(ops.max_pool2d), 3: recorded(ops.max_pool3d)}
@@ -173,6 +174,7 @@ def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
     return kernel, step, around, apart
 
 
+@public()
 def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                             ceil_mode: bool = False) -> Any:
     """`max_pool1d`, and the place of each maximum along its line."""
@@ -183,6 +185,7 @@ def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, pa
     return values.squeeze(-2), indices.squeeze(-2)
 
 
+@public()
 def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                ceil_mode: bool = False) -> Any:
     """The maxima of windows that slide along lines (N, C, L) or (C, L): (N, C, L').
@@ -200,21 +203,23 @@ def _images(dims: int) -> Callable[..., Any]:
     """max_pool2d or max_pool3d."""
     name = f"max_pool{dims}d"
 
+    @public(name=name, doc=f"""The maxima of windows that slide over images (N, C, ...) or (C, ...) of {dims} dimensions.
+
+    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
+    """)
     def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  ceil_mode: bool = False) -> Any:
         return maxima(name, input, kernel_size, stride, padding, dilation, ceil_mode, dims)[0]
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The maxima of windows that slide over images (N, C, ...) or (C, ...) of {dims} dimensions.
-
-    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
-    """
     return function
 
 
 max_pool2d, max_pool3d = _images(2), _images(3)
 
 
+@public(
+    "avg_pool1d(Tensor input, ints[1] kernel_size, ints[1] stride=[], ints[1] padding=[0], bool ceil_mode=False, bool "
+    "count_include_pad=True)")
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Any:
     """The means of windows that slide along lines (N, C, L) or (C, L): (N, C, L').

@@ -9,6 +9,7 @@ from ....dtypes import refuse
 from ....ops.images import resampling, sampling_grids as ops
 from ...arguments.dims import array_of, as_int
 from ...recording.calls import recorded
+from ...recording.public import public
 
 _samplers = {2: recorded(ops.grid_sampler_2d), 3: recorded(ops.grid_sampler_3d)}
 _affine_grid = recorded(resampling.affine_grid)
@@ -37,6 +38,7 @@ def _check(x: Any, grid: Any, mode: int) -> None:
                            f"{names.get(grid.dtype.name, grid.dtype.name)}")
 
 
+@public()
 def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """`nn.functional.grid_sample`, with numbers for modes: 0 linear, 1 nearest, 2 cubic; 0 zeros, 1 border, 2 mirrored.
 
@@ -48,16 +50,19 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
                                  bool(align_corners))
 
 
+@public()
 def grid_sampler_2d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """`grid_sampler` of images (N, C, H, W)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@public()
 def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """`grid_sampler` of volumes (N, C, D, H, W)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@public()
 def affine_grid_generator(theta: Any, size: Sequence[int], align_corners: bool) -> Any:
     """The grid of an image of `size` (N, C, H, W) or (N, C, D, H, W), mapped by `theta` (N, 2, 3) or (N, 3, 4).
 

@@ -22,7 +22,8 @@ from ...arguments.dims import array_of, axis_of
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
 from ...recording.inplace import write
-from ...recording.out import into
+from ...recording.out_rules import APART, EXACT, SCALAR, TARGET, rule
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..shapes.shape import broadcast_to, reshape
 
@@ -100,13 +101,14 @@ def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
                            f"from dimension {dim}{also}")
 
 
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
+@public(
+    "gather(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=APART))
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements along `dim`: for a matrix and dim 0, `out[i, j] = input[index[i, j], j]`.
 
     `index` has as many dimensions as `input`; the result has its shape.
     """
-    if out is not None:
-        return into(out, gather, input, dim, index, sparse_grad=sparse_grad)
     array = array_of("gather", input)
     dim = axis_of("gather", dim, array.ndim)
     index = int_index("gather", index)
@@ -150,16 +152,20 @@ def _scatter_with(place: int, input: Any, dim: int, index: Any, src: Any, reduce
     return _SCATTER_NUMBER[place](input, index, dim, value, name)
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None,
-            out: Any = None) -> Any:
+@public(
+    "scatter(Tensor input, int dim, Tensor index, Tensor src, out)",
+    "scatter(Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None)",
+    "scatter(Tensor input, int dim, Tensor index, Number value, out)",
+    "scatter(Tensor input, int dim, Tensor index, Number value, *, str reduce, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=TARGET))
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
     `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" they are combined, without a derivative;
     `scatter_reduce` has one."""
-    if out is not None:
-        return into(out, scatter, input, dim, index, src, value=value, reduce=reduce)
     return _scatter(0, input, dim, index, src, value, reduce)
 
 
+@public()
 def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """`scatter`, written over the tensor itself."""
     return _scatter(1, input, dim, index, src, value, reduce)
@@ -174,17 +180,22 @@ def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
     return _SCATTER_ADD[place](input, src, index, dim)
 
 
-def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
+@public("scatter_add(Tensor input, int dim, Tensor index, Tensor src, out)", out=rule(exact=EXACT, overlap=TARGET))
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
-    return _scatter_add(0, input, dim, index, src) if out is None else into(out, scatter_add, input, dim, index, src)
+    return _scatter_add(0, input, dim, index, src)
 
 
+@public()
 def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
     """`scatter_add`, written over the tensor itself."""
     return _scatter_add(1, input, dim, index, src)
 
 
-def take(input: Any, index: Any, *, out: Any = None) -> Any:
+@public("take(Tensor input, Tensor index, out)",
+        out=rule(exact="take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = "
+                       "{out}", overlap=APART))
+def take(input: Any, index: Any) -> Any:
     """Elements by their number in row-major order, counted from either end; the result has the shape of `index`."""
     array, numbers = array_of("take", input), array_of("take", index, "index", 2)
     if numbers.dtype != I64:
@@ -192,7 +203,7 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
     if numbers.size and not array.size:
         raise IndexError("take(): tried to take from an empty tensor")
     check_values(numbers, check_elements_exist, array.size)
-    return _take(input, index) if out is None else into(out, _take, input, index)
+    return _take(input, index)
 
 
 def check_elements_exist(numbers: Any, size: int) -> None:
@@ -202,10 +213,12 @@ def check_elements_exist(numbers: Any, size: int) -> None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
 
 
-def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+@public(
+    "take_along_dim(Tensor input, Tensor indices, int dim=None, out)",
+    out=rule(exact=EXACT, overlap=APART, blame="gather"),
+    event="aten::take_along_dim")
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     """`gather` after input and indices are broadcast to one shape apart from `dim`; without a dim, of all elements."""
-    if out is not None:
-        return into(out, take_along_dim, input, indices, dim)
     array, places = array_of("take_along_dim", input), array_of("take_along_dim", indices, "indices", 2)
     if places.dtype != I64:
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
@@ -237,10 +250,9 @@ def _vector(name: str, index: Any) -> Any:
     return index
 
 
-def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
+@public("index_select(Tensor input, int dim, Tensor index, out)", out=rule(exact=SCALAR, overlap=APART))
+def index_select(input: Any, dim: int, index: Any) -> Any:
     """The slices along `dim` that a vector of indices names, in a new tensor. An index may not be negative."""
-    if out is not None:
-        return into(out, index_select, input, dim, index)
     array = array_of("index_select", input)
     axis = axis_of("index_select", dim, array.ndim)
     index = _vector("index_select", index)
@@ -308,13 +320,15 @@ def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha:
     return _INDEX_ADD[place](input, source, index, axis, number("index_add", "alpha", 5, alpha))
 
 
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+@public(
+    "index_add(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=TARGET))
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """A copy with the slices of `source`, times alpha, added to those along `dim` that `index` names."""
-    if out is not None:
-        return into(out, index_add, input, dim, index, source, alpha=alpha)
     return _index_add(0, input, dim, index, source, alpha)
 
 
+@public()
 def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """`index_add`, written over the tensor itself."""
     return _index_add(1, input, dim, index, source, alpha)
@@ -328,13 +342,13 @@ def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> An
     return _INDEX_COPY[place](input, source, index, axis)
 
 
-def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
+@public("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET))
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """A copy with the slices of `source` in place of those along `dim` that `index` names."""
-    if out is not None:
-        return into(out, index_copy, input, dim, index, source)
     return _index_copy(0, input, dim, index, source)
 
 
+@public()
 def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`index_copy`, written over the tensor itself."""
     return _index_copy(1, input, dim, index, source)
@@ -364,11 +378,15 @@ def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any
     return _INDEX_FILL[place](input, index, axis, value)
 
 
+@public(
+    "index_fill(Tensor input, int dim, Tensor index, Tensor value)",
+    "index_fill(Tensor input, int dim, Tensor index, Number value)")
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """A copy with a number all over the slices along `dim` that `index` names."""
     return _index_fill(0, input, dim, index, value)
 
 
+@public()
 def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`index_fill`, written over the tensor itself."""
     return _index_fill(1, input, dim, index, value)

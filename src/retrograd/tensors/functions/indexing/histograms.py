@@ -14,7 +14,8 @@ from ...arguments import return_types
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import FREE, UNASKED, UNDERIVED, Rule, rule
+from ...recording.public import public
 from ...state.base import TensorBase
 from ..elementwise.arithmetic import NUMBER, invalid
 from ..reductions import flag
@@ -24,8 +25,26 @@ _histograms = {"histogram": (recorded(ops.histogram), recorded(ops.weighted_hist
                "histogramdd": (recorded(ops.histogramdd), recorded(ops.weighted_histogramdd))}
 
 
+_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_result} "
+                "and hist {c_out}")
+
+
+def _places(*args: Any, out_int32: bool = False, **options: Any) -> Rule:
+    """What a search asks of `out`: the dtype that `out_int32` says."""
+    return rule(exact="torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
+                      f"depending on whether out_int32 flag is True, but we got output tensor's dtype {{out}} and out_int32 "
+                      f"flag is {out_int32}", overlap=FREE, gradient=UNASKED)
+
+
+@public(
+    "searchsorted(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool right=False, str side=None, "
+    "Tensor sorter=None, Tensor out=None)",
+    "searchsorted(Tensor sorted_sequence, Number self, *, bool out_int32=False, bool right=False, str side=None, Tensor "
+    "sorter=None, Tensor out=None)",
+    out=_places,
+    strict=True)
 def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = False, right: bool = False,
-                 side: str | None = None, sorter: Any = None, self: Any = None, out: Any = None) -> Any:
+                 side: str | None = None, sorter: Any = None, self: Any = None) -> Any:
     """Where each value would have to be inserted to keep the order: before those that equal it, or after with `right`.
 
     The sorted values are 1-d, or as many rows as there are rows of `input`, which may be a number beside a 1-d one.
@@ -37,9 +56,6 @@ def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = F
     tensor([1, 3])
     """
     input = self if input is None else input
-    if out is not None:
-        return into(out, searchsorted, sorted_sequence, input, out_int32=out_int32, right=right, side=side,
-                    sorter=sorter, rule="searchsorted_int32" if out_int32 else None)
     bounds = array_of("searchsorted", sorted_sequence, "sorted_sequence")
     values = input._array if isinstance(input, TensorBase) else np.asarray(number("searchsorted", "self", 2, input))
     if side not in (None, "left", "right"):
@@ -86,6 +102,10 @@ def _sorter(bounds: Any, sorter: Any) -> Any:
     return indices
 
 
+@public(
+    "bucketize(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor out=None)",
+    "bucketize(Number self, Tensor boundaries, *, bool out_int32=False, bool right=False)",
+    strict=True)
 def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = False, right: bool = False,
               self: Any = None, out: Any = None) -> Any:
     """In which bucket between the sorted 1-d `boundaries` each value is; one that equals a boundary, in that below it.
@@ -101,24 +121,27 @@ def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = Fa
         raise invalid("bucketize", input, boundaries)
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)  # type: ignore[call-arg]
 
 
-def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:
+@public(
+    "histc(Tensor input, int bins=100, Number min=0, Number max=0, out)",
+    out=rule(exact=_UNLIKE_HIST, overlap=FREE, gradient=UNASKED, repeated=True))
+def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements are in each of `bins` bins of one width from `min` to `max`, in the input's dtype.
 
     Where both are 0 they are the extremes of the input. What lies outside, and nan, is not counted. Raises
     NotImplementedError for ints.
     """
-    if out is not None:
-        return into(out, histc, input, bins, min, max)
     array_of("histc", input)
     low, high = number("histc", "min", 3, min), number("histc", "max", 4, max)
     return _histc(input, as_int("histc", bins, "bins"), low, high)
 
 
-def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False,
-              out: Any = None) -> Any:
+@public(
+    out=rule(overlap=FREE, gradient=UNDERIVED, exact=(_UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor "
+        "should have the same dtype, but got input {c_result} and bin_edges {c_out} for dimension 0")))
+def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """How many elements (or how much of their `weight`) are in each bin, and where those end, as `(hist, bin_edges)`.
 
     `bins` is how many of one width there are, over the `range` or between the extremes, or a 1-d tensor of edges. With
@@ -128,8 +151,6 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
     >>> torch.histogram(torch.tensor([1., 2., 2., 4.]), 3).hist
     tensor([1., 2., 1.])
     """
-    if out is not None:
-        return into(out, histogram, input, bins, range=range, weight=weight, density=density)
     array_of("histogram", input)
     if isinstance(bins, TensorBase):
         if range is not None:
@@ -140,6 +161,7 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
     return return_types.histogram(_binned("histogram", input, weight, edges, range, density))
 
 
+@public(event="aten::histogramdd")
 def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """The same of points, whose coordinates lie along the last dimension, as `(hist, bin_edges)`.
 

@@ -27,6 +27,7 @@ from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import filling
 from ...recording.calls import recorded
 from ...recording.inplace import check_writable, write, written
+from ...recording.public import public
 from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
 from ...state.inference import watch_saving
 from ...state.writable import refuse_overlap, unlock, unlocked
@@ -44,6 +45,7 @@ _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byt
 
 # Reading
 
+@public(name="__getitem__")
 def getitem(input: Any, key: Any) -> Any:
     """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy where an array indexes.
 
@@ -229,6 +231,7 @@ def _as_index(array: np.ndarray[Any, Any]) -> Any:
 
 # Writing
 
+@public(name="__setitem__")
 def setitem(input: Any, key: Any, value: Any) -> None:
     """Write a number or a tensor over the part that a key names, in this tensor's dtype.
 
@@ -319,6 +322,7 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
 
 # Views by number and range
 
+@public("select(Tensor input, int dim, int index)")
 def select(input: Any, dim: int, index: int) -> Any:
     """The slice number `index` along `dim`, a view without that dimension."""
     shape = array_of("select", input).shape
@@ -330,6 +334,9 @@ def select(input: Any, dim: int, index: int) -> Any:
     return _select(input, axis, number % shape[axis])
 
 
+@public(
+    "narrow(Tensor input, int dim, Tensor start, int length)",
+    "narrow(Tensor input, int dim, int start, int length)")
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """`length` slices along `dim` from `start` on, a view."""
     shape = array_of("narrow", input).shape

@@ -18,7 +18,8 @@ from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import APART, SCALAR, rule
+from ...recording.public import public
 from ...state.base import TensorBase
 from ...state.writable import refuse_overlap
 from .gathering import writer
@@ -94,11 +95,13 @@ def static_index(array: Any) -> Any:
                      f"torch.{array.dtype.name}.")
 
 
+@public()
 def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """A copy with `values` written where the indices say, one tensor for each leading dimension, or added there."""
     return _index_put(0, input, indices, values, accumulate)
 
 
+@public()
 def index_put_(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """`index_put`, written over the tensor itself."""
     return _index_put(1, input, indices, values, accumulate)
@@ -121,20 +124,23 @@ def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
     return _MASKED_FILL[place](input, mask, filling(number("masked_fill", "value", 3, value), array.dtype))
 
 
+@public("masked_fill(Tensor input, Tensor mask, Tensor value)", "masked_fill(Tensor input, Tensor mask, Number value)")
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """A number where the mask is true, the tensor elsewhere; both are broadcast to one shape."""
     return _masked_fill(0, input, mask, value)
 
 
+@public()
 def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
     """`masked_fill`, written over the tensor itself."""
     return _masked_fill(1, input, mask, value)
 
 
-def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
+@public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART))
+def masked_select(input: Any, mask: Any) -> Any:
     """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
     array_of("masked_select", input)
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
         raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
     common_shape(mask._array.shape, input._array.shape)
-    return _masked_select(input, mask) if out is None else into(out, _masked_select, input, mask)
+    return _masked_select(input, mask)

@@ -22,7 +22,8 @@ from ....ops.indexing import indexing, scattering as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import APART, EXACT, TARGET, UNASKED, rule
+from ...recording.public import public
 from ...state.base import plain
 from ..shapes.joining import unbind
 from .gathering import check_elements, check_elements_exist, check_types, int_index, writer
@@ -57,8 +58,12 @@ def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, redu
     return _SCATTER[reduce][place](input, src, index, axis, reduce, bool(include_self))
 
 
-def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True,
-                   out: Any = None) -> Any:
+@public(
+    "scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor "
+    "out=None)",
+    out=rule(exact=EXACT, overlap=TARGET),
+    strict=True)
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """A copy with elements of `src` combined with those along `dim` that `index` names, for a matrix and dim 0
     `src[i, j]` with `out[index[i, j], j]`.
 
@@ -69,11 +74,10 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
     >>> torch.tensor([1., 2.]).scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), "mean")
     tensor([3., 2.])
     """
-    if out is not None:
-        return into(out, scatter_reduce, input, dim, index, src, reduce, include_self=include_self)
     return _scatter_reduce(0, input, dim, index, src, reduce, include_self)
 
 
+@public()
 def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """`scatter_reduce`, written over the tensor itself."""
     return _scatter_reduce(1, input, dim, index, src, reduce, include_self)
@@ -136,17 +140,20 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
     return _INDEX[reduce][place](input, source, plain(numbers), axis, reduce, bool(include_self))
 
 
-def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True,
-                 out: Any = None) -> Any:
+@public(
+    "index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor "
+    "out=None)",
+    out=rule(exact=EXACT, overlap=TARGET),
+    strict=True)
+def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """A copy with the slices of `source` combined with those along `dim` that `index` names.
 
     `reduce` is "prod", "mean", "amax" or "amin"; for sums there is `index_add`. See `scatter_reduce`.
     """
-    if out is not None:
-        return into(out, index_reduce, input, dim, index, source, reduce, include_self=include_self)
     return _index_reduce(0, input, dim, index, source, reduce, include_self)
 
 
+@public()
 def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """`index_reduce`, written over the tensor itself."""
     return _index_reduce(1, input, dim, index, source, reduce, include_self)
@@ -173,6 +180,7 @@ def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
     return _MASKED[place](input, source, mask)
 
 
+@public("masked_scatter(Tensor input, Tensor mask, Tensor source)")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """A copy with the first elements of `source`, in order, where the mask is true.
 
@@ -181,6 +189,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return _masked_scatter(0, input, mask, source)
 
 
+@public()
 def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
     """`masked_scatter`, written over the tensor itself."""
     return _masked_scatter(1, input, mask, source)
@@ -204,11 +213,13 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
     return _PUT[place](input, source, index, bool(accumulate))
 
 
+@public()
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """A copy with elements of `source` written, or added, at their numbers in row-major order, from either end."""
     return _put(0, input, index, source, accumulate)
 
 
+@public()
 def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """`put`, written over the tensor itself."""
     return _put(1, input, index, source, accumulate)
@@ -226,10 +237,11 @@ def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
 
 # Numbers of places
 
-def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
+@public(
+    out=rule(exact="nonzero_static: Expected out tensor to have scalar type {result} but got scalar type{out}",
+        overlap=APART, gradient=UNASKED))
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     """The indices of the first `size` elements that are not zero, one a row; where there are fewer, `fill_value`."""
-    if out is not None:
-        return into(out, nonzero_static, input, size=size, fill_value=fill_value)
     array = array_of("nonzero_static", input)
     count = as_int("nonzero_static", size, "size")
     if count < 0:
@@ -245,6 +257,7 @@ def _first_places(count: int, fill_value: int, array: Any) -> Any:
     return rows
 
 
+@public()
 def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
     """The coordinates of elements, a tensor for each dimension, from their numbers in row-major order.
 

@@ -14,6 +14,7 @@ from ....ops.indexing import segments as ops
 from ...arguments.dims import axis_of
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 
 _OPS = {"sum": recorded(ops.segment_sum), "mean": recorded(ops.segment_mean), "prod": recorded(ops.segment_prod),
@@ -21,6 +22,7 @@ _OPS = {"sum": recorded(ops.segment_sum), "mean": recorded(ops.segment_mean), "p
 _SPELLED = {"amax": "max", "amin": "min"}
 
 
+@public()
 def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None = None,
                    indices: TensorBase | None = None,
                    offsets: TensorBase | None = None, axis: int = 0, unsafe: bool = False,

@@ -15,11 +15,12 @@ from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
 from ....ops.indexing import sorting as ops
 from ...arguments import return_types
-from ...arguments.dims import REQUIRED, array_of, as_int, axis_of, given_dim
+from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import element_type
 from ...recording.calls import recorded
 from ...recording.inplace import write
-from ...recording.out import into
+from ...recording.out_rules import APART, EXACT, FREE, UNASKED, Rule, rule
+from ...recording.public import public
 from ...state.base import TensorBase
 from ..reductions import flag, type_of_result
 
@@ -31,27 +32,37 @@ _nonzero, _nonzero_columns = recorded(ops.nonzero), recorded(ops.nonzero_columns
 _bincount, _stable_sort = recorded(ops.bincount), recorded(ops.stable_sort)
 
 
+_EXTREME = rule(uncastable="Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to "
+                           "be true, but got false", overlap=FREE, repeated=True)
+
+
 def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bool) -> Callable[..., Any]:
     """max or min."""
     of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
 
-    def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None,
-                 keepdims: Any = None, out: Any = None) -> Any:
-        if out is not None:
-            if isinstance(dim, TensorBase) or other is not None:
-                return into(out, pairwise, input, dim if other is None else other)
-            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims,
-                        rule=f"{name}_all" if dim is None and axis is None else f"{name}_dim")
+    def asked(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Rule:
+        if isinstance(dim, TensorBase) or other is not None:
+            return rule(blame=f"{name}imum")
+        return _EXTREME if dim is None else rule(exact=EXACT)
+
+    word = "largest" if largest else "smallest"
+
+    @public(f"{name}(Tensor input, out)", f"{name}(Tensor input, Tensor other, out)",
+            f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
+            name=name, out=asked,
+            doc=f"The {word} element; with `dim` the {word} along it, as `(values, indices)`; of two tensors, one by "
+                "one.\n\n    Elements that tie share the gradient; with `dim` the first gets it, and is what `indices` "
+                "says.")
+    def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         array = array_of(name, input)
         if isinstance(dim, TensorBase) or other is not None:
             return pairwise(input, dim if other is None else other)
-        dim = dim if axis is None else axis
         if dim is not None:
             dim = axis_of(name, dim, array.ndim)
             if array.size == 0:
                 nonempty(f"{name}()", array.shape, (dim,))
-            return named(along(input, dim, flag(name, keepdim, keepdims), largest))
-        if keepdim or keepdims:
+            return named(along(input, dim, flag(name, keepdim), largest))
+        if keepdim:
             raise TypeError(f"{name}() received an invalid combination of arguments: keepdim needs a dim. For several "
                             f"dims, or all of them, use a{name}().")
         if array.size == 0:
@@ -59,11 +70,6 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
                                "reduction dim with the 'dim' argument.")
         return of_all(input, largest)
 
-    word = "largest" if largest else "smallest"
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"The {word} element; with `dim` the {word} along it, as `(values, indices)`; of two tensors, one by one."
-        "\n\n    Elements that tie share the gradient; with `dim` the first gets it, and is what `indices` says.")
     return function
 
 
@@ -71,26 +77,33 @@ max = _extreme("max", reductions.max_all, ops.max_dim, np.maximum, True)
 min = _extreme("min", reductions.min_all, ops.min_dim, np.minimum, False)
 
 
+_MIDDLE = rule(overlap=APART, exact=(
+    "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{out}Tensor does "
+    "not equal torch.{result}Tensor (while checking arguments for median)",
+    "Expected tensor for argument #1 'indices' to have scalar type {result}; but got torch.{out}Tensor instead (while "
+    "checking arguments for median)"))
+
+
 def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool) -> Callable[..., Any]:
     """median or nanmedian."""
     along, named = recorded(along), getattr(return_types, name)
 
-    def function(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: Any = None,
-                 keepdims: Any = None, out: Any = None) -> Any:
-        if out is not None:
-            if dim is None and axis is None:
-                raise TypeError(f"{name}() missing 1 required positional arguments: \"dim\"")
-            return into(out, function, input, dim, keepdim, axis=axis, keepdims=keepdims)
-        array = array_of(name, input)
-        dim = dim if axis is None else axis
+    def asked(input: Any, dim: int | None = None, keepdim: bool = False) -> Rule:
         if dim is None:
-            return of_all(input, ignore_nan)
-        return named(along(input, axis_of(name, dim, array.ndim), flag(name, keepdim, keepdims), ignore_nan))
+            raise TypeError(f"{name}() missing 1 required positional arguments: \"dim\"")
+        return _MIDDLE
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
+    @public(f"{name}(Tensor input)",
+            f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
+            name=name, out=asked, doc=
         "The median of all elements; with `dim` the medians along it, as `(values, indices)`. Of an even number it is "
         f"the lower of the two in the middle.\n\n    A nan is {'left out' if ignore_nan else 'the result'}.")
+    def function(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+        array = array_of(name, input)
+        if dim is None:
+            return of_all(input, ignore_nan)
+        return named(along(input, axis_of(name, dim, array.ndim), flag(name, keepdim), ignore_nan))
+
     return function
 
 
@@ -98,71 +111,76 @@ median = _middle("median", _median, ops.median_dim, False)
 nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
 
 
-def mode(input: Any, dim: int = -1, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
-         out: Any = None) -> Any:
+@public(
+    "mode(Tensor input, int dim=-1, bool keepdim=False, *, Tensors out=None)",
+    out=rule(overlap=APART, exact=("expected scalar type '{result}' but got '{out}' for values output", "expected "
+        "scalar type '{result}' but got '{out}' for indices output")))
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
-    if out is not None:
-        return into(out, mode, input, dim, keepdim, axis=axis, keepdims=keepdims)
-    place = axis_of("mode", dim if axis is None else axis, array_of("mode", input).ndim)
-    return return_types.mode(_mode(input, place, flag("mode", keepdim, keepdims)))
+    place = axis_of("mode", dim, array_of("mode", input).ndim)
+    return return_types.mode(_mode(input, place, flag("mode", keepdim)))
 
 
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, axis: Any = None, keepdims: Any = None,
-             out: Any = None) -> Any:
+@public(
+    "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensors out=None)",
+    out=rule(overlap=APART, exact=("output values must be of same type as input", "output indices must be of scalar "
+        "type {result}")))
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k, and IndexError where there are none.
     """
-    if out is not None:
-        return into(out, kthvalue, input, k, dim, keepdim, axis=axis, keepdims=keepdims)
     array = array_of("kthvalue", input)
-    k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim if axis is None else axis, array.ndim)
+    k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim, array.ndim)
     nonempty("kthvalue()", array.shape, (axis,))
     if not 1 <= k <= (array.shape[axis] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
-    return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim, keepdims)))
+    return return_types.kthvalue(_kthvalue(input, k, axis, flag("kthvalue", keepdim)))
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None, *, axis: Any = None,
-         out: Any = None) -> Any:
+@public(
+    "sort(Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensors out=None)",
+    "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None)",
+    out=rule(exact=EXACT))
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Any:
     """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
 
     >>> import retrograd as torch
     >>> torch.tensor([3., 1., 2.]).sort().indices
     tensor([1, 2, 0])
     """
-    if out is not None:
-        return into(out, sort, input, dim, descending, stable, axis=axis)
-    axis = axis_of("sort", dim if axis is None else axis, array_of("sort", input).ndim)
+    axis = axis_of("sort", dim, array_of("sort", input).ndim)
     call = _sort if stable is None else _stable_sort
     return return_types.sort(call(input, axis, flag("sort", descending, argument="descending")))
 
 
-def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, axis: Any = None,
-            out: Any = None) -> Any:
+@public(
+    "argsort(Tensor input, *, bool stable, int dim=-1, bool descending=False, Tensor out=None)",
+    "argsort(Tensor input, int dim=-1, bool descending=False)",
+    out=rule(exact=EXACT, blame="sort"),
+    strict=True)
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The indices that sort the tensor along `dim`."""
-    if out is not None:
-        return into(out, argsort, input, dim, descending, stable, axis=axis)
-    return sort(input, dim, descending, axis=axis)[1]
+    return sort(input, dim, descending)[1]
 
 
-def msort(input: Any, *, out: Any = None) -> Any:
+@public("msort(Tensor input, out)", out=rule(exact=EXACT, blame="sort"))
+def msort(input: Any) -> Any:
     """The elements in order along the first dimension."""
-    if out is not None:
-        return into(out, msort, input)
     return sort(input, 0)[0]
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, axis: Any = None,
-         out: Any = None) -> Any:
+@public(
+    "topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensors out=None)",
+    out=rule(exact=EXACT),
+    strict=True)
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k.
     """
-    if out is not None:
-        return into(out, topk, input, k, dim, largest, sorted, axis=axis)
     array = array_of("topk", input)
-    k, axis = as_int("topk", k, "k"), axis_of("topk", dim if axis is None else axis, array.ndim)
+    k, axis = as_int("topk", k, "k"), axis_of("topk", dim, array.ndim)
     if not 0 <= k <= (array.shape[axis] if array.ndim else 1):
         raise RuntimeError("selected index k out of range")
     return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
@@ -173,39 +191,38 @@ def _refuse_bool(name: str, dtype: Any) -> None:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'. Leave the dtype out.")
 
 
-def cumsum(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
+@public(
+    "cumsum(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
+    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")))
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
-    dim = given_dim("cumsum", dim, axis)
-    if out is not None:
-        return into(out, cumsum, input, dim, dtype=dtype)
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
     _refuse_bool("cumsum", dtype)
     return _cumsum(input, axis, type_of_result("cumsum", input, dtype))
 
 
-def cumprod(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Any:
+@public(
+    "cumprod(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
+    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")))
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The products of the elements so far along `dim`. Bools and ints are multiplied in int64."""
-    dim = given_dim("cumprod", dim, axis)
-    if out is not None:
-        return into(out, cumprod, input, dim, dtype=dtype)
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
     _refuse_bool("cumprod", dtype)
     return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
 
 
-def logcumsumexp(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
+@public("logcumsumexp(Tensor input, int dim, out)", out=rule(exact="expected scalar_type {result} but found {out}"))
+def logcumsumexp(input: Any, dim: int) -> Any:
     """The logarithms of the sums of the exponentials so far along `dim`, which do not overflow."""
-    dim = given_dim("logcumsumexp", dim, axis)
-    if out is not None:
-        return into(out, logcumsumexp, input, dim)
     return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
 
 
 def _over_itself(op: Any) -> Callable[..., Any]:
     """cumsum or cumprod, in place."""
 
-    def function(input: Any, dim: int = REQUIRED, *, dtype: Any = None, axis: Any = None) -> Any:
-        place = axis_of(op.name, given_dim(op.name, dim, axis), array_of(op.name, input).ndim)
+    @public(f"{op.name}_(Tensor input, int dim, *, dtype dtype=None)", name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself.")
+    def function(input: Any, dim: int, *, dtype: Any = None) -> Any:
+        place = axis_of(op.name, dim, array_of(op.name, input).ndim)
         target = input._array.dtype if dtype is None else element_type(op.name, dtype)
         if target.kind == "b":
             raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'. Convert with .long().")
@@ -216,18 +233,17 @@ def _over_itself(op: Any) -> Callable[..., Any]:
         write(op, input, (place, target))
         return input
 
-    function.__name__ = function.__qualname__ = f"{op.name}_"
-    function.__doc__ = f"`{op.name}`, written over the tensor itself."
     return function
 
 
 def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
     call, named = recorded(op), getattr(return_types, name)
 
-    def function(input: Any, dim: int = REQUIRED, *, axis: Any = None, out: Any = None) -> Any:
-        dim = given_dim(name, dim, axis)
-        if out is not None:
-            return into(out, function, input, dim)
+    @public(f"{name}(Tensor input, int dim, *, Tensors[2] out=None) -> (Tensor values, Tensor indices)", name=name,
+            out=rule(exact="expected scalar_type {result} but found {out}", overlap=FREE, repeated=True),
+            doc=f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as "
+                        "`(values, indices)`; of equal ones the last is meant.")
+    def function(input: Any, dim: int) -> Any:
         array = array_of(name, input)
         ndim = array.ndim
         if not array.size:                                   # of nothing, PyTorch takes any dim
@@ -236,28 +252,29 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         return named(call(input, axis_of(name, dim, ndim), largest))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as "
-                        "`(values, indices)`; of equal ones the last is meant.")
     return function
 
 
 cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scans.cummin, False)
 
 
-def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
+@public(
+    "nonzero(Tensor input, out)",
+    out=rule(exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}", overlap=APART,
+        gradient=UNASKED))
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
-    if out is not None:
-        return into(out, nonzero, input, as_tuple=as_tuple)
     array_of("nonzero", input)
     return _nonzero_columns(input) if as_tuple else _nonzero(input)
 
 
+@public("argwhere(Tensor input)")
 def argwhere(input: Any) -> Any:
     """The indices of the elements that are not zero, one a row."""
     return nonzero(input)
 
 
+@public("bincount(Tensor input, Tensor weights=None, int minlength=0)")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each of 0, 1, 2 … stands in a 1-d tensor of ints, or the sum of its `weights`."""
     array_of("bincount", input)

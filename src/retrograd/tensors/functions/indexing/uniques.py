@@ -11,7 +11,8 @@ from ....dtypes import dtype as torch_dtype, of_scalar
 from ....ops.indexing import uniques as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import EXACT, UNASKED, rule
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..elementwise.arithmetic import NUMBER, invalid
 from ..reductions import flag
@@ -20,6 +21,7 @@ _unique, _unique_dim = recorded(ops.unique), recorded(ops.unique_dim)
 _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin)
 
 
+@public()
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Any:
     """The different elements in order, or the different slices along `dim`; nan differs from nan.
@@ -41,6 +43,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     return _wanted(found, return_inverse, return_counts)
 
 
+@public()
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Any:
     """The elements (or slices along `dim`) without those that equal the one before them; see `unique`."""
@@ -62,8 +65,14 @@ def _wanted(found: tuple[Any, ...], return_inverse: bool, return_counts: bool) -
     return wanted if len(wanted) > 1 else values
 
 
+@public(
+    "isin(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+    "isin(Number element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+    "isin(Tensor elements, Number test_element, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+    out=rule(exact=EXACT, gradient=UNASKED),
+    strict=True)
 def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
-         element: Any = None, test_element: Any = None, out: Any = None) -> Any:
+         element: Any = None, test_element: Any = None) -> Any:
     """Whether each of `elements` is equal to any of `test_elements`, or, with `invert`, to none; nan is equal to none.
 
     Either may be a number, which by name is `element` or `test_element`. `assume_unique` is a promise of which nothing
@@ -76,8 +85,6 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
     """
     elements = element if elements is None else elements
     test_elements = test_element if test_elements is None else test_elements
-    if out is not None:
-        return into(out, isin, elements, test_elements, assume_unique=assume_unique, invert=invert)
     if not (isinstance(elements, TensorBase) or isinstance(test_elements, TensorBase)) or not all(
             isinstance(x, (TensorBase, *NUMBER)) for x in (elements, test_elements)):
         raise invalid("isin", elements, test_elements)

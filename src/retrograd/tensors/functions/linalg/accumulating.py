@@ -14,7 +14,8 @@ from ...arguments.dims import array_of, axis_of
 from ...arguments.options import number
 from ...recording.calls import recorded
 from ...recording.inplace import write
-from ...recording.out import into
+from ...recording.out_rules import ADDEND, ELEMENTWISE, EXACT, rule
+from ...recording.public import public
 from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, refuse_bool
 
 
@@ -111,7 +112,11 @@ def _factors(name: str, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return number(name, "beta", 4, beta), number(name, "alpha", 5, alpha)
 
 
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+@public(
+    "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "addmm(Tensor input, Tensor mat1, Tensor mat2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=ADDEND))
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2, for matrices; `input` broadcasts to the product.
 
     >>> import retrograd as torch
@@ -119,8 +124,6 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     tensor([[2., 1.],
             [1., 2.]])
     """
-    if out is not None:
-        return into(out, addmm, input, mat1, mat2, beta=beta, alpha=alpha)
     x, a, b = array_of("addmm", input), array_of("addmm", mat1, "mat1", 2), array_of("addmm", mat2, "mat2", 3)
     if not (a.ndim == b.ndim == 2 and x.shape == b.shape[1:] and a.shape[1] == b.shape[0]
             and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # anything but a layer with a bias
@@ -128,36 +131,42 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     return _addmm(input, mat1, mat2, *_factors("addmm", beta, alpha))
 
 
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+@public(
+    "baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "baddbmm(Tensor input, Tensor batch1, Tensor batch2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor "
+    "out=None)",
+    out=rule(exact=EXACT, overlap=ADDEND))
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the products of two stacks of matrices; `input` broadcasts to them."""
-    if out is not None:
-        return into(out, baddbmm, input, batch1, batch2, beta=beta, alpha=alpha)
     _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
                    array_of("baddbmm", batch2, "batch2", 3))
     return _baddbmm(input, batch1, batch2, *_factors("baddbmm", beta, alpha))
 
 
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+@public(
+    "addbmm(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    out=rule(exact="self and mat2 must have the same dtype, but got {out} and {result}", overlap=ADDEND, notice=""))
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the sum of the products of two stacks of matrices."""
-    if out is not None:
-        return into(out, addbmm, input, batch1, batch2, beta=beta, alpha=alpha)
     _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
                   array_of("addbmm", batch2, "batch2", 3))
     return _addbmm(input, batch1, batch2, *_factors("addbmm", beta, alpha))
 
 
-def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+@public(
+    "addmv(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=ADDEND))
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * mat @ vec, for a matrix and a vector."""
-    if out is not None:
-        return into(out, addmv, input, mat, vec, beta=beta, alpha=alpha)
     check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
     return _addmv(input, mat, vec, *_factors("addmv", beta, alpha))
 
 
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None) -> Any:
+@public(
+    "addr(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    out=ELEMENTWISE)
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the outer product of two vectors, in their common type."""
-    if out is not None:
-        return into(out, addr, input, vec1, vec2, beta=beta, alpha=alpha)
     arrays = array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3)
     _check_addr(*arrays)
     if all(array.dtype.kind in "biu" for array in arrays):
@@ -187,26 +196,31 @@ def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first:
     return x
 
 
+@public()
 def addmm_(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addmm`, written over the tensor itself."""
     return _over_itself(ops.addmm, _check_addmm, input, mat1, mat2, beta, alpha)
 
 
+@public()
 def addmv_(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addmv`, written over the tensor itself."""
     return _over_itself(ops.addmv, check_matrix_vector, input, mat, vec, beta, alpha)
 
 
+@public()
 def addbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addbmm`, written over the tensor itself."""
     return _over_itself(ops.addbmm, _check_addbmm, input, batch1, batch2, beta, alpha)
 
 
+@public()
 def baddbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`baddbmm`, written over the tensor itself."""
     return _over_itself(ops.baddbmm, _check_baddbmm, input, batch1, batch2, beta, alpha)
 
 
+@public()
 def addr_(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addr`, written over the tensor itself."""
     return _over_itself(ops.addr, _check_addr, input, vec1, vec2, beta, alpha)

@@ -8,10 +8,12 @@ from ....dtypes import C_NAMES, refuse
 from ....ops.linalg import trilinear as ops
 from ...arguments.options import check_optional, check_tensor, refuse_complex_gradient
 from ...recording.calls import recorded
+from ...recording.public import public
 
 _trilinear = recorded(ops.trilinear)
 
 
+@public("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias=None)", event="aten::bilinear")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """The sums over i and j of input1[i] * weight[k, i, j] * input2[j]: (…, out) for weight (out, in1, in2).
 

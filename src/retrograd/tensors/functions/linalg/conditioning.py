@@ -12,7 +12,9 @@ from ....dtypes import F32, I64, dtype as torch_dtype
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond
 from ...arguments.dims import array_of
+from ...recording.out_rules import UNASKED, castable
 from ...recording.overwriting import delivered
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..elementwise.elementary import nan_to_num
 from ..indexing.masking import masked_fill
@@ -24,6 +26,7 @@ from .norms import matrix_norm
 _NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 
+@public("linalg_cond(Tensor input, Number p=None, out)", "linalg_cond(Tensor input, str p, out)")
 def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     """The condition number of matrices: the norm `p` of each times that of its inverse, or for p = 2 (the default) and
     -2 the ratio of the extreme singular values.
@@ -39,7 +42,7 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     order = 2 if p is None else p
     if order not in _NORMS:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
-    return delivered("linalg_cond", out, _condition(input, array, order))
+    return delivered("linalg_cond", castable("linalg.cond", "result", gradient=UNASKED), out, _condition(input, array, order))
 
 
 def _condition(input: Any, array: Any, order: Any) -> Any:
@@ -83,6 +86,12 @@ def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     return (0.0 if absolute is None else absolute), relative
 
 
+@public(
+    "linalg_matrix_rank(Tensor input, *, Tensor atol=None, Tensor rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_matrix_rank(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_matrix_rank(Tensor input, Tensor tol, bool hermitian=False, out)",
+    "linalg_matrix_rank(Tensor input, float tol, bool hermitian=False, out)",
+    strict=True)
 def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
                 out: Any = None) -> Any:
     """The rank of matrices: how many singular values are larger than `atol` and than `rtol` times the largest.
@@ -102,7 +111,8 @@ def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: A
         ranks = beyond(_ranks, (eigvalsh(detached) if hermitian else svdvals(detached))._array, absolute, relative)
     else:
         ranks = np.zeros(array.shape[:-2], np.int64)
-    return delivered("linalg_matrix_rank", out, plain(ranks))
+    return delivered("linalg_matrix_rank", castable("torch.linalg.matrix_rank", "result", gradient=UNASKED), out,
+                     plain(ranks))
 
 
 def _ranks(values: Any, absolute: Any, relative: Any) -> Any:

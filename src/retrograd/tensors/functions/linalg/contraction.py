@@ -16,8 +16,10 @@ from ....kernels.layout import in_rows
 from ....ops import shape as shape_ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
-from ...recording.out import into, receive
+from ...recording.out import receive
+from ...recording.out_rules import FREE, UNASKED, rule
 from ...recording.overwriting import copy_
+from ...recording.public import public
 from ...state.base import TensorBase, numbers_in
 from ..elementwise.arithmetic import mul
 from .einsum_notation import Equation, parsed, spelled
@@ -26,6 +28,7 @@ from .matrix import REMEDY, bmm, dot, mm
 _permute, _unsqueeze, _view = (recorded(op) for op in (shape_ops.permute, shape_ops.unsqueeze, shape_ops.view))
 
 
+@public(event="aten::einsum")
 def einsum(*args: Any) -> Any:
     """The sum of products that an equation in Einstein's notation describes.
 
@@ -157,6 +160,7 @@ def _matrices(left: tuple[int, ...], right: tuple[int, ...], summed: tuple[int, 
                      tuple([order.index(dim) for dim in range(len(order))]))
 
 
+@public(event="aten::tensordot")
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over two lists of them.
 
@@ -166,7 +170,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     product = _tensordot(a, b, dims)
     if out is None:
         return product
-    receive("tensordot", out, product)
+    receive("tensordot", rule(exact="tensordot: Expected the output tensor to have dtype {result}, but got an output tensor "
+                                     "with dtype {out}", overlap=FREE, gradient=UNASKED), out, product)
     return copy_(out, product)
 
 
@@ -227,6 +232,7 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
     return mm(x.reshape(rows, inner), y.reshape(inner, columns)).view(shape)
 
 
+@public("inner(Tensor input, Tensor other, out)", event="aten::inner")
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     """The sum of products over the last dimension of each. Raises RuntimeError where those differ."""
     a, b = array_of("inner", input), array_of("inner", other, "other", 2)
@@ -238,10 +244,13 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     return tensordot(input, other, ([-1], [-1]), out)
 
 
-def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+OUT_OF_CHAIN = rule(exact="multi_dot(): expected out tensor to have dtype {c_result} but got {c_out}", overlap=FREE,
+                    blame="mm")
+
+
+@public(out=OUT_OF_CHAIN, event="aten::chain_matmul")
+def chain_matmul(*matrices: Any) -> Any:
     """The product of several matrices, multiplied in the order that takes the fewest multiplications."""
-    if out is not None:
-        return into(out, chain_matmul, *matrices)
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     arrays = [array_of("chain_matmul", matrix, "matrices", i) for i, matrix in enumerate(matrices, 1)]

@@ -16,7 +16,8 @@ from ....ops.linalg import solving as ops
 from ...arguments import return_types
 from ...arguments.dims import array_of
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, castable, rule
+from ...recording.public import public
 from ...state.base import TensorBase
 from ..elementwise.comparison import where
 from ..elementwise.elementary import log
@@ -34,43 +35,44 @@ def _decomposed(function: str, name: str, value: Any, argument: str, *, low: boo
     check_kernel("lu_cpu", array)
 
 
-def linalg_det(A: Any, *, out: Any = None) -> Any:
+@public("linalg_det(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_det"))
+def linalg_det(A: Any) -> Any:
     """The determinant of a square matrix, or of each of a stack: shape (*, n, n) gives (*).
 
     Raises RuntimeError where the matrices are not square or not of floating-point or complex numbers. The derivative is
     right for singular matrices too.
     """
-    if out is not None:
-        return into(out, linalg_det, A)
     _decomposed("linalg_det", "linalg.det", A, "A", low=True)
     return _det(A)
 
 
+@public("det(Tensor input)")
 def det(input: Any) -> Any:
     """The determinant of a square matrix, or of each of a stack. See `torch.linalg.det`."""
     _decomposed("det", "linalg.det", input, "input", low=True)
     return _det(input)
 
 
-def linalg_slogdet(A: Any, *, out: Any = None) -> Any:
+@public(
+    "linalg_slogdet(Tensor A, *, Tensors[2] out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
+def linalg_slogdet(A: Any) -> Any:
     """The sign of the determinant, or its phase if complex, and the logarithm of its size: `(sign, logabsdet)`.
 
     Where a determinant is too large or too small for the dtype, this is not. Of a singular matrix it is (0, -inf).
     """
-    if out is not None:
-        return into(out, linalg_slogdet, A)
     _decomposed("linalg_slogdet", "linalg.slogdet", A, "A")
     return return_types.linalg_slogdet(_slogdet(A))
 
 
-def slogdet(input: Any, *, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
+def slogdet(input: Any) -> Any:
     """The sign of the determinant and the logarithm of its size. See `torch.linalg.slogdet`."""
-    if out is not None:
-        return into(out, slogdet, input)
     _decomposed("slogdet", "linalg.slogdet", input, "input")
     return return_types.slogdet(_slogdet(input))
 
 
+@public("logdet(Tensor input)")
 def logdet(input: Any) -> Any:
     """The logarithm of the determinant; nan where that is negative, -inf where it is 0.
 
@@ -85,13 +87,14 @@ def logdet(input: Any) -> Any:
     return where(sign == -1, math.nan, size)
 
 
-def linalg_inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
+@public(
+    "linalg_inv_ex(Tensor A, *, bool check_errors=False, Tensors[2] out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
+def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """The inverse, and an info for each matrix: 0, or which diagonal element of its LU is 0, counted from 1.
 
     Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
     """
-    if out is not None:
-        return into(out, linalg_inv_ex, A, check_errors=check_errors)
     inverse, info = _inverse("linalg_inv_ex", A, "A")
     if check_errors:
         refuse_failures(info, "linalg.inv_ex", SINGULAR)
@@ -104,7 +107,8 @@ def _inverse(function: str, value: Any, argument: str) -> Any:
     return _inv_ex(value)
 
 
-def linalg_inv(A: Any, *, out: Any = None) -> Any:
+@public("linalg_inv(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
+def linalg_inv(A: Any) -> Any:
     """The inverse of a square matrix, or of each of a stack. Raises `torch.linalg.LinAlgError` where one is singular.
 
     >>> import retrograd as torch
@@ -112,32 +116,33 @@ def linalg_inv(A: Any, *, out: Any = None) -> Any:
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    if out is not None:
-        return into(out, linalg_inv, A)
     inverse, info = _inverse("linalg_inv", A, "A")
     refuse_failures(info, "linalg.inv", SINGULAR)
     return inverse
 
 
-def inverse(input: Any, *, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
+def inverse(input: Any) -> Any:
     """The inverse of a square matrix, or of each of a stack. See `torch.linalg.inv`."""
-    if out is not None:
-        return into(out, inverse, input)
     result, info = _inverse("inverse", input, "input")
     refuse_failures(info, "linalg.inv", SINGULAR)
     return result
 
 
-def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
-                out: Any = None) -> Any:
+@public(
+    "linalg_pinv(Tensor input, *, Tensor atol=None, Tensor rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_pinv(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_pinv(Tensor input, Tensor rcond, bool hermitian=False, out)",
+    "linalg_pinv(Tensor input, float rcond, bool hermitian=False, out)",
+    out=castable("linalg.pinv", "result"),
+    strict=True)
+def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The pseudoinverse of Moore and Penrose: shape (*, m, n) gives (*, n, m).
 
     Singular values of at most max(atol, rtol * the largest) count as 0; both may be numbers or tensors, one for each
     matrix. Without them `rtol` is max(m, n) times the precision of the dtype. `rcond` is an older name of `rtol`. A
     `hermitian` matrix is decomposed into eigenvalues, which takes less time; its lower triangle is read.
     """
-    if out is not None:
-        return into(out, linalg_pinv, input, rcond, hermitian, atol=atol, rtol=rtol)
     array = array_of("linalg_pinv", input)
     if array.ndim < 2 or array.dtype.kind not in "fc" or array.itemsize == 2:
         raise RuntimeError(f"linalg.pinv({legacy(array)}{{{[*array.shape]}}}): expected a tensor with 2 or more "
@@ -164,6 +169,7 @@ def relative_bound(usual: float, absolute: Any) -> Any:
     return np.where(np.asarray(absolute) > 0, 0.0, usual)
 
 
+@public()
 def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
     """The pseudoinverse, where singular values of at most `rcond` times the largest count as 0."""
     array_of("pinverse", input)

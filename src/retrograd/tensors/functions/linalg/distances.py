@@ -12,7 +12,8 @@ from ....ops import shape as shape_ops
 from ....ops.linalg import distances as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import APART, EXACT, rule
+from ...recording.public import public
 
 _cross, _cdist, _pdist = recorded(ops.cross), recorded(ops.cdist), recorded(ops.pdist)
 _euclidean, _view = recorded(ops.euclidean_dist), recorded(shape_ops.view)
@@ -22,6 +23,7 @@ _NO_DIM = ("Using torch.cross without specifying the dim arg is deprecated.\nPle
            "a future release.")
 
 
+@public("cross(Tensor input, Tensor other, int dim=None, out)")
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """The cross products of vectors of length 3 along `dim`; without one along the first dim of that size.
 
@@ -33,10 +35,12 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
         if 3 not in array.shape:
             raise RuntimeError("no dimension of size 3 in input")
         dim = array.shape.index(3)
-    return linalg_cross(input, other, dim=dim, out=out)
+    return linalg_cross(input, other, dim=dim, out=out)  # type: ignore[call-arg]
 
 
-def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
+@public("linalg_cross(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)",
+        out=rule(exact=EXACT, overlap=APART, blame="linalg_cross"))
+def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The cross products of vectors of length 3 along `dim`; other dims broadcast.
 
     Raises RuntimeError where the operands differ in dtype or in the number of dims, or are not of length 3.
@@ -45,8 +49,6 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> A
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
-    if out is not None:
-        return into(out, linalg_cross, input, other, dim=dim)
     a, b = array_of("linalg_cross", input), array_of("linalg_cross", other, "other", 2)
     if a.ndim != b.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions. unsqueeze the other.")
@@ -70,6 +72,7 @@ _MODES = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist":
           "donot_use_mm_for_euclid_dist": False}
 
 
+@public()
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """The p-norm of the difference of each row of `x1` and each of `x2`: (…, n, m) and (…, k, m) give (…, n, k).
 
@@ -111,6 +114,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     return _cdist(x1, x2, float(p))
 
 
+@public("pdist(Tensor input, float p=2.)")
 def pdist(input: Any, p: float = 2) -> Any:
     """The p-norm of the difference of each row of a matrix and each later one, as a vector.
 

@@ -13,7 +13,8 @@ from ....modes import local
 from ....ops.linalg import factorizations as ops, singular_values
 from ...arguments import return_types
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, UNDERIVED, castable, rule
+from ...recording.public import public
 from ...state.base import requires
 from ..creation.creation import zeros
 from ..elementwise.elementary import conj
@@ -41,18 +42,21 @@ def _factor(function: str, input: Any, upper: bool) -> Any:
     return _cholesky_ex(input, bool(upper))
 
 
-def linalg_cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
+def linalg_cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """The Cholesky factor, and an info for each matrix: 0, or the order of the first leading minor that is not
     positive-definite. Raises `torch.linalg.LinAlgError` for one only with `check_errors`."""
-    if out is not None:
-        return into(out, linalg_cholesky_ex, input, upper=upper, check_errors=check_errors)
     factor, info = _factor("linalg_cholesky_ex", input, upper)
     if check_errors:
         refuse_failures(info, "linalg.cholesky_ex", _INDEFINITE)
     return return_types.linalg_cholesky_ex((factor, info))
 
 
-def linalg_cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
+@public(
+    "linalg_cholesky(Tensor input, *, bool upper=False, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"),
+    strict=True)
+def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
     """The lower triangular L with L @ L^H = A, or the `upper` U with U^H @ U = A, for positive-definite A.
 
     Only that triangle of A is read. Raises `torch.linalg.LinAlgError` where a matrix is not positive-definite.
@@ -62,17 +66,14 @@ def linalg_cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
     tensor([[2., 0.],
             [1., 2.]])
     """
-    if out is not None:
-        return into(out, linalg_cholesky, input, upper=upper)
     factor, info = _factor("linalg_cholesky", input, upper)
     refuse_failures(info, "linalg.cholesky", _INDEFINITE)
     return factor
 
 
-def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
+@public(out=castable("cholesky", "result"))
+def cholesky(input: Any, upper: bool = False) -> Any:
     """The Cholesky factor, an older form of `torch.linalg.cholesky`."""
-    if out is not None:
-        return into(out, cholesky, input, upper)
     warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
               "release.")
     check_kernel("cholesky_cpu", matrices("cholesky", "cholesky", input, "input", square=True))
@@ -84,14 +85,15 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
 # QR
 
 
-def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
+@public(
+    "linalg_qr(Tensor A, str mode='reduced', *, Tensors[2] out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"))
+def linalg_qr(A: Any, mode: str = "reduced") -> Any:
     """Q of orthonormal columns and upper triangular R with Q @ R = A, for A of shape (*, m, n): `(Q, R)`.
 
     With k = min(m, n), 'reduced' gives (*, m, k) and (*, k, n), 'complete' (*, m, m) and (*, m, n), and 'r' an empty Q
     and the R of 'reduced', which has no derivative. Raises RuntimeError for another mode.
     """
-    if out is not None:
-        return into(out, linalg_qr, A, mode)
     return return_types.linalg_qr(_q_and_r("linalg_qr", A, "A", mode))
 
 
@@ -106,10 +108,9 @@ def _q_and_r(function: str, value: Any, argument: str, mode: str) -> Any:
     return _qr(value, mode)
 
 
-def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"))
+def qr(input: Any, some: bool = True) -> Any:
     """Q and R, complete if not `some`: an older form of `torch.linalg.qr`."""
-    if out is not None:
-        return into(out, qr, input, some)
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
     return return_types.qr(_q_and_r("qr", input, "input", "reduced" if some else "complete"))
 
@@ -127,7 +128,11 @@ def _decomposable(function: str, value: Any, argument: str, driver: Any = None) 
     return array
 
 
-def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:
+@public(
+    "linalg_svd(Tensor A, bool full_matrices=True, *, str driver=None, Tensors[3] out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"),
+    strict=True)
+def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """U, S and Vh with A = U @ diag(S) @ Vh, the singular values S from the largest on, for A of shape (*, m, n).
 
     U and Vh are square, or if not `full_matrices` of shapes (*, m, k) and (*, k, n) with k = min(m, n). The derivatives
@@ -138,27 +143,25 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None,
     >>> torch.linalg.svd(torch.tensor([[0., 2.], [1., 0.]])).S
     tensor([2., 1.])
     """
-    if out is not None:
-        return into(out, linalg_svd, A, full_matrices, driver=driver)
     _decomposable("linalg_svd", A, "A", driver)
     return return_types.linalg_svd(_svd(A, bool(full_matrices)))
 
 
-def linalg_svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
+@public(
+    "linalg_svdvals(Tensor A, *, str driver=None, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"))
+def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
     """The singular values from the largest on: shape (*, m, n) gives (*, min(m, n))."""
-    if out is not None:
-        return into(out, linalg_svdvals, A, driver=driver)
     _decomposable("linalg_svdvals", A, "A", driver)
     return _svd(A, False)[1] if _followed(A) else _svdvals(A)
 
 
-def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"))
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """U, S and V with input = U @ diag(S) @ V^H, of reduced shapes if `some`: an older form of `torch.linalg.svd`.
 
     Without `compute_uv`, U and V are zeros.
     """
-    if out is not None:
-        return into(out, svd, input, some, compute_uv)
     array = _decomposable("svd", input, "input")
     if not compute_uv:
         *stack, m, n = array.shape
@@ -180,27 +183,27 @@ def _hermitian(function: str, value: Any, uplo: str) -> str:
     return uplo.upper()
 
 
-def linalg_eigh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+@public(
+    "linalg_eigh(Tensor input, str UPLO='L', *, Tensors[2] out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
+def linalg_eigh(input: Any, UPLO: str = "L") -> Any:
     """Eigenvalues, real and from the smallest on, and eigenvectors, in columns, of symmetric or Hermitian matrices.
 
     Only the lower triangle is read, or with UPLO='U' the upper. The derivatives of the vectors exist where the values
     are distinct. Of complex ones the phases are arbitrary: RuntimeError is raised in a backward pass that depends on
     them.
     """
-    if out is not None:
-        return into(out, linalg_eigh, input, UPLO)
     return return_types.linalg_eigh(_eigh(input, _hermitian("linalg_eigh", input, UPLO)))
 
 
-def linalg_eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+@public("linalg_eigvalsh(Tensor input, str UPLO='L', out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
+def linalg_eigvalsh(input: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of symmetric or Hermitian matrices, real and from the smallest on. See `torch.linalg.eigh`.
 
     >>> import retrograd as torch
     >>> torch.linalg.eigvalsh(torch.tensor([[2., 1.], [1., 2.]]))
     tensor([1., 3.])
     """
-    if out is not None:
-        return into(out, linalg_eigvalsh, input, UPLO)
     uplo = _hermitian("linalg_eigvalsh", input, UPLO)
     return _eigh(input, uplo)[0] if _followed(input) else _eigvalsh(input, uplo)
 
@@ -212,27 +215,27 @@ def _square(function: str, name: str, value: Any) -> None:
     check_kernel("linalg_eig_out_cpu", array)
 
 
-def linalg_eig(input: Any, *, out: Any = None) -> Any:
+@public(
+    "linalg_eig(Tensor input, *, Tensors[2] out=None)",
+    out=castable("torch.linalg.eig", "eigenvalues eigenvectors"))
+def linalg_eig(input: Any) -> Any:
     """Eigenvalues and eigenvectors, in columns, of square matrices: complex, in no particular order.
 
     Eigenvectors have length 1. The derivatives of the vectors exist where the values are distinct; their phases are
     arbitrary, and RuntimeError is raised in a backward pass that depends on them.
     """
-    if out is not None:
-        return into(out, linalg_eig, input)
     _square("linalg_eig", "linalg.eig", input)
     return return_types.linalg_eig(_eig(input))
 
 
-def linalg_eigvals(input: Any, *, out: Any = None) -> Any:
+@public("linalg_eigvals(Tensor input, out)", out=castable("torch.linalg.eigvals", "eigenvalues", gradient=UNDERIVED))
+def linalg_eigvals(input: Any) -> Any:
     """The eigenvalues of square matrices, complex, in no particular order.
 
     >>> import retrograd as torch
     >>> torch.linalg.eigvals(torch.tensor([[0., -1.], [1., 0.]]))
     tensor([0.+1.j, 0.-1.j])
     """
-    if out is not None:
-        return into(out, linalg_eigvals, input)
     _square("linalg_eigvals", "linalg.eigvals", input)
     return _eig(input)[0] if _followed(input) else _eigvals(input)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtypes import C_NAMES
+from ...recording.public import public
 from ...state.base import TensorBase
 from ..creation.random import randn
 from ..reductions import mean
@@ -31,6 +32,7 @@ def _basis(A: Any, q: int, niter: int, M: Any) -> Any:
     return basis
 
 
+@public()
 def svd_lowrank(A: TensorBase, q: int | None = 6, niter: int | None = 2,
                 M: TensorBase | None = None) -> tuple[TensorBase, TensorBase, TensorBase]:
     """U, S and V of `A` (of `A - M` where that is given), approximately, for the `q` largest singular values.
@@ -61,6 +63,7 @@ def svd_lowrank(A: TensorBase, q: int | None = 6, niter: int | None = 2,
     return (V, S, U) if turned else (U, S, V)
 
 
+@public()
 def pca_lowrank(A: TensorBase, q: int | None = None, center: bool = True,
                 niter: int = 2) -> tuple[TensorBase, TensorBase, TensorBase]:
     """`svd_lowrank` of `A` less the mean of its rows: the principal components are the columns of V.
@@ -77,6 +80,7 @@ def pca_lowrank(A: TensorBase, q: int | None = None, center: bool = True,
     return svd_lowrank(A - mean(A, (-2,), keepdim=True) if center else A, q, niter)
 
 
+@public()
 def lobpcg(A: TensorBase, k: int | None = None, B: TensorBase | None = None, X: TensorBase | None = None,
            n: int | None = None,
            iK: TensorBase | None = None, niter: int | None = None, tol: float | None = None,

@@ -20,7 +20,8 @@ from ....ops import basic, shape
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import array_of
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, Rule, rule
+from ...recording.public import public
 from ...state.base import Results, TensorBase, plain, requires
 
 _mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
@@ -46,11 +47,22 @@ def refuse_bool(kernel: str, array: Any) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .long() or .float().")
 
 
-# As which product matmul writes to `out`, by the dimensions of its operands; bmm for all others.
-_OUT_AS = {(1, 1): "dot", (2, 1): "mv", (2, 2): "mm"}
+_OUT_OF_VECTORS = rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True)
+_OUT_OF_MATRIX_AND_VECTOR = rule(exact="addmv input tensors must have the same dtype, but got {out}, {result}, and "
+                                       "{result}", overlap=FREE, repeated=True)
+_OUT_OF_MATRICES = rule(exact=EXACT, overlap=FREE)
+_OUT_OF_STACKS = rule(exact=EXACT, overlap=FREE, repeated=True)
+_OUT_BY_DIMS = {(1, 1): _OUT_OF_VECTORS, (2, 1): _OUT_OF_MATRIX_AND_VECTOR, (2, 2): _OUT_OF_MATRICES}
 
 
-def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+def _out_of_product(input: Any, other: Any) -> Rule:
+    """What matmul asks of `out`: what the product asks that it is for operands of these dimensions."""
+    dims = array_of("matmul", input).ndim, array_of("matmul", other, "other", 2).ndim
+    return _OUT_BY_DIMS.get(dims, _OUT_OF_STACKS)
+
+
+@public("matmul(Tensor input, Tensor other, out)", out=_out_of_product, event="aten::matmul")
+def matmul(input: Any, other: Any) -> Any:
     """The matrix product; with a vector the product of matrix and vector, of two vectors their dot product.
 
     Dimensions before the last two are a stack of matrices, and broadcast. Raises RuntimeError where the inner sizes
@@ -60,9 +72,6 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     >>> torch.ones(5, 2, 3).matmul(torch.ones(3, 4)).shape
     torch.Size([5, 2, 4])
     """
-    if out is not None:
-        dims = array_of("matmul", input).ndim, array_of("matmul", other, "other", 2).ndim
-        return into(out, matmul, input, other, rule=_OUT_AS.get(dims, "bmm"))
     try:
         a, b = input._array, other._array
     except AttributeError:
@@ -169,10 +178,12 @@ def refuse_matrices(a: Any, b: Any) -> None:
     refuse_bool("addmm_impl_cpu_", a)
 
 
-def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+@public(
+    "mm(Tensor input, Tensor mat2, out)",
+    "mm(Tensor input, Tensor mat2, dtype out_dtype, out)",
+    out=rule(exact=EXACT, overlap=FREE))
+def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices. Raises RuntimeError unless both are matrices that fit, of one dtype."""
-    if out is not None:
-        return into(out, mm, input, mat2)
     a, b = array_of("mm", input), array_of("mm", mat2, "mat2", 2)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         refuse_matrices(a, b)
@@ -192,10 +203,12 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
         raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. {REMEDY}")
 
 
-def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+@public(
+    "bmm(Tensor input, Tensor mat2, out)",
+    "bmm(Tensor input, Tensor mat2, dtype out_dtype, out)",
+    out=rule(exact=EXACT, overlap=FREE, repeated=True))
+def bmm(input: Any, mat2: Any) -> Any:
     """The products of two stacks of matrices, of shapes (b, n, m) and (b, m, k)."""
-    if out is not None:
-        return into(out, bmm, input, mat2)
     check_stacks(array_of("bmm", input), array_of("bmm", mat2, "mat2", 2))
     return _bmm(input, mat2)
 
@@ -213,10 +226,12 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
     refuse_bool("addmv_impl_cpu", mat)
 
 
-def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
+@public(
+    "mv(Tensor input, Tensor vec, out)",
+    out=rule(exact="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}", overlap=FREE,
+        repeated=True))
+def mv(input: Any, vec: Any) -> Any:
     """The product of a matrix and a vector."""
-    if out is not None:
-        return into(out, mv, input, vec)
     a, b = array_of("mv", input), array_of("mv", vec, "vec", 2)
     if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         check_matrix_vector(np.empty(a.shape[:1], b.dtype), a, b)
@@ -237,32 +252,34 @@ def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
     refuse_bool("dot", a)
 
 
-def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
+@public(
+    "dot(Tensor input, Tensor tensor, out)",
+    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True))
+def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of the elements of two vectors."""
-    if out is not None:
-        return into(out, dot, input, tensor)
     _check_vectors("dot", "tensor", input, tensor)
     return _dot(input, tensor)
 
 
-def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
+@public(
+    "vdot(Tensor input, Tensor other, out)",
+    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True))
+def vdot(input: Any, other: Any) -> Any:
     """The sum of the products of the elements of two vectors, the first of them conjugated."""
-    if out is not None:
-        return into(out, vdot, input, other)
     _check_vectors("vdot", "other", input, other)
     return _vdot(input, other)
 
 
-def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+@public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul"), event="aten::outer")
+def outer(input: Any, vec2: Any) -> Any:
     """The products of each element of one vector with each of another."""
-    if out is not None:
-        return into(out, outer, input, vec2)
     for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
     return input.reshape(input._array.shape[0], 1) * vec2
 
 
+@public("trace(Tensor input)")
 def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix. Raises RuntimeError unless it is one."""
     array = array_of("trace", input)
@@ -273,6 +290,7 @@ def trace(input: Any) -> Any:
     return _trace(input)
 
 
+@public(event="aten::matmul", operator="matmul", name="__matmul__")
 def operator_matmul(self: Any, other: Any) -> Any:
     """`self @ other`."""
     if type(other) is Results.tensor:
@@ -284,6 +302,7 @@ def operator_matmul(self: Any, other: Any) -> Any:
     return matmul(self, plain(other)) if isinstance(other, np.ndarray) else NotImplemented
 
 
+@public(operator="__rmatmul__", name="__rmatmul__")
 def operator_rmatmul(self: Any, other: Any) -> Any:
     """`other @ self`, where other is an array."""
     return matmul(plain(other), self) if isinstance(other, np.ndarray) else NotImplemented

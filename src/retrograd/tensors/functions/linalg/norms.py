@@ -15,8 +15,10 @@ from ...arguments.dims import Dims, array_of, as_int, axes_of, axis_of
 from ...arguments.options import element_type, number
 from ...recording.calls import recorded
 from ...recording.inplace import write
-from ...recording.out import into, receive
+from ...recording.out import receive
+from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
+from ...recording.public import public
 from ..reductions import amax, amin, flag, sum as total
 from .factorizations import linalg_svdvals as svdvals
 from .matrix_checks import check_floating
@@ -44,8 +46,11 @@ def _target(name: str, dtype: Any, array: Any) -> Any:
     return target
 
 
-def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None,
-                out: Any = None) -> Any:
+@public(
+    "linalg_vector_norm(Tensor input, Number ord=2, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor "
+    "out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_vector_norm", repeated=True))
+def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The norm over `dim` of the elements as a vector: (sum |x|^ord)^(1/ord).
 
     For ord = inf and -inf it is the largest and smallest |x|, for 0 how many are not zero. Where the norm is 0 its
@@ -55,8 +60,6 @@ def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool =
     >>> torch.linalg.vector_norm(torch.tensor([3., 4.]))
     tensor(5.)
     """
-    if out is not None:
-        return into(out, vector_norm, x, ord, dim, keepdim, dtype=dtype, rule="norm")
     array = array_of("linalg_vector_norm", x, "x")
     p = number("linalg_vector_norm", "ord", 2, ord)
     if isinstance(p, complex):
@@ -92,6 +95,11 @@ def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
     return first, second
 
 
+@public(
+    "linalg_matrix_norm(Tensor input, Number ord, ints dim=(-2, -1), bool keepdim=False, *, dtype dtype=None, Tensor "
+    "out=None)",
+    "linalg_matrix_norm(Tensor input, str ord='fro', ints dim=(-2, -1), bool keepdim=False, *, dtype dtype=None, Tensor "
+    "out=None)")
 def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
                 out: Any = None) -> Any:
     """The norm of each matrix in the two dims `dim`.
@@ -101,7 +109,8 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
     """
     if out is not None:
         result = matrix_norm(input, ord, dim, keepdim, dtype=dtype)
-        receive("matrix_norm", out, result)
+        receive("matrix_norm", rule(exact="linalg.matrix_norm expected out tensor dtype {result} but got: {out}",
+                                    overlap=FREE, gradient=UNASKED), out, result)
         return copy_(out, result)
     array_of("linalg_matrix_norm", input)
     ord = ord.item() if isinstance(ord, np.number) else ord
@@ -138,6 +147,7 @@ def _spectral(input: Any, first: int, second: int, keepdim: bool, target: Any, r
     return _permute(_unsqueeze(result, ndim - 1), tuple(sorted(range(ndim), key=order.__getitem__)))
 
 
+@public()
 def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
     """The sum of the singular values of each matrix. See `torch.linalg.matrix_norm`."""
     if isinstance(dim, bool):                                   # nuclear_norm(x, True): the overload without dims
@@ -152,6 +162,10 @@ def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
     return amax(x, dim, keepdim) if x._array.shape[dim] else total(x, dim, keepdim)
 
 
+@public(
+    "linalg_norm(Tensor input, Number ord=None, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor "
+    "out=None)",
+    "linalg_norm(Tensor input, str ord, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)")
 def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
                 out: Any = None) -> Any:
     """The norm of a vector, or of a matrix, by how many dims there are: `vector_norm` over one dim, `matrix_norm` over
@@ -171,17 +185,17 @@ def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = Fa
         result = vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
     if out is None:
         return result
-    receive("linalg_norm", out, result)
+    receive("linalg_norm", rule(exact="linalg.norm expected out tensor dtype {result} but got: {out}", overlap=FREE,
+                                gradient=UNASKED), out, result)
     return copy_(out, result)
 
 
 linalg_norm.__name__ = linalg_norm.__qualname__ = "norm"
 
 
-def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False, *, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="norm", repeated=True))
+def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
     """The square root of the sum of squares over one or two dims; over all for the empty tuple."""
-    if out is not None:
-        return into(out, frobenius_norm, input, dim, keepdim)
     array = array_of("frobenius_norm", input)
     dims = [dim] if isinstance(dim, int) else [*dim]
     if len(dims) > 2:
@@ -191,6 +205,7 @@ def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False, *, out: Any = N
     return _frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
 
 
+@public()
 def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
          dtype: Any = None, *, out: Any = None) -> Any:
     """The p-norm over `dim` of the elements as a vector: (sum |x|^p)^(1/p), for "fro" and None with p = 2.
@@ -207,9 +222,10 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
     if isinstance(p, str) and not (p == "fro" and (dim is None or isinstance(dim, (int, np.integer)) or len(dim) <= 2)):
         dims = range(array.ndim) if dim is None else [dim] if isinstance(dim, (int, np.integer)) else dim
         return matrix_norm(input, p, [*dims], keepdim, dtype=dtype, out=out)
-    return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)
+    return vector_norm(input, 2.0 if p is None or isinstance(p, str) else p, dim, keepdim, dtype=dtype, out=out)  # type: ignore[call-arg]
 
 
+@public()
 def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     """The norm of each slice at an index of `dim`, with ones for the other sizes; for `dim` -1 the norm of all.
 
@@ -235,6 +251,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
 
 # Of differences, and of slices
 
+@public("dist(Tensor input, Tensor other, Number p=2)")
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The p-norm of `input - other`, which are broadcast.
 
@@ -253,7 +270,8 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return _dist(input, other, p)
 
 
-def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
+@public("renorm(Tensor input, Number p, int dim, Number maxnorm, out)", out=rule(exact=EXACT))
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """The slices along `dim`; those whose p-norm is more than `maxnorm` are scaled down to it.
 
     Raises RuntimeError for less than two dimensions, and for what is no norm.
@@ -263,11 +281,10 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -
     tensor([[0.6000, 0.8000],
             [0.0000, 1.0000]])
     """
-    if out is not None:
-        return into(out, renorm, input, p, dim, maxnorm)
     return _renorm(input, *_options("renorm", input, p, dim, maxnorm))
 
 
+@public()
 def renorm_(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """`renorm`, written over the tensor itself."""
     write(ops.renorm, input, _options("renorm_", input, p, dim, maxnorm))

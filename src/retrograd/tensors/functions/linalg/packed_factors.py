@@ -14,6 +14,8 @@ from ...arguments import return_types
 from ...arguments.dims import array_of
 from ...recording.calls import recorded
 from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, RESIZED, UNDERIVED, castable, rule
+from ...recording.public import public
 from .matrix_checks import (
     check_floating,
     check_kernel,
@@ -46,14 +48,13 @@ def _factorable(function: str, A: Any, pivot: Any, argument: str = "A") -> None:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
-def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
+def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """L and U in one matrix, the pivots, and an info for each matrix: 0, or which U[i, i] is 0, counted from 1.
 
     At step i of the elimination row i was swapped with row pivots[i], counted from 1. Raises RuntimeError for a zero
     only with `check_errors`, and without `pivot`, which PyTorch has on CUDA alone.
     """
-    if out is not None:
-        return into(out, linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors)
     _factorable("linalg_lu_factor_ex", A, pivot)
     factors, pivots, info = _lu_factor_ex(A)
     if check_errors:
@@ -61,18 +62,24 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
     return return_types.linalg_lu_factor_ex((factors, pivots, info))
 
 
-def linalg_lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
+@public(
+    "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"),
+    strict=True)
+def linalg_lu_factor(A: Any, *, pivot: bool = True) -> Any:
     """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`. Raises RuntimeError where U has a
     zero on its diagonal."""
-    if out is not None:
-        return into(out, linalg_lu_factor, A, pivot=pivot)
     _factorable("linalg_lu_factor", A, pivot)
     factors, pivots, info = _lu_factor_ex(A)
     refuse_failures(info, "torch.linalg.lu_factor", _ZERO, RuntimeError)
     return return_types.linalg_lu_factor((factors, pivots))
 
 
-def linalg_lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
+@public(
+    "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None)",
+    out=rule(exact=EXACT, overlap=FREE),
+    strict=True)
+def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
     """A permutation P, a lower triangular L of ones on its diagonal and an upper triangular U with P @ L @ U = A.
 
     >>> import retrograd as torch
@@ -80,13 +87,12 @@ def linalg_lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     tensor([[2., 2.],
             [0., 1.]])
     """
-    if out is not None:
-        return into(out, linalg_lu, A, pivot=pivot)
     _factorable("linalg_lu", A, pivot)
     lower, upper, p = _lu(A)
     return return_types.linalg_lu((p, lower, upper))
 
 
+@public()
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U in one matrix, and the pivots; with `get_infos` the info too. An older form of
     `torch.linalg.lu_factor`."""
@@ -96,20 +102,25 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     found = _lu_factor_ex(A)
     if out is not None:
         for target, result in zip(out, found, strict=False):
-            into(target, _itself, result, rule="lu")
+            into(target, "lu", _LU, _itself, (result,), {})
         return out
     return return_types._lu_with_info(found) if get_infos else found[:2]
+
+
+_LU = rule(uncastable="", overlap=FREE, gradient=RESIZED, notice="")
 
 
 def _itself(x: Any) -> Any:
     return x
 
 
-def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False, out: Any = None) -> Any:
+@public(
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=FREE),
+    strict=True)
+def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """The X of A @ X = B, or not `left` of X @ A = B, given what `linalg.lu_factor` made of A; with the `adjoint` of A
     for A."""
-    if out is not None:
-        return into(out, linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint)
     function, name = "linalg_lu_solve", "linalg.lu_solve"
     array, order = array_of(function, LU, "LU"), array_of(function, pivots, "pivots", 2)
     b = array_of(function, B, "B", 3)
@@ -146,18 +157,17 @@ def _check_unpacked(order: Any, rows: int) -> None:
                            "properly pass the result of lu_factor?")
 
 
+@public()
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """The X of A @ X = input, given the LU of A: an older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
               "release.")
-    return linalg_lu_solve(LU_data, LU_pivots, input, out=out)
+    return linalg_lu_solve(LU_data, LU_pivots, input, out=out)  # type: ignore[call-arg]
 
 
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True, *,
-              out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE))
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L and U of what `linalg.lu_factor` returns; what is not unpacked is empty."""
-    if out is not None:
-        return into(out, lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots)
     array, order = array_of("lu_unpack", LU_data, "LU_data"), array_of("lu_unpack", LU_pivots, "LU_pivots", 2)
     if array.ndim < 2:
         raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} "
@@ -175,13 +185,12 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 # LDL
 
 
-def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
+def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """L and D of symmetric, or `hermitian`, matrices in one matrix, the pivots of Bunch and Kaufman, and an info.
 
     The lower triangle is read. It has no derivative.
     """
-    if out is not None:
-        return into(out, linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors)
     name = "torch.linalg.ldl_factor_ex"
     array = matrices("linalg_ldl_factor_ex", name, input, "input", square=True)
     check_floating(name, array)
@@ -192,20 +201,18 @@ def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: b
     return return_types.linalg_ldl_factor_ex((factors, pivots, info))
 
 
-def linalg_ldl_factor(input: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
+def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> Any:
     """L and D of symmetric, or `hermitian`, matrices in one matrix, and the pivots. Raises RuntimeError where D has a
     zero."""
-    if out is not None:
-        return into(out, linalg_ldl_factor, input, hermitian=hermitian)
     factors, pivots, info = linalg_ldl_factor_ex(input, hermitian=hermitian)
     refuse_failures(info, "torch.linalg.ldl_factor", "D[{i},{i}] is zero.", RuntimeError)
     return return_types.linalg_ldl_factor((factors, pivots))
 
 
-def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
+def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
     """The X of A @ X = B, given what `linalg.ldl_factor` made of A. It has no derivative."""
-    if out is not None:
-        return into(out, linalg_ldl_solve, LD, pivots, B, hermitian=hermitian)
     function, name = "linalg_ldl_solve", "torch.linalg.ldl_solve"
     array, order = array_of(function, LD, "LD"), array_of(function, pivots, "pivots", 2)
     b = array_of(function, B, "B", 3)
@@ -228,11 +235,12 @@ def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, o
 # Reflections
 
 
-def linalg_householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
+@public(
+    "linalg_householder_product(Tensor input, Tensor tau, out)",
+    out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"))
+def linalg_householder_product(input: Any, tau: Any) -> Any:
     """The first columns of the product of the reflections 1 - tau v v^H, whose vectors v are in the columns of `input`
     below the diagonal: the Q of `geqrf`. Shapes (*, m, n) with m >= n, and (*, k) with k <= n."""
-    if out is not None:
-        return into(out, linalg_householder_product, input, tau)
     return _product("linalg_householder_product", input, tau, "tau")
 
 
@@ -257,18 +265,16 @@ def _product(function: str, input: Any, tau: Any, argument: str) -> Any:
     return _householder_product(input, tau)
 
 
-def orgqr(input: Any, input2: Any, *, out: Any = None) -> Any:
+@public(out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"))
+def orgqr(input: Any, input2: Any) -> Any:
     """The first columns of a product of reflections. See `torch.linalg.householder_product`."""
-    if out is not None:
-        return into(out, orgqr, input, input2)
     return _product("orgqr", input, input2, "input2")
 
 
-def geqrf(input: Any, *, out: Any = None) -> Any:
+@public(out=castable("torch.geqrf", "a tau"))
+def geqrf(input: Any) -> Any:
     """R with the vectors of the reflections that lead to it below its diagonal, and their factors: `(a, tau)`. It has
     no derivative; `linalg.qr` has."""
-    if out is not None:
-        return into(out, geqrf, input)
     array = array_of("geqrf", input)
     if array.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
@@ -276,11 +282,12 @@ def geqrf(input: Any, *, out: Any = None) -> Any:
     return return_types.geqrf(_geqrf(input))
 
 
-def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False, *, out: Any = None) -> Any:
+@public(
+    out=rule(exact="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
+        "result has dtype {out}", overlap=FREE))
+def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ input3, or not `left` input3 @ Q, for the square Q that is the product of the reflections; its adjoint with
     `transpose`. See `torch.linalg.householder_product` for the first two arguments."""
-    if out is not None:
-        return into(out, ormqr, input, input2, input3, left, transpose)
     a, tau = array_of("ormqr", input), array_of("ormqr", input2, "input2", 2)
     c, side = array_of("ormqr", input3, "input3", 3), -2 if left else -1
     for name, array in (("input", a), ("other", c)):

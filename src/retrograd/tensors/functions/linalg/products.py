@@ -14,7 +14,9 @@ from ....ops.linalg import matrix_exponential as exponential
 from ...arguments.dims import array_of, as_int
 from ...recording.calls import recorded
 from ...recording.out import into, receive
+from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..creation.creation import complex as complex_of
 from ..elementwise.arithmetic import mul
@@ -22,7 +24,7 @@ from ..elementwise.elementary import conj, imag, real, sqrt
 from ..reductions import sum as total
 from ..shapes.joining import cat
 from ..shapes.rearranging import diagonal
-from .contraction import in_best_order
+from .contraction import OUT_OF_CHAIN, in_best_order
 from .determinants import linalg_inv as inv
 from .matrix import matmul, mm, vdot
 from .matrix_checks import check_floating, check_same, check_square
@@ -30,6 +32,7 @@ from .matrix_checks import check_floating, check_same, check_square
 _matrix_exp = recorded(exponential.matrix_exp)
 
 
+@public("linalg_multi_dot(Tensors tensors, out)")
 def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
     """The product of several matrices, in the order that takes the fewest multiplications.
 
@@ -39,7 +42,7 @@ def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
         raise TypeError("linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
                         f"{type(tensors).__name__}")
     if out is not None:
-        return into(out, multi_dot, tensors, rule="chain_matmul")
+        return into(out, "multi_dot", OUT_OF_CHAIN, multi_dot, (tensors,), {})
     arrays = [array_of("linalg_multi_dot", t, "tensors") for t in tensors]
     if len(arrays) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(arrays)}")
@@ -72,18 +75,23 @@ def _check_chain(arrays: list[Any]) -> None:
                                f"{[*array.shape]} cannot be multiplied")
 
 
+_UNSAFE = "matrix_power: Expected result to be safely castable from {result} dtype, but got result with dtype {out}"
+
+
 def _unit(array: Any) -> Any:
     return plain(np.eye(array.shape[-1], dtype=array.dtype))
 
 
+@public("linalg_matrix_power(Tensor input, int n, out)")
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     """The product of `n` times each square matrix, by squaring; for a negative `n` of its inverse."""
     array = array_of("linalg_matrix_power", input)
     n = as_int("linalg_matrix_power", n, "n")
     if out is not None:
         if n not in (0, 1):
-            return into(out, matrix_power, input, n)
-        receive("matrix_copy", out, matrix_power(input, n))
+            return into(out, "matrix_power", rule(exact=EXACT, uncastable=_UNSAFE, overlap=FREE, blame="matmul"),
+                        matrix_power, (input, n), {})
+        receive("matrix_copy", rule(uncastable=_UNSAFE, overlap=FREE, gradient=UNASKED), out, matrix_power(input, n))
         return copy_(out, input if n else _unit(array))
     check_square("linalg.matrix_power", array)
     if n == 0:
@@ -106,6 +114,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     return result
 
 
+@public("linalg_matrix_exp(Tensor input)")
 def matrix_exp(input: Any) -> Any:
     """The exponential of each square matrix: the sum of its powers over factorials. Raises RuntimeError for ints.
 
@@ -120,6 +129,7 @@ def matrix_exp(input: Any) -> Any:
     return _matrix_exp(input)
 
 
+@public()
 def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A view of the diagonals of the matrices in two dims, as the last dimension."""
     array_of("linalg_diagonal", A, "A")
@@ -129,19 +139,23 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
 linalg_diagonal.__name__ = linalg_diagonal.__qualname__ = "diagonal"
 
 
-def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
+@public(
+    "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1, Tensor out=None)",
+    out=rule(exact="linalg.vecdot: Expected out of dtype{result} but found {out}", overlap=FREE, blame="sum",
+        repeated=True),
+    strict=True)
+def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum along `dim` of the products of elements, the first of them conjugated; other dims broadcast.
 
     Raises RuntimeError for ints, and for operands of different dtypes.
     """
-    if out is not None:
-        return into(out, vecdot, x, y, dim=dim)
     a, b = array_of("linalg_vecdot", x, "x"), array_of("linalg_vecdot", y, "y", 2)
     check_floating("linalg.vecdot", a)
     check_same("linalg.vecdot", a, b, "x y")
     return vdot(x, y) if a.ndim == b.ndim == 1 else total(mul(conj(x), y), dim)
 
 
+@public("linalg_vander(Tensor x, *, int N=None)")
 def linalg_vander(x: Any, N: int | None = None) -> Any:
     """The powers 0 to N - 1 of each element, along a new last dim. Raises RuntimeError for N < 2, bools and halves."""
     array = array_of("linalg_vander", x, "x")
@@ -179,6 +193,7 @@ def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str)
     return weights
 
 
+@public("cov(Tensor input, *, int correction=1, Tensor fweights=None, Tensor aweights=None)")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of variables: rows of a matrix, whose columns are observations.
 
@@ -212,6 +227,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return (mm(x, conj((x if w is None else x * w).t())) / freedom).squeeze()
 
 
+@public("corrcoef(Tensor input)")
 def corrcoef(input: Any) -> Any:
     """The correlations of variables: their covariances over the standard deviations of both. See `cov`."""
     array = array_of("corrcoef", input)

@@ -17,8 +17,9 @@ from ....ops.linalg import solving as ops, triangular
 from ...arguments import return_types
 from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
 from ...recording.overwriting import delivered
+from ...recording.public import public
 from .determinants import SINGULAR, linalg_inv_ex
 from .matrix_checks import (
     check_codes,
@@ -61,20 +62,23 @@ def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
     return _solve_ex(A, B, left, vector)[:2]
 
 
-def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
+def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     """The solution as of `torch.linalg.solve`, and an info for each matrix, which is not 0 where it is singular.
 
     Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
     """
-    if out is not None:
-        return into(out, linalg_solve_ex, A, B, left=left, check_errors=check_errors)
     result, info = _solution("linalg_solve_ex", A, B, left)
     if check_errors:
         refuse_failures(info, "torch.linalg.solve_ex", _SINGULAR)
     return return_types.linalg_solve_ex((result, info))
 
 
-def linalg_solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
+@public(
+    "linalg_solve(Tensor A, Tensor B, *, bool left=True, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"),
+    strict=True)
+def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """The X of A @ X = B, or not `left` of X @ A = B, for square matrices A of shape (*, n, n).
 
     B holds matrices, (*, n, k), or a vector for each matrix, (*, n) or (n,). Stacks broadcast. Raises RuntimeError
@@ -84,22 +88,22 @@ def linalg_solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
     >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
     tensor([1.0000, 0.5000])
     """
-    if out is not None:
-        return into(out, linalg_solve, A, B, left=left)
     result, info = _solution("linalg_solve", A, B, left)
     refuse_failures(info, "torch.linalg.solve", _SINGULAR)
     return result
 
 
-def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False,
-                            out: Any = None) -> Any:
+@public(
+    "linalg_solve_triangular(Tensor input, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor "
+    "out=None)",
+    out=rule(exact="expected scalar type {result} but found {out}", overlap=("free", "aligned")),
+    strict=True)
+def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
     """The X of A @ X = B, or not `left` of X @ A = B, for triangular matrices A, `upper` or lower.
 
     The other triangle is not read; if `unitriangular`, nor is the diagonal, which counts as ones. A zero on the
     diagonal gives infinities and no error.
     """
-    if out is not None:
-        return into(out, linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular)
     name, function = "linalg.solve_triangular", "linalg_solve_triangular"
     a, b = matrices(function, name, input, "input", square=True), matrices(function, name, B, "B", 2)
     check_right_side(name, a, b, left)
@@ -108,12 +112,10 @@ def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = Tru
     return _solve_triangular(input, B, bool(upper), bool(left), bool(unitriangular))
 
 
-def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *,
-                     out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE))
+def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """The X of A @ X = input for triangular A, or of A^T with `transpose`, and a copy of A: an older form of
     `torch.linalg.solve_triangular`."""
-    if out is not None:
-        return into(out, triangular_solve, input, A, upper, transpose, unitriangular)
     warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
               "future PyTorch release.")
     b, a = array_of("triangular_solve", input), array_of("triangular_solve", A, "A", 2)
@@ -139,10 +141,12 @@ def _check_pair(name: str, a: Any, b: Any) -> None:
     check_stacks(b, a)
 
 
-def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
+@public(
+    "cholesky_solve(Tensor input, Tensor input2, bool upper=False, out)",
+    out=castable("cholesky_solve", "result"),
+    strict=True)
+def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """The X of A @ X = input, where `input2` is the Cholesky factor of A: L of L @ L^H, or if `upper` U of U^H @ U."""
-    if out is not None:
-        return into(out, cholesky_solve, input, input2, upper)
     b, a = array_of("cholesky_solve", input), array_of("cholesky_solve", input2, "input2", 2)
     for name, array in (("b", b), ("u", a)):
         if array.ndim < 2:
@@ -152,11 +156,10 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
     return _cholesky_solve(input, input2, bool(upper))
 
 
-def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
+@public(out=castable("cholesky_inverse", "result"))
+def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     """The inverse of the matrix whose Cholesky factor is given, lower, or `upper`. Raises `torch.linalg.LinAlgError`
     where its diagonal has a zero."""
-    if out is not None:
-        return into(out, cholesky_inverse, input, upper)
     array = matrices("cholesky_inverse", "cholesky_inverse", input, "input", square=True)
     check_kernel("cholesky_inverse_out_cpu", array)
     result = _cholesky_inverse(input, bool(upper))
@@ -174,8 +177,10 @@ def _check_diagonal(array: Any) -> None:
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None,
-                 out: Any = None) -> Any:
+@public(
+    "linalg_lstsq(Tensor input, Tensor b, float rcond=None, *, str driver=None, Tensors[4] out=None)",
+    out=castable("torch.linalg.lstsq", "solution solution rank singular_values"))
+def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X for which the columns of A @ X - B are shortest, as `(solution, residuals, rank, singular_values)`.
 
     A has shape (*, m, n), B (*, m, k) or, for vectors, (*, m). Of several solutions the shortest is given. The drivers
@@ -183,8 +188,6 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str 
     the rank for granted. Squared lengths of the residuals are there with 'gels', and with 'gelsd' and 'gelss', if
     m > n and the rank is full; the singular values with 'gelsd' and 'gelss'.
     """
-    if out is not None:
-        return into(out, linalg_lstsq, input, b, rcond, driver=driver)
     name, x, y = "torch.linalg.lstsq", array_of("linalg_lstsq", input), array_of("linalg_lstsq", b, "b", 2)
     if x.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
@@ -210,6 +213,7 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str 
     return return_types.linalg_lstsq(_lstsq(input, b, least, driver, vector))
 
 
+@public("linalg_tensorinv(Tensor input, int ind=2, out)")
 def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
     """The inverse for `tensordot(…, ind)`: that of the matrix with the first `ind` dims in a row, and the others.
 
@@ -228,9 +232,10 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
     inverse, info = linalg_inv_ex(matrix)
     refuse_failures(info, "inv", SINGULAR)
     result = inverse.reshape(shape[ind:] + shape[:ind])
-    return delivered("tensorinv", out, result)
+    return delivered("tensorinv", castable("tensorinv", "result", gradient=UNASKED), out, result)
 
 
+@public("linalg_tensorsolve(Tensor input, Tensor other, ints dims=None, out)")
 def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
     """The x of tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` were moved to the end.
 
@@ -250,7 +255,7 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
         raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
                            f"prod(self.shape[:other.ndim]), but got {unknowns} != {b.size}")
     result = linalg_solve(x.reshape(unknowns, unknowns), other.flatten()).reshape(shape)
-    return delivered("tensorsolve", out, result)
+    return delivered("tensorsolve", castable("tensorsolve", "result", gradient=UNASKED), out, result)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.solve: linalg_solve}

@@ -17,6 +17,7 @@ from ....ops.networks import dropout as ops
 from ...arguments.generator import twister_of
 from ...arguments.options import check_flag, check_tensor, number, refuse_complex_gradient
 from ...recording.calls import recorded
+from ...recording.public import public
 from ...state.base import plain
 from ..creation.creation import empty_as
 from ..creation.random import in_memory_order
@@ -70,17 +71,16 @@ def _pair(name: str, what: str, *, of_channels: bool = False, for_selu: bool = F
                                                                                                Callable[..., Any]]:
     """A kind of dropout, and the same written over the tensor."""
 
+    @public(f"{name}(Tensor input, float p, bool train)", name=name,
+            doc=f"In training, {what}. Raises RuntimeError for a `p` outside of [0, 1], and for types that are not "
+                "floating.")
     def function(input: Any, p: float, train: bool) -> Any:
         return _dropped(name, input, p, train, of_channels, for_selu, over=False)
 
+    @public(name=f"{name}_", doc=f"`{name}`, written over the tensor itself.")
     def written(input: Any, p: float, train: bool) -> Any:
         return _dropped(f"{name}_", input, p, train, of_channels, for_selu, over=True)
 
-    function.__name__ = function.__qualname__ = name
-    written.__name__ = written.__qualname__ = f"{name}_"
-    function.__doc__ = (f"In training, {what}. Raises RuntimeError for a `p` outside of [0, 1], and for types that are "
-                        "not floating.")
-    written.__doc__ = f"`{name}`, written over the tensor itself."
     return function, written
 
 
@@ -94,6 +94,7 @@ feature_alpha_dropout, feature_alpha_dropout_ = _pair(
     "feature_alpha_dropout", _SELU.format("whole channels"), of_channels=True, for_selu=True)
 
 
+@public()
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
     """The tensor after dropout, and the mask of what was kept, as bools. None for `train` is true."""
     check_tensor("native_dropout", input)

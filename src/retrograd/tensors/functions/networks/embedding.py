@@ -16,6 +16,7 @@ from ...arguments.dims import array_of, as_int
 from ...arguments.options import check_flag, refuse_complex_gradient
 from ...recording.calls import recorded
 from ...recording.inplace import write
+from ...recording.public import public
 from ...state.base import plain
 
 _embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag)
@@ -36,6 +37,7 @@ def _type_name(dtype: np.dtype[Any]) -> str:
     return f"torch.{legacy}Tensor" if dtype.kind in "fiu" else f"CPU{legacy}Type"
 
 
+@public()
 def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
               sparse: bool = False) -> Any:
     """The rows of a matrix that a tensor of numbers names. See `torch.nn.functional.embedding`."""
@@ -67,6 +69,7 @@ def _check_selected(numbers: Any, shape: tuple[int, ...]) -> None:
         raise IndexError(f"select(): index {wrong} out of range for tensor of size {[*shape]} at dimension 0")
 
 
+@public()
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     """Scale the rows that the numbers name, where their norm is larger than `max_norm`, down to it, in place."""
     array = array_of("embedding_renorm_", input)
@@ -142,6 +145,7 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
     return found
 
 
+@public()
 def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0,
                   sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
                   padding_idx: int | None = None) -> tuple[Any, ...]:

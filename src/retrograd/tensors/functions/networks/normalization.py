@@ -14,7 +14,8 @@ from ....ops.networks import normalization as ops
 from ...arguments.dims import array_of
 from ...arguments.options import check_flag, check_optional, number
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import FREE, rule
+from ...recording.public import public
 from ...state.base import plain, requires
 
 _layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
@@ -50,6 +51,7 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
     return sizes
 
 
+@public()
 def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
     """`layer_norm`, with the means and 1 / the deviations, which are constants."""
     x = array_of("layer_norm", input)
@@ -60,6 +62,9 @@ def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, 
     return _layer_norm(input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
 
 
+@public(
+    "layer_norm(Tensor input, ints normalized_shape, Tensor weight=None, Tensor bias=None, float eps=1e-05, bool "
+    "cudnn_enable=True)")
 def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5,
                cudnn_enable: bool = True) -> Any:
     """`input` less its mean, divided by its deviation, over the last dims, of sizes `normalized_shape`; then times
@@ -75,6 +80,7 @@ def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, 
     return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
+@public()
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """`input`, divided by sqrt(mean of its squares + eps) over the last dims, of sizes `normalized_shape`.
 
@@ -108,6 +114,7 @@ def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) ->
     refuse(x.dtype, "GroupNormKernelImpl", "biuc")
 
 
+@public()
 def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
     """`group_norm` of N times C channels of HxW elements, with the means and 1 / the deviations, as constants."""
     x = array_of("native_group_norm", input)
@@ -116,6 +123,7 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
     return _group_norm(input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
 
 
+@public()
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5,
                cudnn_enabled: bool = True) -> Any:
     """`input` (N, C, …) less its mean, divided by its deviation, over each of `num_groups` groups of channels; then
@@ -153,11 +161,10 @@ def _blend(running: Any, found: Any, momentum: float, scale: float) -> None:
         ops.blend.write(kernels.blend, running._array, found._array, momentum, scale)
 
 
+@public(out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE))
 def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
-                      momentum: float, eps: float, *, out: Any = None) -> Any:
+                      momentum: float, eps: float) -> Any:
     """`batch_norm`, with the means and 1 / the deviations of the batch, which are constants; empty in evaluation."""
-    if out is not None:
-        return into(out, native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps)
     x = array_of("batch_norm", input)
     check_flag("batch_norm", "training", 6, training)
     check_optional("batch_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
@@ -188,6 +195,7 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
     return number(name, argument, position, value)
 
 
+@public()
 def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
                momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
     """`input` (N, C, …) less the mean of each channel, divided by its deviation; then times `weight`, plus `bias` (C).
@@ -205,6 +213,7 @@ def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
     return result if bias is None else result + bias[0]
 
 
+@public()
 def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
                   momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
     """`batch_norm` of each element of the batch by itself; running statistics get the mean over the batch.

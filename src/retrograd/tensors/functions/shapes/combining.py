@@ -14,7 +14,8 @@ from ....ops.scans import cumprod
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import contiguous_format
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import rule
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..indexing.masking import masked_select
 from .joining import cat, stack
@@ -30,6 +31,7 @@ def _all_tensors(tensors: tuple[Any, ...]) -> None:
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
 
 
+@public()
 def block_diag(*tensors: Any) -> Any:
     """A matrix with the tensors, of at most two dimensions, one after another on its diagonal, and zeros elsewhere.
 
@@ -55,6 +57,7 @@ def _vector(x: Any) -> Any:
     return x
 
 
+@public()
 def cartesian_prod(*tensors: Any) -> Any:
     """All choices of one element from each vector, a row each, in the order of nested loops; of one vector, itself.
 
@@ -70,6 +73,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return stack([flatten(grid) for grid in meshgrid(*tensors, indexing="ij")], 1)
 
 
+@public("combinations(Tensor input, int r=2, bool with_replacement=False)", strict=True)
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of `r` elements of a vector, a row each, in the vector's order; with replacement, also of one twice.
 
@@ -91,16 +95,18 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     return stack([masked_select(grid, mask) for grid in meshgrid(*(input,) * count, indexing="ij")], 1)
 
 
+@public("diagflat(Tensor input, int offset=0)")
 def diagflat(input: Any, offset: int = 0) -> Any:
     """A matrix with all elements on a diagonal, and zeros elsewhere."""
     array_of("diagflat", input)
     return diag_embed(input.contiguous().view(-1), as_int("diagflat", offset, "offset"))
 
 
-def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+@public(
+    "kron(Tensor input, Tensor other, out)",
+    out=rule(uncastable="result type {result} can't be cast to the desired output type {out}"))
+def kron(input: Any, other: Any) -> Any:
     """The Kronecker product: `other`, times each element of `input`, in its place. In the common dtype."""
-    if out is not None:
-        return into(out, kron, input, other)
     a, b = array_of("kron", input).shape, array_of("kron", other, "other", 2).shape
     ndim = max(len(a), len(b))
     a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
@@ -109,6 +115,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     return _unsafe_view(left * right, tuple([n * m for n, m in zip(a, b)]))
 
 
+@public("vander(Tensor x, int N=None, bool increasing=False)", strict=True)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The powers 0 to N - 1 of the elements of a vector, a row each, the highest first unless `increasing`.
 

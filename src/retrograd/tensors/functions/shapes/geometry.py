@@ -22,6 +22,7 @@ from ...arguments.options import element_type, made
 from ...recording.calls import recorded, taken_again
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
+from ...recording.public import public
 from ...state.base import Chain, TensorBase, edge_of, meta_of, requires, set_edge
 from .shape import sizes_of
 
@@ -31,6 +32,7 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 # By strides
 
+@public()
 def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
     """The tensor's memory read by other strides, a view. Without `storage_offset` it starts where the tensor does.
 
@@ -75,12 +77,14 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
     return sizes, strides, start - own
 
 
+@public()
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """New memory of a shape, laid out by strides, with whatever it holds."""
     return _new_strided("empty_strided", size, stride, element_type("empty_strided", dtype), device, requires_grad)
 
 
+@public()
 def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                    requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """New memory of a shape, whose dimensions follow one another in memory as `physical_layout` lists them.
@@ -106,6 +110,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     return _new_strided("empty_permuted", sizes, strides, element_type("empty_permuted", dtype), device, requires_grad)
 
 
+@public()
 def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
                       device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """New memory for this tensor's type, laid out by strides."""
@@ -154,6 +159,7 @@ def _ndim(name: str, x: Any) -> int:
     return ndim
 
 
+@public()
 def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
     """Give the tensor other sizes and strides on its memory. Returns the tensor itself."""
     _ndim("as_strided_", self)
@@ -162,6 +168,7 @@ def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | 
     return _turn(ops.as_strided, self, *geometry, steps(array))  # type: ignore[no-any-return]
 
 
+@public()
 def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
     ndim = _ndim("transpose_", self)
@@ -172,11 +179,13 @@ def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
 swapdims_ = transpose_
 
 
+@public()
 def swapaxes_(self: TensorBase, axis0: int, axis1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
     return transpose_(self, axis0, axis1)
 
 
+@public()
 def t_(self: TensorBase) -> TensorBase:
     """Transpose the matrix itself. Raises RuntimeError for more than two dimensions."""
     ndim = _ndim("t_", self)
@@ -185,6 +194,7 @@ def t_(self: TensorBase) -> TensorBase:
     return _turn(ops.t, self)  # type: ignore[no-any-return]
 
 
+@public()
 def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
     """Take the dimensions of size 1 from the tensor itself, or those of them that `dim` names."""
     ndim = _ndim("squeeze_", self)
@@ -196,6 +206,7 @@ def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
     return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
 
 
+@public()
 def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
     """Give the tensor itself a dimension of size 1 at `dim`."""
     return _turn(ops.unsqueeze, self,  # type: ignore[no-any-return]

@@ -12,7 +12,8 @@ from ....ops import joining as ops
 from ....ops.indexing.indexing import slice_
 from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import APART, UNJOINABLE, rule
+from ...recording.public import public
 from ...state.base import TensorBase, numbers_in
 from .shape import flatten, reshape, sizes_of, unsqueeze, view
 
@@ -40,7 +41,8 @@ def _arrays(tensors: Any) -> list[Any]:
         raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}") from None
 
 
-def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = None) -> Any:
+@public("cat(Tensors tensors, int dim=0, out)", out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART))
+def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """Tensors one after another along `dim`, in their common dtype.
 
     All other sizes must be equal; a tensor of shape [0] is passed over. Raises RuntimeError where sizes differ.
@@ -49,13 +51,9 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = No
     >>> torch.cat([torch.tensor([1., 2.]), torch.tensor([3.])])
     tensor([1., 2., 3.])
     """
-    if out is not None:
-        return into(out, cat, tensors, dim, axis=axis)
     tensors = _sequence("cat", tensors)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    if axis is not None:
-        dim = axis
     arrays = _arrays(tensors)
     ndim = arrays[0].ndim
     if ndim <= 1:
@@ -70,20 +68,20 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = No
 concat = concatenate = cat
 
 
-def stack(tensors: Sequence[Any], dim: int = 0, *, axis: Any = None, out: Any = None) -> Any:
+@public("stack(Tensors tensors, int dim=0, out)", out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART))
+def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     """Tensors of one shape along a new dimension `dim`, in their common dtype.
 
     Raises RuntimeError where shapes differ.
     """
-    if out is not None:
-        return into(out, stack, tensors, dim, axis=axis)
     tensors = _sequence("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     ndim = _arrays(tensors)[0].ndim + 1
-    return _stack(tensors, axis_of("stack", dim if axis is None else axis, ndim))
+    return _stack(tensors, axis_of("stack", dim, ndim))
 
 
+@public("unbind(Tensor input, int dim=0)")
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along `dim`, each a view without that dimension."""
     array = array_of("unbind", input)
@@ -94,6 +92,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return parts
 
 
+@public()
 def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
     """Consecutive views along `dim`: of one size (the last may be smaller), or of the sizes in a list.
 
@@ -118,6 +117,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     return parts
 
 
+@public()
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`, of the given sizes."""
     return split(input, [*split_sizes], dim)
@@ -134,6 +134,7 @@ def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[A
     return parts
 
 
+@public("chunk(Tensor input, int chunks, int dim=0)", event="aten::chunk")
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`, of one size but for the last: at most `chunks` of them."""
     array = array_of("chunk", input)
@@ -148,6 +149,11 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     return split(input, size, axis)
 
 
+@public(
+    "tensor_split(Tensor input, ints indices, int dim=0)",
+    "tensor_split(Tensor input, Tensor tensor_indices_or_sections, int dim=0)",
+    "tensor_split(Tensor input, int sections, int dim=0)",
+    event="aten::tensor_split")
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
                  sections: Any = None, tensor_indices_or_sections: Any = None) -> tuple[Any, ...]:
     """Views along `dim`: a number of nearly equal ones, or cut before each of the given indices."""
@@ -190,6 +196,7 @@ def _given(*alternatives: Any) -> Any:
     return next((v for v in alternatives if v is not None), None)
 
 
+@public("hsplit(Tensor input, int sections)", "hsplit(Tensor input, ints indices)", event="aten::hsplit")
 def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
     """`tensor_split` along the second dimension, or of one dimension along that."""
@@ -199,6 +206,7 @@ def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, 
     return _even_split("hsplit", input, _given(indices_or_sections, indices, sections), min(input._array.ndim - 1, 1))
 
 
+@public("vsplit(Tensor input, int sections)", "vsplit(Tensor input, ints indices)", event="aten::vsplit")
 def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
     """`tensor_split` along the first dimension, of at least two."""
@@ -208,6 +216,7 @@ def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, 
     return _even_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
 
 
+@public("dsplit(Tensor input, int sections)", "dsplit(Tensor input, ints indices)")
 def dsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
     """`tensor_split` along the third dimension."""
@@ -251,50 +260,61 @@ def _three_dims(x: Any) -> Any:
     return x if ndim >= 3 else unsqueeze(x, -1) if ndim else reshape(x, (1, 1, 1))
 
 
+@public()
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor with at least one dimension."""
     return _at_least(tensors, _one_dim)
 
 
+@public()
 def atleast_2d(*tensors: Any) -> Any:
     """Each tensor with at least two dimensions, new ones in front."""
     return _at_least(tensors, _two_dims)
 
 
+@public()
 def atleast_3d(*tensors: Any) -> Any:
     """Each tensor with at least three dimensions, of a matrix the last new."""
     return _at_least(tensors, _three_dims)
 
 
-def hstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+@public(
+    "hstack(Tensors tensors, out)",
+    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
+    event="aten::hstack")
+def hstack(tensors: Sequence[Any]) -> Any:
     """Tensors side by side: along the second dimension, or vectors along their only one."""
-    if out is not None:
-        return into(out, hstack, tensors)
     parts = [_one_dim(x) for x in _joined("hstack", tensors)]
     return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
 
 
-def vstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+@public(
+    "vstack(Tensors tensors, out)",
+    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
+    event="aten::vstack")
+def vstack(tensors: Sequence[Any]) -> Any:
     """Tensors one below the other: along the first dimension, vectors as rows."""
-    if out is not None:
-        return into(out, vstack, tensors)
     return cat([_two_dims(x) for x in _joined("vstack", tensors)], 0)
 
 
 row_stack = vstack
 
 
-def dstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+@public(
+    "dstack(Tensors tensors, out)",
+    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
+    event="aten::dstack")
+def dstack(tensors: Sequence[Any]) -> Any:
     """Tensors one behind the other, along the third dimension."""
-    if out is not None:
-        return into(out, dstack, tensors)
     return cat([_three_dims(x) for x in _joined("dstack", tensors)], 2)
 
 
-def column_stack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+@public(
+    "column_stack(Tensors tensors, out)",
+    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
+    event="aten::column_stack")
+def column_stack(tensors: Sequence[Any]) -> Any:
     """Tensors side by side, vectors as columns."""
-    if out is not None:
-        return into(out, column_stack, tensors)
     given = _joined("column_stack", tensors)
     return cat([x if array_of("column_stack", x).ndim > 1 else view(x, (x._array.size, 1)) for x in given], 1)
 

@@ -16,7 +16,8 @@ from ...arguments.options import contiguous_format
 from ...arguments.size import Size
 from ...recording.calls import recorded
 from ...recording.inplace import write
-from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, UNDERIVED, Rule, rule
+from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..indexing.gathering import index_select
 from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
@@ -37,17 +38,24 @@ def plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     return first, second
 
 
+@public("diagonal(Tensor input, int offset=0, int dim1=0, int dim2=1)")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A view of the diagonals of the planes of two dimensions, as the last dimension."""
     axes = plane("diagonal", dim1, dim2, array_of("diagonal", input).ndim)
     return _diagonal(input, as_int("diagonal", offset, "offset"), *axes)
 
 
-def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
+    """What `diag` asks of `out`, by whether it makes a matrix or takes a diagonal."""
+    if array_of("diag", input).ndim == 1:
+        return rule(uncastable="diag: result type {result} can't be cast to the desired out= type {out}", exact=EXACT,
+                    overlap=FREE, gradient=UNDERIVED, blame="diag_embed")
+    return rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="diagonal_copy")
+
+
+@public("diag(Tensor input, int diagonal=0, out)", out=_asked_of_diag)
+def diag(input: Any, diagonal: int = 0) -> Any:
     """A matrix with a vector on its diagonal; of a matrix, a copy of its diagonal."""
-    if out is not None:
-        return into(out, diag, input, diagonal,
-                    rule="diag_embed" if array_of("diag", input).ndim == 1 else "diagonal")
     ndim = array_of("diag", input).ndim
     if ndim == 1:
         return _diag_embed(input, diagonal, 0, 1)
@@ -56,6 +64,7 @@ def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     return _diagonal_copy(input, diagonal, 0, 1)
 
 
+@public("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)")
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices in two new dimensions that have the last dimension on a diagonal."""
     axes = plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
@@ -67,18 +76,16 @@ def _matrix(name: str, input: Any) -> None:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. It has {input._array.ndim}.")
 
 
-def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+@public("tril(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True)
+def tril(input: Any, diagonal: int = 0) -> Any:
     """The lower triangles of the last two dimensions, up to a diagonal; zeros elsewhere."""
-    if out is not None:
-        return into(out, tril, input, diagonal)
     _matrix("tril", input)
     return _tril(input, diagonal)
 
 
-def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+@public("triu(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True)
+def triu(input: Any, diagonal: int = 0) -> Any:
     """The upper triangles of the last two dimensions, from a diagonal on; zeros elsewhere."""
-    if out is not None:
-        return into(out, triu, input, diagonal)
     _matrix("triu", input)
     return _triu(input, diagonal)
 
@@ -86,16 +93,16 @@ def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
 def _triangle_over_itself(op: Op) -> Callable[..., Any]:
     """tril or triu, in place."""
 
+    @public(name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself.")
     def function(input: Any, diagonal: int = 0) -> Any:
         _matrix(op.name, input)
         write(op, input, (as_int(f"{op.name}_", diagonal, "diagonal"),))
         return input
 
-    function.__name__ = function.__qualname__ = f"{op.name}_"
-    function.__doc__ = f"`{op.name}`, written over the tensor itself."
     return function
 
 
+@public()
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """A view of all windows of `size` elements along a dimension, `step` apart, as the last dimension."""
     shape = array_of("unfold", input).shape
@@ -112,6 +119,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 # Copies side by side
 
+@public()
 def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
     """A new tensor of copies: `repeats` of them along each dimension, of which the leading may be new."""
     counts = sizes_of("repeat", counts or (repeats,), "repeats")
@@ -124,12 +132,17 @@ def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
     return _repeat(input, counts)
 
 
+@public("tile(Tensor input, ints dims)")
 def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
     """As `repeat`, with counts for the last dimensions alone if there are fewer of them."""
     counts = sizes_of("tile", repeats or (dims,), "dims")
     return repeat(input, (*(1,) * (array_of("tile", input).ndim - len(counts)), *counts))
 
 
+@public(
+    "repeat_interleave(Tensor input, Tensor repeats, int dim=None, *, int output_size=None)",
+    "repeat_interleave(Tensor repeats, *, int output_size=None)",
+    "repeat_interleave(Tensor input, int repeats, int dim=None, *, int output_size=None)")
 def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *,
                       output_size: int | None = None) -> Any:
     """Each slice along `dim` (without one, each element) several times over: as often for all, or as a tensor says.
@@ -186,6 +199,7 @@ def _counts(counts: Any) -> Any:
 
 # Reversed and turned
 
+@public("flip(Tensor input, ints dims)")
 def flip(input: Any, *order: Any, dims: Any = None) -> Any:
     """A copy with some dimensions reversed."""
     if not order and dims is None:
@@ -194,6 +208,7 @@ def flip(input: Any, *order: Any, dims: Any = None) -> Any:
     return _flip(input, axes_of("flip", named, array_of("flip", input).ndim) if named else ())
 
 
+@public("fliplr(Tensor input)")
 def fliplr(input: Any) -> Any:
     """A copy with the second dimension reversed."""
     if array_of("fliplr", input).ndim < 2:
@@ -201,6 +216,7 @@ def fliplr(input: Any) -> Any:
     return _flip(input, (1,))
 
 
+@public("flipud(Tensor input)")
 def flipud(input: Any) -> Any:
     """A copy with the first dimension reversed."""
     if array_of("flipud", input).ndim < 1:
@@ -208,6 +224,7 @@ def flipud(input: Any) -> Any:
     return _flip(input, (0,))
 
 
+@public("roll(Tensor input, ints[1] shifts, ints[1] dims=[])", strict=True)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """A copy turned along some dimensions, or without any as if it had one: what leaves at the end enters in front."""
     moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
@@ -224,6 +241,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     return _roll(input, moves, tuple([axis_of("roll", d, array.ndim) for d in named]))
 
 
+@public("rot90(Tensor input, int k=1, ints dims=[0, 1])", strict=True)
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """A copy turned by k right angles, from the first of two dimensions towards the second."""
     ndim = array_of("rot90", input).ndim
@@ -239,6 +257,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 
 # Several tensors in one shape
 
+@public()
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of these shapes broadcast to."""
     common = [1] * max([len(s) if isinstance(s, (tuple, list)) else 1 for s in shapes], default=0)
@@ -255,6 +274,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(common)
 
 
+@public()
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     """Grids of coordinates: view i has the elements of tensor i along dimension i. With "xy" the first two swap."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors

@@ -16,6 +16,7 @@ from ....ops.basic import clone as _clone_op
 from ...arguments.dims import array_of, as_int, axes_of, axis_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
+from ...recording.public import public, public_property
 from ...state.base import plain
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
@@ -60,6 +61,7 @@ def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
 
 # The same elements in another shape
 
+@public()
 def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     """The same memory in another shape, of which one size may be -1; or, given a dtype, read as that.
 
@@ -97,11 +99,13 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
     return plain(ops.read_as.run(array, dtype.dtype))
 
 
+@public(event="aten::view_as")
 def view_as(input: Any, other: Any) -> Any:
     """As `view`, in the shape of `other`."""
     return view(input, array_of("view_as", other, "other", 2).shape)
 
 
+@public("reshape(Tensor input, ints shape)", event="aten::reshape")
 def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
     """The same elements in another shape, of which one size may be -1: a view where the strides allow it, else a copy.
 
@@ -122,11 +126,13 @@ def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
         return _unsafe_view(_clone(input, "C"), sizes)
 
 
+@public(event="aten::reshape_as")
 def reshape_as(input: Any, other: Any) -> Any:
     """As `reshape`, to the shape of `other`."""
     return reshape(input, array_of("reshape_as", other, "other", 2).shape)
 
 
+@public("flatten(Tensor input, int start_dim=0, int end_dim=-1)", event="aten::flatten")
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` to `end_dim` as one. Where that is one already, the tensor itself."""
     shape = array_of("flatten", input).shape
@@ -140,6 +146,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, (*shape[:first], math.prod(shape[first:last + 1]), *shape[last + 1:]))
 
 
+@public("unflatten(Tensor input, int dim, ints sizes)", event="aten::unflatten")
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """One dimension as several, of the given sizes; one of them may be -1."""
     shape = array_of("unflatten", input).shape
@@ -157,6 +164,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     return view(input, (*shape[:axis], *parts, *shape[axis + 1:]))
 
 
+@public("ravel(Tensor input)", event="aten::ravel")
 def ravel(input: Any) -> Any:
     """All elements in one dimension: a view where the strides allow it, else a copy."""
     return view(contiguous(input), -1)
@@ -164,6 +172,7 @@ def ravel(input: Any) -> Any:
 
 # Copies
 
+@public("clone(Tensor input, *, memory_format memory_format=None)")
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """A copy, through which gradients flow."""
     order = order_in("clone", memory_format, array := array_of("clone", input), "K")
@@ -172,6 +181,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
     return _clone(input, order)
 
 
+@public(event="aten::contiguous")
 def contiguous(input: Any, memory_format: Any = None) -> Any:
     """The tensor itself where it lies row by row in memory, or as `memory_format` says; else a copy that does."""
     array = array_of("contiguous", input)
@@ -187,6 +197,7 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
 
 # The axes in another order
 
+@public()
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """A view with two dimensions swapped."""
     ndim = array_of("transpose", input).ndim
@@ -196,11 +207,13 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 swapdims = transpose
 
 
+@public("swapaxes(Tensor input, int axis0, int axis1)")
 def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
     """A view with two dimensions swapped."""
     return transpose(input, axis0, axis1)
 
 
+@public("permute(Tensor input, ints dims)")
 def permute(input: Any, *order: Any, dims: Any = None) -> Any:
     """A view with the dimensions in the order given."""
     order = sizes_of("permute", order or (dims,), "dims")
@@ -215,6 +228,7 @@ def permute(input: Any, *order: Any, dims: Any = None) -> Any:
     return _permute(input, axes)
 
 
+@public("movedim(Tensor input, int source, int destination)", "movedim(Tensor input, ints source, ints destination)")
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """A view with some dimensions moved to other places; the rest keep their order."""
     ndim = array_of("movedim", input).ndim
@@ -236,6 +250,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
 moveaxis = movedim
 
 
+@public("t(Tensor input)")
 def t(input: Any) -> Any:
     """A matrix transposed; a tensor of fewer dimensions as it is. Raises RuntimeError for more than two."""
     ndim = array_of("t", input).ndim
@@ -258,6 +273,7 @@ def matrices_transposed(input: Any) -> Any:
     return _transpose(input, ndim - 2, ndim - 1) if ndim else input
 
 
+@public()
 def adjoint(input: Any) -> Any:
     """The last two dimensions swapped, and conjugated where the tensor is complex."""
     if array_of("adjoint", input).ndim == 1:
@@ -284,10 +300,9 @@ def matrix_adjoint(input: Any) -> Any:
 
 # Axes of size 1
 
-def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
+@public("squeeze(Tensor input)", "squeeze(Tensor input, int dim)", "squeeze(Tensor input, ints dim)")
+def squeeze(input: Any, dim: Any = None) -> Any:
     """A view without the dimensions of size 1, or without those of them that `dim` names."""
-    if axis is not None:
-        dim = axis
     if dim is None:
         return _squeeze(input)
     ndim = array_of("squeeze", input).ndim
@@ -296,6 +311,7 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     return _squeeze_dim(input, axis_of("squeeze", dim, ndim))
 
 
+@public("unsqueeze(Tensor input, int dim)")
 def unsqueeze(input: Any, dim: int) -> Any:
     """A view with a dimension of size 1 at `dim`."""
     return _unsqueeze(input, axis_of("unsqueeze", dim, array_of("unsqueeze", input).ndim + 1))
@@ -303,6 +319,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 # Repeated without copies
 
+@public()
 def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
     """A view repeated along new leading dimensions and those of size 1. A size of -1 leaves a dimension as it is.
 
@@ -335,16 +352,19 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
     return _expand(input, tuple(wanted))
 
 
+@public(event="aten::expand_as")
 def expand_as(input: Any, other: Any) -> Any:
     """A view in the shape of `other`, repeated where it has to be."""
     return expand(input, array_of("expand_as", other, "other", 2).shape)
 
 
+@public("broadcast_to(Tensor input, ints size)")
 def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
     """A view of the shape `size`, as broadcasting makes it."""
     return expand(input, *sizes, size=size)
 
 
+@public()
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Each tensor as a view of the shape that they all broadcast to."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
@@ -394,7 +414,7 @@ class ShapeMethods:
     clone, contiguous = clone, contiguous
     transpose, swapaxes, swapdims = transpose, swapaxes, swapdims
     permute, movedim, moveaxis, t, adjoint = permute, movedim, moveaxis, t, adjoint
-    T, mT = property(reversed_axes), property(matrices_transposed)
-    H, mH = property(matrix_adjoint), property(matrices_adjoint)
+    T, mT = public_property(reversed_axes), public_property(matrices_transposed)
+    H, mH = public_property(matrix_adjoint), public_property(matrices_adjoint)
     squeeze, unsqueeze = squeeze, unsqueeze
     expand, expand_as, broadcast_to = expand, expand_as, broadcast_to

@@ -18,6 +18,8 @@ from ....ops.shape import alias
 from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
 from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, UNASKED, UNDERIVED, rule
+from ...recording.public import public
 from ...state.base import plain, requires, with_edge
 from ..elementwise import elementary
 from ..indexing.indexing import narrow, select
@@ -41,6 +43,9 @@ _PARTS = {"split_copy": "split_copy_Tensor_out()", "split_with_sizes_copy": "spl
           "unbind_copy": "unbind_copy_int_out"}
 
 
+_PART = rule(exact=EXACT, overlap=FREE, gradient=UNASKED)
+
+
 def _into_parts(name: str, out: Any, parts: tuple[Any, ...]) -> None:
     """Write each part to its tensor of a list. As in PyTorch nothing is returned."""
     if not isinstance(out, (tuple, list)):
@@ -52,7 +57,7 @@ def _into_parts(name: str, out: Any, parts: tuple[Any, ...]) -> None:
             have, want = C_NAMES[part._array.dtype.name], C_NAMES[target._array.dtype.name]
             raise RuntimeError(f"Expected out tensor to have dtype {have}, but got {want} instead")
     for target, part in zip(out, parts):
-        into(target, clone, part, rule=name)
+        into(target, "clone", _PART, clone, (part,), {})
 
 
 def _is_complex(shown: Any) -> bool:
@@ -62,11 +67,7 @@ def _is_complex(shown: Any) -> bool:
 def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     """The function that copies what `view` shows."""
 
-    def function(input: Any, *options: Any, out: Any = None, **named: Any) -> Any:
-        if out is not None:
-            if name in _PARTS:
-                return _into_parts(name, out, function(plain(array_of(name, input)), *options, **named))
-            return into(out, function, input, *options, **named)
+    def copied(input: Any, *options: Any, **named: Any) -> Any:
         shown = view(with_edge(array_of(name, input), None), *options, **named)
         if type(shown) is tuple and not shown:
             return shown
@@ -79,9 +80,14 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
                                "The view itself does.")
         return recorded(ops.COPIES[op])(input, *given)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As `{name.removesuffix('_copy')}`, in memory of its own."
-    return function
+    def into_parts(input: Any, *options: Any, out: Any = None, **named: Any) -> Any:
+        if out is None:
+            return copied(input, *options, **named)
+        return _into_parts(name, out, copied(plain(array_of(name, input)), *options, **named))
+
+    described = public(name=name, doc=f"As `{name.removesuffix('_copy')}`, in memory of its own.",
+                       out=None if name in _PARTS else rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
+    return described(into_parts if name in _PARTS else copied)
 
 
 def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:
@@ -134,16 +140,18 @@ view_as_complex_copy = _copying("view_as_complex_copy", elementary.view_as_compl
 view_as_real_copy = _copying("view_as_real_copy", elementary.view_as_real)
 
 
-def detach_copy(input: Any, *, out: Any = None) -> Any:
+@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
+def detach_copy(input: Any) -> Any:
     """A copy, through which no backward pass can go: it raises RuntimeError."""
     array_of("detach_copy", input)
-    return _detach_copy(input) if out is None else into(out, _detach_copy, input)
+    return _detach_copy(input)
 
 
-def narrow_copy(input: Any, dim: int, start: Any, length: int, *, out: Any = None) -> Any:
+@public(
+    out=rule(exact="Expected self.dtype() == output.dtype() to be true, but got false", overlap=FREE, notice="",
+        repeated=True))
+def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
     """As `narrow`, in memory of its own."""
-    if out is not None:
-        return into(out, narrow_copy, input, dim, start, length)
     array = array_of("narrow_copy", input)
     if length < 0:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length is not negative")
@@ -162,6 +170,7 @@ def _apart(call: Callable[..., Any], input: Any, sizes: tuple[int, ...], axis: i
     return parts
 
 
+@public()
 def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     """As `split` into parts of one size, which count as no views: they may be written to.
 
@@ -172,12 +181,14 @@ def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     return _apart(_unsafe_split, input, tuple([part._array.shape[axis] for part in shown]), axis)
 
 
+@public()
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """As `split_with_sizes`, into parts that count as no views. See `unsafe_split`."""
     joining.split_with_sizes(plain(array_of("unsafe_split_with_sizes", input)), split_sizes, dim)
     return _apart(_unsafe_split_with_sizes, input, tuple(split_sizes), axis_of("", dim, input._array.ndim))
 
 
+@public()
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """As `chunk`, into parts that count as no views. See `unsafe_split`."""
     shown = joining.chunk(plain(array_of("unsafe_chunk", input)), as_int("unsafe_chunk", chunks, "chunks"), dim)

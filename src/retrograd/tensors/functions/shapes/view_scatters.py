@@ -13,8 +13,9 @@ from ....ops.indexing import view_scatters as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient, refuse_lost_gradient
 from ...recording.calls import recorded
-from ...recording.out import into
+from ...recording.out_rules import EXACT, FREE, UNDERIVED, rule
 from ...recording.overwriting import fill_
+from ...recording.public import public
 from ...state.base import TensorBase
 from .geometry import as_strided, geometry_of
 from .rearranging import plane
@@ -23,6 +24,7 @@ _select, _slice, _diagonal, _strided = (recorded(op) for op in (
     ops.select_scatter, ops.slice_scatter, ops.diagonal_scatter, ops.as_strided_scatter))
 
 
+@public("select_scatter(Tensor input, Tensor src, int dim, int index)")
 def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> TensorBase:
     """A copy with `src` as the slice number `index` along `dim`. Raises RuntimeError where its shape is another.
 
@@ -43,11 +45,12 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
     return result
 
 
+@public(
+    "slice_scatter(Tensor input, Tensor src, int dim=0, int start=None, int end=None, int step=1, out)",
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
 def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None,
-                  step: int = 1, *, out: Any = None) -> Any:
+                  step: int = 1) -> Any:
     """A copy with `src` as a range along `dim`. Raises RuntimeError where its shape is another."""
-    if out is not None:
-        return into(out, slice_scatter, input, src, dim, start, end, step)
     shape = array_of("slice_scatter", input).shape
     array_of("slice_scatter", src, "src", 2)
     axis = axis_of("slice_scatter", dim, len(shape))
@@ -58,6 +61,7 @@ def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int |
     return _slice(input, src, axis, first, max(first, last), by)
 
 
+@public("diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)")
 def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> TensorBase:
     """A copy with `src` on the diagonals of two dimensions. Raises RuntimeError where its shape is another."""
     axes = plane("diagonal_scatter", dim1, dim2, array_of("diagonal_scatter", input).ndim)
@@ -67,6 +71,7 @@ def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: 
     return result
 
 
+@public()
 def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: Any,
                        storage_offset: int | None = None) -> TensorBase:
     """A copy, laid out as the tensor is, with `src` where the strides say. RuntimeError where its shape is another."""
@@ -83,6 +88,7 @@ def _check_gradient(name: str, input: TensorBase, src: TensorBase) -> None:
     refuse_lost_gradient(input, src)
 
 
+@public()
 def fill_diagonal_(self: TensorBase, fill_value: Any, wrap: bool = False) -> TensorBase:
     """Write a number on the main diagonal. With `wrap`, that of a tall matrix goes on below a free row.
 

@@ -13,24 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from ....devices import device
-from ....dtypes import dtype
-from ...state.base import TensorBase, requires
-from ..dims import kind_of
-from ..generator import Generator
-from ..options import layout, memory_format
-from .reading import NAMES, Parameter, Signature, signatures, spoken
+from ...devices import device
+from ...dtypes import dtype
+from ..state.base import TensorBase, requires
+from .dims import kind_of
+from .generator import Generator
+from .options import layout, memory_format
+from .schemas import NAMES, OTHER_NAMES, Parameter, Schema, schemas
 
 # The functions that take a number for any tensor.
 _NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
-# The names that are taken besides, as NumPy has them.
-_OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
-_ALIASES = frozenset(other for others in _OTHER_NAMES.values() for other in others)
+ALIASES = {other: name for name, others in OTHER_NAMES.items() for other in others}
 
 
-def refusal(space: str, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
-    """What PyTorch raises for these arguments before it looks at their values; None where they fit."""
-    ways, said = signatures(space, name), spoken(space, name)
+def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
+    """The error that PyTorch raises for these arguments before it looks at their values; None if they fit a schema."""
+    ways = schemas(texts)
+    said = ways[0].name
     if len(ways) == 1:
         return _plain(_misfit(ways[0], said, args, kwargs))
     if any(_misfit(way, said, args, kwargs) is None for way in ways):
@@ -65,7 +64,7 @@ def _kind(value: Any) -> str:
     return kind_of(value)
 
 
-def _misfit(way: Signature, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
+def _misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
     """The error of one signature, None where the arguments fit."""
     # Ints that may be given one by one: those of functions that have nothing else, and those of methods.
     last = way.parameters[way.positional - 1] if way.positional else None
@@ -74,12 +73,12 @@ def _misfit(way: Signature, said: str, args: tuple[Any, ...], kwargs: Mapping[st
                and not isinstance(args[way.positional - 1], (tuple, list)) and _is_int(args[way.positional - 1]))
     if len(args) > way.positional and not several:
         return _too_many(way, said, len(args))
-    place, left = 0, {key: value for key, value in kwargs.items() if value is not None or key not in _ALIASES}
+    place, left = 0, {key: value for key, value in kwargs.items() if value is not None or key not in ALIASES}
     for i, parameter in enumerate(way.parameters):
         by_name = place >= len(args)
         if not by_name and parameter.by_name:
             return _too_many(way, said, len(args))
-        names = (parameter.name, *_OTHER_NAMES.get(parameter.name, ()))
+        names = (parameter.name, *OTHER_NAMES.get(parameter.name, ()))
         key = next((n for n in names if n in left), "")
         if by_name and not key:
             if parameter.default is None:
@@ -100,14 +99,14 @@ def _misfit(way: Signature, said: str, args: tuple[Any, ...], kwargs: Mapping[st
     return None
 
 
-def _too_many(way: Signature, said: str, count: int) -> TypeError:
+def _too_many(way: Schema, said: str, count: int) -> TypeError:
     low, high = way.required, way.positional
     takes = f"{high} positional argument{'' if high == 1 else 's'}" if low == high else (
         f"from {low} to {high} positional arguments")
     return TypeError(f"{said}() takes {takes} but {count} {'was' if count == 1 else 'were'} given")
 
 
-def _missing(way: Signature, said: str, first: int) -> TypeError:
+def _missing(way: Schema, said: str, first: int) -> TypeError:
     absent = [f'"{p.name}"' for p in way.parameters[first:] if p.default is None]
     return TypeError(f"{said}() missing {len(absent)} required positional argument{'s' if len(absent) == 1 else ''}: "
                      f"{', '.join(absent)}")

@@ -1,0 +1,130 @@
+"""PyTorch's schemas of its functions, such as "cumsum(Tensor input, int dim, *, dtype dtype=None) -> Tensor".
+
+A schema names a function, its parameters with their types and defaults, and its results. A type with brackets is a
+list: `ints[2]` also accepts one int. A question mark behind a type allows None. Three words stand for parameters that
+many functions share: `out` for `*, Tensor out=None`, `options` for the options of functions that make tensors, and
+`like` for the options of functions that take shape and dtype from a tensor.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+_MAKING = "dtype dtype=None, layout layout=None, device device=None, bool pin_memory=False, bool requires_grad=False"
+_SHORT = {
+    r", out\)": (", *, Tensor out=None)",),
+    r", options\)": (f", *, Generator? generator, Tensor out=None, {_MAKING})", f", *, Tensor out=None, {_MAKING})"),
+    r", like\)": (f", *, Generator? generator, memory_format memory_format=None, {_MAKING})",
+                  f", *, memory_format memory_format=None, {_MAKING})"),
+}
+_SCHEMA = re.compile(r"([\w.]+)(\(.*\))")
+_PARAMETER = re.compile(r"(\w+)(?:\[(\d*)\])?(\??) (\w+)(?:=(.*))?")
+# The names that are accepted besides PyTorch's own, as NumPy has them.
+OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
+# Those among them that signatures show.
+_SHOWN_TOO = {name: OTHER_NAMES[name] for name in ("dim", "keepdim")}
+# How messages name the types of schemas.
+NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints",
+         "floats": "tuple of floats", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
+         "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
+
+
+class Parameter(NamedTuple):
+    """One parameter: its type, how many elements of a list one number stands for, whether it may be None, its name,
+    its default as text (None if it has none), and whether it is given by name only."""
+
+    kind: str
+    size: int
+    none: bool
+    name: str
+    default: str | None
+    by_name: bool
+
+
+class Schema(NamedTuple):
+    """One way to call a function. `text` is the list of parameters as messages show it."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    returns: str
+    text: str
+
+    @property
+    def required(self) -> int:
+        """How many arguments have no default."""
+        return sum(p.default is None for p in self.parameters)
+
+    @property
+    def positional(self) -> int:
+        """How many arguments may be given by position."""
+        return sum(not p.by_name for p in self.parameters)
+
+
+def _parsed(name: str, text: str, returns: str) -> Schema:
+    """The schema whose parameters stand in `text`, without parentheses."""
+    parameters, shown, by_name = [], [], False
+    for part in re.split(r", (?![^\[(]*[\])])", text) if text else ():
+        if part == "*":
+            by_name = True
+            shown.append(part)
+            continue
+        match = _PARAMETER.fullmatch(part)
+        assert match is not None, part
+        kind, size, optional, parameter, default = match.groups()
+        none = bool(optional) or default in ("None", "[]")
+        parameters.append(Parameter(kind, int(size or 0), none, parameter, default, by_name))
+        shown.append(f"{NAMES.get(kind, kind)} {parameter}" + ("" if default is None else f" = {default}"))
+    return Schema(name, tuple(parameters), returns, f"({', '.join(shown)})")
+
+
+@cache
+def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
+    """The schemas in these texts, in the order in which PyTorch tries them. A text with a short word may be two."""
+    found = []
+    for text in texts:
+        called, _, returns = re.sub(r"\s+", " ", text).partition(" -> ")
+        match = _SCHEMA.fullmatch(called)
+        assert match is not None, text
+        name, ways = match.group(1), [match.group(2)]
+        for short, longer in _SHORT.items():
+            ways = [re.sub(short, long, way) for way in ways for long in (longer if re.search(short, way) else ("",))]
+        found += [_parsed(name, way[1:-1], returns or "Tensor") for way in ways]
+    return tuple(found)
+
+
+class SignatureOfSchema(inspect.Signature):
+    """The signature of a public function: that of the function below its schemas, with what only the schemas have.
+
+    It is worked out when somebody asks for it: at import nobody does.
+    """
+
+    __slots__ = ("body", "out", "texts")
+
+    def __init__(self, texts: tuple[str, ...], body: Any, out: bool) -> None:
+        super().__init__()
+        self.texts, self.body, self.out = texts, body, out
+
+    @property
+    def parameters(self) -> Any:
+        """The parameters by name."""
+        return _parameters(self.texts, self.body, self.out)
+
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
+        """A plain signature with other parameters or another return annotation."""
+        parameters = changes.get("parameters", [*self.parameters.values()])
+        return inspect.Signature(parameters, return_annotation=changes.get("return_annotation", inspect.Signature.empty))
+
+
+@cache
+def _parameters(texts: tuple[str, ...], body: Any, out: bool) -> Any:
+    """The parameters of `body`, then what only schemas have (`out`), then NumPy's names (`axis`, `keepdims`)."""
+    found = dict(inspect.signature(body).parameters)
+    rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
+    names = [p.name for schema in schemas(texts) for p in schema.parameters if p.name != "self"]
+    for name in (*names, *(other for known in names for other in _SHOWN_TOO.get(known, ())), *(("out",) if out else ())):
+        if name not in found:
+            found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    return inspect.Signature([*found.values(), *rest]).parameters

@@ -1,0 +1,316 @@
+"""A public function is defined once: its schema stands above it, and everything else about it comes from there.
+
+    @public("cumsum(Tensor input, int dim, *, dtype dtype=None, Tensor out=None) -> Tensor", out=TYPED)
+    def cumsum(input, dim, *, dtype=None):
+        ...
+
+The decorated function is an entry. It calls the function below it, and does the rest only if the call needs it:
+
+- Arguments that do not fit get the error that PyTorch gives, made from the schemas.
+- `out=` writes the result to the caller's tensor, as the rule asks (see `out`).
+- Modes and classes with `__torch_function__` handle the call (see `overriding`).
+- The other names of parameters, such as NumPy's `axis`, are accepted.
+- An open profile gets an event, if the function has one.
+- `inspect.signature` shows the schema's parameters.
+
+A function without schemas is one that PyTorch writes in Python. Its own `def` is its signature, and Python words the
+errors of wrong arguments.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...errors import PACKAGE
+from ...modes import local
+from ..arguments import checking
+from ..arguments.schemas import SignatureOfSchema
+from ..state.base import Results, TensorBase
+from . import out as _out, overriding
+from .overriding import NOBODY, Attention, handled
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Where the frames are that stand between a program and the function that it calls.
+_PASSED = (__file__, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""))
+# Whether none of the names is one that calls need more for than the body: `out`, or another name of a parameter.
+_usual = frozenset(("out", *checking.ALIASES)).isdisjoint
+# A rule for `out=`, or a function that chooses one by the arguments.
+OutRule = Any
+
+
+class Public:
+    """What the package knows of a public function beside its code.
+
+    `schemas` are its texts. `body` is the function that computes. `event` is the profiler's name of a call, "" for
+    none. `strict` says that arguments are compared with the schemas before the call, not only after an error.
+    `for_modes` says that only modes handle its calls, and no argument. `operator` is for Python's operators: the
+    name of the method that others are told was called; if they all refuse, Python asks the other operand.
+    """
+
+    __slots__ = ("body", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
+
+    def __init__(self, body: Callable[..., Any], schemas: tuple[str, ...], out: OutRule = None, event: str = "",
+                 strict: bool = False, for_modes: bool = False, operator: str = "") -> None:
+        self.body, self.schemas, self.out, self.event = body, schemas, out, event
+        self.strict, self.for_modes, self.operator = strict, for_modes, operator
+        self.entry: Any = None
+        self.known: set[tuple[Any, ...]] = set()          # combinations of types that fitted, of a strict function
+
+    def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+        """PyTorch's error for the arguments of a call that failed; None if they fit.
+
+        None also for the package's own calls, which may have arguments that no program gives.
+        """
+        if not self.schemas:
+            return None
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
+            frame = frame.f_back
+        if frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        return checking.refusal(self.schemas, args, kwargs)
+
+    def failed(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+        """The error of a call that failed: PyTorch's if the arguments do not fit, else the error itself."""
+        return self.refused(args, kwargs) or error
+
+    def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raise PyTorch's error if the arguments of a strict function do not fit.
+
+        Types that fitted are remembered, since they fit again; unless a tensor may have stood for a number.
+        """
+        key = (*map(type, args), *kwargs, *map(type, kwargs.values()))
+        if key not in self.known:
+            error = self.refused(args, kwargs)
+            if error is not None:
+                raise error
+            if not any(isinstance(x, TensorBase) and not x._array.ndim for x in (*args, *kwargs.values())):
+                self.known.add(key)
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that is not the usual one: handled by others, watched, written to `out`, or with wrong arguments."""
+        function = getattr(Results.tensor, self.operator) if self.operator else self.entry
+        try:
+            result = handled(function, args, kwargs, for_modes=self.for_modes)
+        except TypeError:
+            if self.operator:
+                return NotImplemented
+            raise
+        if result is not NOBODY:
+            return result
+        observer = local.thread.observer
+        if observer is None or not self.event:
+            return self.compute(args, kwargs)
+        return observer.call(self.event, args, self.compute, args, kwargs)
+
+    def compute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result, written to `out` if the call has one. Raises PyTorch's error for arguments that do not fit."""
+        try:
+            if self.strict:
+                self.check(args, kwargs)
+            named = self.named(kwargs)
+            if self.out is None or "out" not in named:
+                if self.body is self.entry and "out" in named:
+                    raise TypeError(f"{self.entry.__name__}() got an unexpected keyword argument 'out'")
+                return self.body(*args, **named)
+            out = named.pop("out")
+            if out is None:
+                return self.body(*args, **named)
+            return _out.into(out, self.entry.__name__, self.out, self.body, args, named)
+        except Exception as error:
+            refused = self.refused(args, kwargs)
+            if refused is None or refused is error:
+                raise
+        raise refused from None
+
+    def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments given by name, by the names that the function has for its parameters."""
+        code = getattr(self.body, "__code__", None)
+        if code is None or not kwargs:
+            return {**kwargs}
+        own = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+        named = {}
+        for name, value in kwargs.items():
+            other = checking.ALIASES.get(name)
+            if other is None or name in own or other not in own or other in kwargs:
+                named[name] = value
+            elif value is not None:
+                named[other] = value
+        return named
+
+
+def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = False, for_modes: bool = False,
+           operator: str = "", name: str = "", doc: str = "") -> Callable[[F], F]:
+    """The decorator of a public function; see above. `name` and `doc` are for functions that a factory makes."""
+
+    def decorate(body: F) -> F:
+        if name:
+            body.__name__ = body.__qualname__ = name
+        if doc:
+            body.__doc__ = doc
+        facts = Public(body, schemas, out, event, strict, for_modes, operator)
+        entry: Any = _factory(schemas, strict or for_modes)(facts, body)
+        facts.entry = entry
+        entry.__name__, entry.__qualname__ = body.__name__, body.__qualname__
+        entry.__module__, entry.__doc__, entry.__wrapped__ = body.__module__, body.__doc__, body
+        entry.__annotations__ = body.__annotations__
+        entry.public = facts
+        if schemas or out is not None:
+            entry.__signature__ = SignatureOfSchema(schemas, body, out is not None)
+        return entry  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def _factory(schemas: tuple[str, ...], look: bool) -> Callable[[Public, Callable[..., Any]], Callable[..., Any]]:
+    """The maker of the entry that looks at the fewest arguments: those that may be tensors."""
+    if look:
+        return _entry_for_all
+    if not schemas:
+        return _entry_of_any
+    head = schemas[0].partition(", *")[0]
+    if "Tensors " in head or "Tensors[" in head:
+        return _entry_of_sequence
+    tensors = max(schema.partition(" -> ")[0].count("Tensor ") - schema.count("Tensor out") for schema in schemas)
+    return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 else _entry_of_any
+
+
+# The entries. A usual call goes to the body at once; they differ in what they look at to know that it is usual.
+
+def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
+    """The entry of a function that is looked at in every call: its own work takes much longer."""
+    call = facts.call
+
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        return call(args, kwargs)
+
+    return entry
+
+
+def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
+    """The entry of a function without tensors among its arguments, which only modes can handle."""
+    call, failed = facts.call, facts.failed
+
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        if Attention.inert and not (kwargs and not _usual(kwargs)):
+            try:
+                return body(*args, **kwargs)
+            except Exception as error:
+                wrong = failed(error, args, kwargs)
+                if wrong is error:
+                    raise
+            raise wrong from None
+        return call(args, kwargs)
+
+    return entry
+
+
+def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
+    """The entry of a function of one tensor, the first argument."""
+    call, failed = facts.call, facts.failed
+
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) in Attention.inert and not (kwargs and not _usual(kwargs)):
+            try:
+                return body(*args, **kwargs)
+            except Exception as error:
+                wrong = failed(error, args, kwargs)
+                if wrong is error:
+                    raise
+            raise wrong from None
+        return call(args, kwargs)
+
+    return entry
+
+
+def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
+    """The entry of a function that may have a tensor for any argument."""
+    call, failed = facts.call, facts.failed
+
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        inert = Attention.inert
+        for x in args:
+            if type(x) not in inert:
+                return call(args, kwargs)
+        if kwargs:
+            for x in kwargs.values():
+                if type(x) not in inert:
+                    return call(args, kwargs)
+            if not _usual(kwargs):
+                return call(args, kwargs)
+        elif not args:
+            return call(args, kwargs)
+        try:
+            return body(*args, **kwargs)
+        except Exception as error:
+            wrong = failed(error, args, kwargs)
+            if wrong is error:
+                raise
+        raise wrong from None
+
+    return entry
+
+
+def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
+    """The entry of a function of a list or tuple of tensors, the first argument."""
+    call, failed = facts.call, facts.failed
+
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        if not args or type(args[0]) not in (list, tuple) or (kwargs and not _usual(kwargs)):
+            return call(args, kwargs)
+        inert = Attention.inert
+        for x in args[0]:
+            if type(x) not in inert:
+                return call(args, kwargs)
+        try:
+            return body(*args, **kwargs)
+        except Exception as error:
+            wrong = failed(error, args, kwargs)
+            if wrong is error:
+                raise
+        raise wrong from None
+
+    return entry
+
+
+def facts_of(function: Any) -> Public:
+    """What the package knows of a public function beside its code."""
+    facts: Public = function.public
+    return facts
+
+
+def recorded_as(call: Any, schemas: tuple[str, ...], out: OutRule = None) -> None:
+    """Note the schemas of a recorded call, which is its own entry: it looks at the types of its operands itself."""
+    call.public = facts = Public(call, schemas, out)
+    facts.entry = call
+
+
+class _PublicProperty(property):
+    """A property of tensors. Modes and classes with `__torch_function__` handle a look at it, and an assignment."""
+
+    def __init__(self, fget: Any = None, fset: Any = None, fdel: Any = None, doc: str | None = None) -> None:
+        get, set_ = getattr(fget, "body", fget), getattr(fset, "body", fset)      # of a property with another setter
+
+        def asked(tensor: Any) -> Any:
+            if type(tensor) is Results.plain or type(tensor) in Attention.inert:
+                return get(tensor)
+            result = handled(self.__get__, (tensor,), {})
+            return get(tensor) if result is NOBODY else result
+
+        def assigned(tensor: Any, value: Any) -> None:
+            if type(tensor) is Results.plain or type(tensor) in Attention.inert or handled(
+                    self.__set__, (tensor, value), {}) is NOBODY:
+                set_(tensor, value)
+
+        asked.body, assigned.body = get, set_  # type: ignore[attr-defined]
+        super().__init__(asked, None if set_ is None else assigned, fdel, doc or get.__doc__)
+
+
+if TYPE_CHECKING:
+    public_property = property
+else:
+    public_property = _PublicProperty
