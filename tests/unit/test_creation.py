@@ -85,6 +85,11 @@ class TestData:
             copy = torch.tensor(torch.ones(2, requires_grad=True))
         assert not copy.requires_grad
 
+    def test_a_complex_tensor_as_bools_is_true_unless_both_parts_are_zero(self) -> None:
+        with pytest.warns(UserWarning, match="To copy construct from a tensor"):
+            copy = torch.tensor(torch.tensor([1j, 0j, 2.0]), dtype=torch.bool)
+        assert copy.tolist() == [True, False, True]
+
     def test_of_tensors_with_one_element(self) -> None:
         tensor = torch.tensor([torch.tensor(1.0, requires_grad=True), torch.tensor([2])])
         assert tensor.tolist() == [1.0, 2.0]

@@ -196,6 +196,14 @@ def test_the_determinant_of_singular_matrices_has_derivatives() -> None:
     assert second.tolist() == [[0., 0.], [0., 1.]]
 
 
+def test_the_determinants_of_several_singular_matrices_have_derivatives() -> None:
+    x = torch.tensor([[1., 2., 3.], [2., 4., 6.], [1., 0., 1.]], dtype=torch.float64).repeat(2, 1, 1).requires_grad_()
+    gradient, = torch.autograd.grad(L.det(x).sum(), x, create_graph=True)
+    second, = torch.autograd.grad(gradient.square().sum(), x)
+    expected = torch.tensor([[-4., 8., 4.], [-8., 16., 8.], [100., -80., 20.]], dtype=torch.float64)
+    close(second, expected.expand(2, 3, 3))
+
+
 def test_small_matrices_are_not_taken_for_singular_ones() -> None:
     """The singular values of this one are all the same, so a derivative by way of them would be nan."""
     x = (1e-3 * torch.eye(6, dtype=torch.float64)).requires_grad_()

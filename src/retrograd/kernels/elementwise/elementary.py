@@ -256,3 +256,27 @@ def sinc(x: Any, *, out: Any = ...) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     t = x * math.pi
     return delivered(np.where(x == 0, x.dtype.type(1), np.sin(t) / t), out)
+
+
+def view_as_real(x: Any) -> Any:
+    """The real and imaginary parts along a last dimension of size 2."""
+    return x[..., None].view(x.real.dtype)
+
+
+def view_as_complex(x: Any) -> Any:
+    """Complex numbers of the pairs along the last dimension, which has size 2 and stride 1."""
+    if x.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    dtype = np.dtype("c16" if x.itemsize == 8 else "c8")
+    if not x.size:                                      # the strides of no elements mean nothing
+        return np.empty(x.shape[:-1], dtype)
+    if x.strides[-1] != x.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any([step // x.itemsize % 2 for step in x.strides[:-1]]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return x.view(dtype)[..., 0]
+
+
+def part(x: Any, index: Any) -> Any:
+    """The real (0) or imaginary (1) one of the parts along the last dimension."""
+    return x[..., index]

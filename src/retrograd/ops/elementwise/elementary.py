@@ -157,35 +157,10 @@ angle = elementwise("angle", kernels.angle, domain="float", complex="adjoint", x
 conj = elementwise("conj", np.conjugate, complex="adjoint", x=lambda g: np.conj(g))
 conj_physical = elementwise("conj_physical", np.conjugate, complex="adjoint", x=lambda g: np.conj(g),
                             written={"kernel": kernels.conjugate, "node": backward_name("conj_physical", 1)})
-
-
-def _view_as_real(x: Any) -> Any:
-    """The real and imaginary parts along a last dimension of size 2."""
-    return x[..., None].view(x.real.dtype)
-
-
-def _view_as_complex(x: Any) -> Any:
-    """Complex numbers of the pairs along the last dimension, which has size 2 and stride 1."""
-    if x.shape[-1] != 2:
-        raise RuntimeError("Tensor must have a last dimension of size 2")
-    dtype = np.dtype("c16" if x.itemsize == 8 else "c8")
-    if not x.size:                                      # the strides of no elements mean nothing
-        return np.empty(x.shape[:-1], dtype)
-    if x.strides[-1] != x.itemsize:
-        raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any([step // x.itemsize % 2 for step in x.strides[:-1]]):
-        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
-    return x.view(dtype)[..., 0]
-
-
-view_as_real = linear("view_as_real", _view_as_real, view=True, complex="adjoint",
+view_as_real = linear("view_as_real", kernels.view_as_real, view=True, complex="adjoint",
                       x=lambda g: complex_(g[..., 0], g[..., 1]))
-view_as_complex = linear("view_as_complex", _view_as_complex, view=True, complex="adjoint", x=lambda g: view_as_real(g))
-
-
-def _part(x: Any, index: Any) -> Any:
-    """The real (0) or imaginary (1) one of the parts along the last dimension."""
-    return x[..., index]
+view_as_complex = linear("view_as_complex", kernels.view_as_complex, view=True, complex="adjoint",
+                         x=lambda g: view_as_real(g))
 
 
 def _into_pairs(g: Any, index: Any) -> Any:
@@ -193,7 +168,7 @@ def _into_pairs(g: Any, index: Any) -> Any:
     return np.stack((flat, g) if index else (g, flat), -1)
 
 
-part = linear("select", _part, view=True, x=_into_pairs)
+part = linear("select", kernels.part, view=True, x=_into_pairs)
 
 
 polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: real(g * np.conj(sgn(out))),

@@ -214,7 +214,7 @@ def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: 
     """Standard normal samples in the shape, type and order in memory of `input`."""
     stream = twister_of("randn_like", generator)
     out = _unfilled("randn_like", input, dtype, memory_format)
-    contiguous = out.flags.c_contiguous
+    contiguous = in_rows(out)
     return made(ops.draw_for(input._array, lambda _: in_memory_order(
         out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous))), device, requires_grad)
 
