@@ -14,6 +14,8 @@ from types import CodeType, FrameType
 from typing import ClassVar, NamedTuple
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# The entries of public functions, which stand between a program and the functions.
+_ENTRIES = os.path.join(PACKAGE, "tensors", "recording", "public.py")
 
 
 class Site(NamedTuple):
@@ -57,7 +59,8 @@ def called() -> str:
     """The name of this package's function that the program called, from the outermost frame inside the package."""
     frame, name = sys._getframe(1), ""
     while frame.f_code.co_filename.startswith(PACKAGE):
-        name = frame.f_code.co_name
+        if frame.f_code.co_filename != _ENTRIES:
+            name = frame.f_code.co_name
         if frame.f_back is None:
             break
         frame = frame.f_back

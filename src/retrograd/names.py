@@ -12,8 +12,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from opcode import opmap
 from pkgutil import get_data
-from types import FrameType
-from typing import NoReturn
+from types import FrameType, ModuleType
+from typing import Any, NoReturn
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opmap["IMPORT_FROM"]
@@ -23,6 +23,13 @@ def public(module_name: str) -> str:
     """The name under which a program written for PyTorch knows one of our modules."""
     package, dot, rest = module_name.partition(".")
     return f"torch{dot}{rest}" if package == PACKAGE else module_name
+
+
+def offered(namespace: dict[str, Any]) -> list[str]:
+    """The names that a module imports to offer them, for its ``__all__``: no modules, and not its own tools."""
+    tools = ("TYPE_CHECKING", "annotations", "missing", "offered")
+    return [name for name, value in namespace.items()
+            if not name.startswith("_") and not isinstance(value, ModuleType) and name not in tools]
 
 
 def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable[[str], NoReturn]:

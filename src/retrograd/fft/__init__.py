@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..names import missing, offered
 from .frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from .one_dim import fft, hfft, ifft, ihfft, irfft, rfft
 from .several_dims import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn, irfft2, irfftn, rfft2, rfftn
 
-__all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",
-    "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
-]
+__all__ = offered(globals())
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)

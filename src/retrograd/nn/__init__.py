@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..names import missing
 from . import functional, init, modules, parameter, utils
-from .modules import *  # noqa: F403  (every module class, listed in modules/__init__.py alone)
+from .modules import *
 from .parameter import Buffer, Parameter
 
 __all__ = ["Buffer", "Parameter", "functional", "init", "modules", "parameter", "utils"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..autograd import graph
 from ..graph.node import AccumulateGrad, Node, behind
-from ..nn import Module
+from ..nn.modules.module import Module
 from ..tensors.state.base import TensorBase, edge_of
 
 Address = tuple[Node, int]      # a node, and the number of one of its outputs

@@ -82,10 +82,6 @@ class Public:
             return None
         return checking.refusal(self.schemas, args, kwargs)
 
-    def failed(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
-        """The error of a call that failed: PyTorch's if the arguments do not fit, else the error itself."""
-        return self.refused(args, kwargs) or error
-
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise PyTorch's error if the arguments of a strict function do not fit.
 
@@ -129,11 +125,11 @@ class Public:
             if out is None:
                 return self.body(*args, **named)
             return _out.into(out, self.entry.__name__, self.out, self.body, args, named)
-        except Exception as error:
-            refused = self.refused(args, kwargs)
-            if refused is None or refused is error:
+        except Exception:
+            wrong = self.refused(args, kwargs)
+            if wrong is None:
                 raise
-        raise refused from None
+        raise wrong from None
 
     def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments given by name, by the names that the function has for its parameters."""
@@ -205,15 +201,15 @@ def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 
 def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function without tensors among its arguments, which only modes can handle."""
-    call, failed = facts.call, facts.failed
+    call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         if Attention.inert and not (kwargs and not _usual(kwargs)):
             try:
                 return body(*args, **kwargs)
-            except Exception as error:
-                wrong = failed(error, args, kwargs)
-                if wrong is error:
+            except Exception:
+                wrong = refused(args, kwargs)
+                if wrong is None:
                     raise
             raise wrong from None
         return call(args, kwargs)
@@ -223,15 +219,15 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 
 def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function of one tensor, the first argument."""
-    call, failed = facts.call, facts.failed
+    call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) in Attention.inert and not (kwargs and not _usual(kwargs)):
             try:
                 return body(*args, **kwargs)
-            except Exception as error:
-                wrong = failed(error, args, kwargs)
-                if wrong is error:
+            except Exception:
+                wrong = refused(args, kwargs)
+                if wrong is None:
                     raise
             raise wrong from None
         return call(args, kwargs)
@@ -241,7 +237,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
 
 def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function that may have a tensor for any argument."""
-    call, failed = facts.call, facts.failed
+    call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         inert = Attention.inert
@@ -258,9 +254,9 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
             return call(args, kwargs)
         try:
             return body(*args, **kwargs)
-        except Exception as error:
-            wrong = failed(error, args, kwargs)
-            if wrong is error:
+        except Exception:
+            wrong = refused(args, kwargs)
+            if wrong is None:
                 raise
         raise wrong from None
 
@@ -269,7 +265,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
 
 def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function of a list or tuple of tensors, the first argument."""
-    call, failed = facts.call, facts.failed
+    call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         if not args or type(args[0]) not in (list, tuple) or (kwargs and not _usual(kwargs)):
@@ -280,9 +276,9 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
                 return call(args, kwargs)
         try:
             return body(*args, **kwargs)
-        except Exception as error:
-            wrong = failed(error, args, kwargs)
-            if wrong is error:
+        except Exception:
+            wrong = refused(args, kwargs)
+            if wrong is None:
                 raise
         raise wrong from None
 
