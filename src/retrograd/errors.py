@@ -14,8 +14,6 @@ from types import CodeType, FrameType
 from typing import ClassVar, NamedTuple
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-# The entries of public functions, which stand between a program and the functions.
-_ENTRIES = os.path.join(PACKAGE, "tensors", "recording", "public.py")
 
 
 class Site(NamedTuple):
@@ -55,14 +53,17 @@ def user_site(depth: int = 1) -> Site | None:
     return None if frame is None else _new_tuple(Site, (frame.f_code, frame.f_lasti))
 
 
+# The frames between a program and a public function, which have no names of their own.
+_ENTRIES = os.path.join(PACKAGE, "tensors", "recording", "public.py")
+
+
 def called() -> str:
-    """The name of this package's function that the program called, from the outermost frame inside the package."""
-    frame, name = sys._getframe(1), ""
-    while frame.f_code.co_filename.startswith(PACKAGE):
+    """The name of the package's function that the program called: of the outermost frame inside this package."""
+    frame: FrameType | None = sys._getframe(1)
+    name = ""
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         if frame.f_code.co_filename != _ENTRIES:
             name = frame.f_code.co_name
-        if frame.f_back is None:
-            break
         frame = frame.f_back
     return name
 

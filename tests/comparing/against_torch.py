@@ -141,6 +141,35 @@ def compare_tangents(case: Case, arrays: Sequence[Any]) -> bool:
     return True
 
 
+def depending(library: Any, case: Case, arrays: Sequence[Any], leaves: Sequence[int]) -> list[bool | None] | None:
+    """Which gradients of a recorded pass from constants require grad, if the inputs in these places do.
+
+    None stands for a gradient that is None, and for the list if there is nothing to differentiate, or an error.
+    """
+    outcome = Outcome(library, lambda t, *inputs: inputs, arrays, False)
+    for i in leaves:
+        outcome.leaves[i].requires_grad_()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = case(library, *outcome.leaves)
+            outcome.results = [*found] if isinstance(found, (tuple, list)) else [found]
+            outputs, inputs = outcome.differentiable, outcome.inputs
+            gradients = library.autograd.grad(outputs, inputs, [library.ones_like(o) for o in outputs],
+                                              create_graph=True, allow_unused=True)
+    except Exception:
+        return None
+    return [None if g is None else g.requires_grad for g in gradients]
+
+
+def compare_dependence(case: Case, arrays: Sequence[Any]) -> None:
+    """Compare which gradients of a recorded pass require grad: of all inputs together, and of each alone."""
+    places = [i for i, a in enumerate(arrays) if a.dtype.kind in "fc"]
+    for leaves in [places, *([i] for i in places if len(places) > 1)]:
+        theirs, ours = (depending(library, case, arrays, leaves) for library in (torch, retrograd))
+        assert ours == theirs, f"gradients by inputs {leaves} require grad: {ours}, torch has {theirs}"
+
+
 def _random(draws: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     values = draws.standard_normal(shape)
     return np.asarray(values + 1j * draws.standard_normal(shape) if dtype.kind == "c" else values).astype(dtype)

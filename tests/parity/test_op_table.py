@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comparing.against_torch import compare, compare_tangents
+from comparing.against_torch import compare, compare_dependence, compare_tangents
 from op_table.table import DTYPES, RANDOM, TABLE, Entry
 
 # All but random numbers are tried on every dtype: where PyTorch refuses one, the error must be the same.
@@ -62,3 +62,28 @@ def test_a_limit_to_the_first_derivative_is_still_needed(entry: Entry) -> None:
         return True
 
     assert not all(agree(arrays) for arrays in [*entry.samples(), *at_points(entry)])
+
+
+# Entries whose gradients require grad in other cases than PyTorch's, and why.
+OTHERWISE = {
+    **dict.fromkeys(("norm 0", "vector_norm 0", "linalg.householder_product of nothing"),
+                    "PyTorch has None where ours is zero"),
+    **dict.fromkeys(("cond 1", "cond -1", "cond inf", "cond -inf", "cond fro", "lobpcg B", "asinh_", "acosh_", "atanh_",
+                     "vander", "vander increasing", "scatter_reduce larger"),
+                    "PyTorch's derivative is missing or fails"),
+    **dict.fromkeys(("scatter_reduce prod", "index_reduce prod", "scatter_reduce prod without self",
+                     "index_reduce prod without self", "scatter_reduce prod of a zero", "scatter_reduce prod of zeros",
+                     "scatter_reduce of one", "scatter_reduce_"),
+                    "the derivative of a product by one factor is made of the others"),
+}
+
+
+@pytest.mark.parametrize("entry", [entry for entry in TABLE if not entry.refused and entry not in RANDOM], ids=str)
+def test_gradients_require_grad_where_pytorchs_do(entry: Entry) -> None:
+    kind = next((kind for kind in "fc" if kind in entry.kinds), None)
+    if kind is None:
+        return
+    arrays = next((arrays for arrays in entry.samples(DTYPES[kind][0]) if all(a.size for a in arrays)), None)
+    if arrays is not None:
+        with pytest.raises(AssertionError) if str(entry) in OTHERWISE else nullcontext():
+            compare_dependence(entry.call, arrays)

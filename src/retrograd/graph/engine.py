@@ -318,7 +318,7 @@ class Pass:
                     raise faults.unfit(error, cotangent, [saved[i] for i in positions]) from error
                 raise
             gradients[index] = np.conj(result) if conjugate else result
-        return gradients
+        return gradients if self.recorder is None else self.recorder.tied(node, gradients)
 
     def _values(self, node: Any, saved: Any) -> Any:
         """The unpacked saved values, as the rules compute with them. Unless the pass keeps them, they are released."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,9 @@ class Recorder(Protocol):
 
     def array(self, value: Any) -> np.ndarray[Any, Any]:
         """The numbers of a value."""
+
+    def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+        """The gradients of a node, with the histories that PyTorch gives them."""
 
     def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A gradient of zeros, of the sort of another value of the pass."""

@@ -37,6 +37,8 @@ Written = Mapping[str, Any]
 
 # What a kernel takes as it is.
 _COMPUTED_WITH = frozenset((np.ndarray, float, int, bool, type(None)))
+# The layouts of kinds of operators that do not say any.
+_LAYOUTS: dict[str, Layout] = {"elementwise": "elementwise", "constant": "elementwise"}
 
 
 class Save(NamedTuple):
@@ -88,8 +90,7 @@ class Op:
         # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
-        self.layout: Layout = layout or ("elementwise" if kind in ("elementwise", "constant") else
-                                         "kept" if view else "rows")
+        self.layout: Layout = layout or _LAYOUTS.get(kind, "kept" if view else "rows")
         self.composition: Callable[..., Any] | None = None     # what the op is recorded as, if it is of `composed`
         Op.by_kernel.setdefault(kernel, self)
         # The op that is recorded where the result is written over the first operand: mostly this one.

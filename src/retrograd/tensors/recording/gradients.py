@@ -29,6 +29,7 @@ from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
 from ..state.base import TensorBase, edge_of, plain, requires, with_edge
 from .calls import recorded
+from .dependences import tied
 from .inplace import check_writable, write
 
 _accumulation = threading.Lock()
@@ -60,6 +61,10 @@ class TensorRecorder:
         """The array of a tensor."""
         array: np.ndarray[Any, Any] = value._array
         return array
+
+    def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+        """The gradients of a node, tied to the inputs that PyTorch has them depend on."""
+        return tied(node, gradients) if local.thread.grad else gradients
 
     def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A constant tensor of zeros, over an array of the sort that `beside` has."""
