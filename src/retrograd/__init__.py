@@ -188,6 +188,7 @@ from .tensors.functions.creation.windows import (
 )
 from .tensors.functions.deprecated import eig, lstsq, matrix_rank, solve, symeig
 from .tensors.functions.differences import cumulative_trapezoid, diff, gradient, trapezoid, trapz
+from .tensors.functions.elementwise.activations import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
 from .tensors.functions.elementwise.arithmetic import (
     add,
     div,
@@ -376,7 +377,6 @@ from .tensors.functions.elementwise.elementary import (
     view_as_real,
 )
 from .tensors.functions.elementwise.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
-from .tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
 from .tensors.functions.elementwise.special import (
     digamma,
     i0,

@@ -31,12 +31,12 @@ from .functions.creation.creation import CreationMethods
 from .functions.creation.random import RandomMethods
 from .functions.deprecated import DeprecatedMethods
 from .functions.differences import DifferenceMethods
+from .functions.elementwise.activations import PiecewiseMethods
 from .functions.elementwise.arithmetic import ArithmeticMethods
 from .functions.elementwise.blending import BlendingMethods
 from .functions.elementwise.comparison import ComparisonMethods
 from .functions.elementwise.elementary import ElementaryMethods
 from .functions.elementwise.number_parts import NumberMethods
-from .functions.elementwise.piecewise import PiecewiseMethods
 from .functions.elementwise.special import SpecialMethods
 from .functions.indexing.histograms import HistogramMethods
 from .functions.indexing.indexing import IndexingMethods
