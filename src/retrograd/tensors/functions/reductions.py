@@ -164,7 +164,8 @@ def _spread(name: str, what: str) -> Callable[..., Any]:
             + (")" if several else ", Tensor out=None)"),
             f"{name}(Tensor input, bool unbiased=True)", name=name, out=None if several else asked, strict=True,
             doc=f"The {what} of all elements, or over `dim`. The divisor is count - correction."
-                "\n\n    The default correction is 1, or 0 if `unbiased` is False. Raises RuntimeError for ints and bools.")
+                "\n\n    The default correction is 1, or 0 if `unbiased` is False. "
+                "Raises RuntimeError for ints and bools.")
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
                  correction: float | None = None) -> Any:
         array = array_of(name, input)

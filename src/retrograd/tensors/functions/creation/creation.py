@@ -278,7 +278,7 @@ def complex(real: TensorBase, imag: TensorBase) -> TensorBase:
     """
     check_real_parts("complex", real, imag, ("real", "imag"))
     if real.dtype.itemsize == 2:
-        raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")
+        raise RuntimeError("complex(): no complex dtype has parts of float16. Convert the parts with .float() first.")
     result: TensorBase = _complex(real, imag)
     return result
 

@@ -40,7 +40,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
         start = 0
     bounds = [number("arange", *facts) for facts in zip(("start", "end", "step"), positions, (start, end, step))]
     if any(isinstance(bound, complex) for bound in bounds):
-        raise RuntimeError("value cannot be converted to type double without overflow: bounds of a range are real")
+        raise RuntimeError("value cannot be converted to type double without overflow: the bounds must be real")
     if dtype is not None:
         target = element_type("arange", dtype)
     else:

@@ -20,7 +20,7 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: An
     """The window that a kernel computes. A periodic window is the symmetric window of one more point, less the last."""
     if not isinstance(periodic, bool) or not all(isinstance(p, (int, float)) for p in parameters):
         raise TypeError(f"{name}_window() received an invalid combination of arguments: periodic must be bool, and "
-                        "parameters of the shape float")
+                        "the other parameters of the window float")
     n = as_int(f"{name}_window", window_length, "window_length")
     target = element_type(f"{name}_window", dtype)
     if target.kind not in "fc":
@@ -39,7 +39,8 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: An
 @public()
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
                     device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
-    """A triangle over `window_length` points. `periodic` is for spectra: the window continues at its own start.
+    """A triangle over `window_length` points. A periodic window, for spectra, is the symmetric window of one
+    more point, without the last point.
 
     The dtype is `dtype`, or the default float dtype. Every window raises RuntimeError if the dtype is not floating or
     the length is negative.

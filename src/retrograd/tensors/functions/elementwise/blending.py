@@ -76,7 +76,7 @@ def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
         check_tensor(name, value, argument, position)
     if name == "addcdiv" and tensor1._array.dtype.kind in "biu" and tensor2._array.dtype.kind in "biu":
         raise RuntimeError("Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
-                           "will perform a true division of tensor1 and tensor2. Divide with torch.div and add that.")
+                           "will perform a true division of tensor1 and tensor2. Use torch.div, and add the quotient.")
 
 
 # In place

@@ -50,7 +50,7 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
     check_flag("embedding", "sparse", 5, sparse)
     if array.ndim != 2:
-        raise RuntimeError(f"'weight' must be 2-D. It has {array.ndim} dimensions.")
+        raise RuntimeError(f"'weight' must be 2-D. The weight has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)
     check_values(numbers._array, _check_numbers, array.shape[0])
     if sparse:
@@ -159,11 +159,11 @@ def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: b
     """
     if sparse:
         raise NotImplementedError("embedding_bag(): there are no sparse gradients here. Remove sparse=True.")
-    out, of, sizes, chosen = bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights,
+    out, bag_of_row, sizes, chosen = bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights,
                                   include_last_offset, padding_idx)
     if mode == kernels.MAX:
-        return out, of, sizes, chosen
+        return out, bag_of_row, sizes, chosen
     if mode == kernels.MEAN:
-        return out, of, sizes, plain(clone.run(sizes._array, "C"))
-    none = [plain(np.zeros(sizes._array.shape[0], np.int64)) for _ in range(2)]
-    return out, of if padding_idx is not None else plain(np.zeros(0, np.int64)), *none
+        return out, bag_of_row, sizes, plain(clone.run(sizes._array, "C"))
+    unused = [plain(np.zeros(sizes._array.shape[0], np.int64)) for _ in range(2)]
+    return out, bag_of_row if padding_idx is not None else plain(np.zeros(0, np.int64)), *unused
