@@ -63,6 +63,7 @@ from .tensors.functions.creation.windows import (
     bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window)
 from .tensors.functions.deprecated import eig, lstsq, matrix_rank, solve, symeig
 from .tensors.functions.differences import cumulative_trapezoid, diff, gradient, trapezoid, trapz
+from .tensors.functions.elementwise.activations import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
 from .tensors.functions.elementwise.arithmetic import (
     add, div, divide, fill, fill_, float_power, floor_divide, fmod, mul, multiply, neg, neg_, negative, negative_,
     positive, pow, reciprocal, reciprocal_, remainder, rsub, square, square_, sub, subtract, true_divide, zero_)
@@ -82,7 +83,6 @@ from .tensors.functions.elementwise.elementary import (
     rsqrt, rsqrt_, sgn, sigmoid, sigmoid_, sign, sin, sin_, sinc, sinc_, sinh, sinh_, sqrt, sqrt_, tan, tan_, tanh,
     tanh_, trunc, trunc_, view_as_complex, view_as_real)
 from .tensors.functions.elementwise.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
-from .tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
 from .tensors.functions.elementwise.special import (
     digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_)
 from .tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d

@@ -38,12 +38,12 @@ from .functions import (
 )
 from .functions.creation import creation as creation, random as random
 from .functions.elementwise import (
+    activations as activations,
     arithmetic as arithmetic,
     blending as blending,
     comparison as comparison,
     elementary as elementary,
     number_parts as number_parts,
-    piecewise as piecewise,
     special as special,
 )
 from .functions.indexing import (

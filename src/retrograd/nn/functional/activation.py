@@ -17,8 +17,8 @@ from ...ops.networks import activations as ops
 from ...tensors.arguments.dims import array_of, axis_of, not_a_tensor
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
-from ...tensors.functions.elementwise import piecewise
-from ...tensors.functions.elementwise.piecewise import hardshrink, prelu, rrelu_, threshold_
+from ...tensors.functions.elementwise import activations
+from ...tensors.functions.elementwise.activations import hardshrink, prelu, rrelu_, threshold_
 from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace import inplace as written_over
@@ -274,7 +274,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 @public()
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x for each element x greater than `threshold`, and `value` for each other element. Takes ints too."""
-    return (piecewise.threshold_ if inplace else piecewise.threshold)(input, threshold, value)
+    return (activations.threshold_ if inplace else activations.threshold)(input, threshold, value)
 
 
 @public()
@@ -285,7 +285,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     In training each slope is drawn uniformly from [lower, upper], with PyTorch's random numbers. Otherwise every slope
     is the mean of `lower` and `upper`. Raises RuntimeError if `lower` is greater than `upper`.
     """
-    return (piecewise.rrelu_ if inplace else piecewise.rrelu)(input, lower, upper, training)
+    return (activations.rrelu_ if inplace else activations.rrelu)(input, lower, upper, training)
 
 
 @public()

@@ -1,1 +1,1 @@
-"""What is called on tensors: a module for each family of functions and methods, over recorded operators."""
+"""The functions and methods of tensors, built on recorded operators: a module for each family."""

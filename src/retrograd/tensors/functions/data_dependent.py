@@ -1,13 +1,13 @@
-"""The public functions that depend on the numbers in their tensors, and not on shapes and dtypes alone.
+"""The public functions that depend on the numbers in their tensors, not only on shapes and dtypes.
 
-Such a function returns Python's numbers, or tensors of a shape that the numbers decide, or goes one way or another. A
-transform, whose arrays may have no numbers to show, can refuse it by name. Other functions look at numbers only to
-refuse wrong ones, such as an index that is out of bounds; they do so by way of an op.
+Such a function returns Python numbers, or tensors whose shape depends on the numbers, or it branches on the numbers. A
+transform whose arrays hold no numbers can refuse such a function by name. Other functions read numbers only to find
+wrong numbers, such as an index out of bounds, and they do so in an op.
 """
 
 from __future__ import annotations
 
-# By name what the numbers decide.
+# For the name of each function: what the numbers decide.
 DATA_DEPENDENT = {
     "item": "a Python number",
     "tolist": "Python numbers",
@@ -21,9 +21,9 @@ DATA_DEPENDENT = {
     "unique": "how many elements the result has",
     "unique_consecutive": "how many elements the result has",
     "bincount": "how many elements the result has",
-    "repeat_interleave": "how many elements the result has, where the counts are a tensor",
-    "one_hot": "how many classes there are, where no number is given",
-    "embedding_bag": "where the last bag ends, where `include_last_offset` is set",
-    "ctc_loss": "how long the words are",
-    "cov": "whether there is a warning, where there are weights",
+    "repeat_interleave": "how many elements the result has, if the counts are a tensor",
+    "one_hot": "how many classes there are, if `num_classes` is not given",
+    "embedding_bag": "where the last bag ends, if `include_last_offset` is set",
+    "ctc_loss": "how long the sequences are",
+    "cov": "whether there is a warning, if there are weights",
 }

@@ -1,6 +1,6 @@
 """Differences of neighbours, slopes of samples and integrals by the trapezoidal rule, as functions and methods.
 
-All are composed of slices, sums and quotients, as in PyTorch, so the derivatives of any order are those of the parts.
+As in PyTorch, these functions consist of slices, sums and quotients. So they have derivatives of every order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _mul_number, _div_number = recorded(ops.mul_number), recorded(ops.div_number)
 
 
 def _scaled(x: Any, factor: Any) -> Any:
-    """`x` times a Python number, as PyTorch records it where it composes."""
+    """`x` times a Python number, recorded in the way of PyTorch's composed functions."""
     composed = x._array.dtype.kind in "fc" and not isinstance(factor, complex)
     return _mul_number(x, factor) if composed else mul(x, factor)
 
@@ -42,7 +42,7 @@ def _divided(x: Any, divisor: Any) -> Any:
 
 
 def _ends(x: Any, dim: int) -> tuple[Any, Any]:
-    """All elements along `dim` but the last, and all but the first."""
+    """All elements along `dim` except the last, and all elements except the first."""
     n = x._array.shape[dim]
     return narrow(x, dim, 0, max(n - 1, 0)), narrow(x, dim, min(1, n), max(n - 1, 0))
 
@@ -52,10 +52,10 @@ def _ends(x: Any, dim: int) -> tuple[Any, Any]:
     out=rule(blame="sub", overlap=FREE),
     event="aten::diff", method=True)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along `dim`, `n` times over; of bools whether they differ.
+    """The differences of neighbours along `dim`, taken `n` times. For bools the result says whether neighbours differ.
 
-    `prepend` and `append` are put before and after the input first. Raises RuntimeError for a 0-d input, for a
-    negative `n`, and where what is to be joined does not have the shape of the input but for `dim`.
+    The tensors `prepend` and `append` are first joined to the input along `dim`. Their other sizes must be those of the
+    input. Raises RuntimeError for a 0-d input, for a negative `n`, and for tensors that cannot be joined.
 
     >>> import retrograd as torch
     >>> torch.diff(torch.tensor([1, 4, 9, 16]), n=2)
@@ -81,7 +81,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> None:
     if len(joined) != len(shape):
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input. They have "
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input. The tensors have "
                            f"{len(joined)} and {len(shape)} dimensions.")
     for axis, (size, other) in enumerate(zip(shape, joined, strict=True)):
         if axis != dim and size != other:
@@ -94,11 +94,11 @@ def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> 
 
 @public(event="aten::gradient")
 def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
-    """The slopes of samples along each of `dim` (of all dims, where it is None), a tensor for each.
+    """The slopes of samples, a tensor of the input's shape for each dim in `dim`. None stands for all dims.
 
-    `spacing` is the distance of the samples, one for all or one for each dim, or a 1-d tensor of coordinates for each.
-    At the edges the slope is estimated from two samples, or three with `edge_order=2`. Raises RuntimeError where there
-    are fewer, and where `spacing` and `dim` do not belong together.
+    `spacing` is the distance of the samples: a number for all dims, a number for each dim, or a 1-d tensor of
+    coordinates for each dim. At the edges two samples give the slope, or three samples if `edge_order` is 2. Raises
+    RuntimeError if there are fewer samples, and if `spacing` and `dim` do not fit together.
 
     >>> import retrograd as torch
     >>> torch.gradient(torch.tensor([1., 4., 9., 16.]))
@@ -145,28 +145,28 @@ def _check_sampled(array: Any, dims: list[Any], edge_order: int) -> None:
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
 
 
-def _three(x: Any, dim: int, first: int) -> list[Any]:
-    """Three slices of size 1, from this one on."""
+def _three_slices(x: Any, dim: int, first: int) -> list[Any]:
+    """Three slices of size 1 along `dim`, beginning at the index `first`."""
     return [narrow(x, dim, first + i, 1) for i in range(3)]
 
 
 def _even_slopes(x: Any, step: Any, dim: int, edge_order: int) -> Any:
-    """Slopes of samples that are `step` apart."""
+    """The slopes of samples with the distance `step`."""
     n = x._array.shape[dim]
     inner = _divided(sub(narrow(x, dim, 2, n - 2), narrow(x, dim, 0, n - 2)), step)
     if edge_order == 1:
         first = sub(narrow(x, dim, 1, 1), narrow(x, dim, 0, 1))
         last = sub(narrow(x, dim, n - 1, 1), narrow(x, dim, n - 2, 1))
     else:
-        a, b, c = _three(x, dim, 0)
+        a, b, c = _three_slices(x, dim, 0)
         first = sub(add(_scaled(a, -1.5), _scaled(b, 2)), _scaled(c, 0.5))
-        a, b, c = _three(x, dim, n - 3)
+        a, b, c = _three_slices(x, dim, n - 3)
         last = add(sub(_scaled(a, 0.5), _scaled(b, 2)), _scaled(c, 1.5))
     return cat([_divided(first, step), _divided(inner, 2), _divided(last, step)], dim)
 
 
 def _uneven_slopes(x: Any, places: Any, dim: int, edge_order: int) -> Any:
-    """Slopes of samples at given coordinates: of the parabola through each and its neighbours."""
+    """The slopes of samples at the coordinates `places`, from the parabola through each sample and its neighbours."""
     n, beside = x._array.shape[dim], (1,) * (x._array.ndim - 1 - dim)
     steps = diff(places)
     before, after = _ends(steps, 0)
@@ -183,9 +183,9 @@ def _uneven_slopes(x: Any, places: Any, dim: int, edge_order: int) -> Any:
     d2, e2 = select(steps, 0, 1), select(steps, 0, -2)
     sum_d, sum_e = add(d, d2), add(e, e2)
     first = _weighted((div(neg(add(_scaled(d, 2.0), d2)), mul(d, sum_d)), div(sum_d, mul(d, d2)),
-                       div(neg(d), mul(d2, sum_d))), _three(x, dim, 0))
+                       div(neg(d), mul(d2, sum_d))), _three_slices(x, dim, 0))
     last = _weighted((div(e, mul(e2, sum_e)), div(neg(sum_e), mul(e, e2)),
-                      div(add(_scaled(e, 2), e2), mul(e, sum_e))), _three(x, dim, n - 3))
+                      div(add(_scaled(e, 2), e2), mul(e, sum_e))), _three_slices(x, dim, n - 3))
     return cat([first, inner, last], dim)
 
 
@@ -202,9 +202,10 @@ def _weighted(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
     event="aten::trapezoid",
     strict=True)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
-    """The integral along `dim` by the trapezoidal rule, of samples at `x`, or `dx` apart (1, where neither is given).
+    """The integral of the samples `y` along `dim`, by the trapezoidal rule. The result has no dimension `dim`.
 
-    `x` is 1-d, or broadcasts. Raises RuntimeError for bools, and where a 1-d `x` is not as long as `dim`.
+    The samples are at the coordinates `x`, or have the distance `dx` (1). `x` is 1-d, or is broadcast to `y`. Raises
+    RuntimeError for bools, and if a 1-d `x` does not have the size of `dim`.
 
     >>> import retrograd as torch
     >>> torch.trapezoid(torch.tensor([1., 2., 4.]), dx=2)
@@ -222,7 +223,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
 
 @public(event="aten::trapz")
 def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
-    """`trapezoid` by its other name."""
+    """Another name for `trapezoid`."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
@@ -232,7 +233,12 @@ def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     event="aten::cumulative_trapezoid",
     strict=True)
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
-    """The integrals along `dim` up to each sample but the first, by the trapezoidal rule; see `trapezoid`."""
+    """The integrals of `y` along `dim` up to each sample except the first. The arguments are those of `trapezoid`.
+
+    >>> import retrograd as torch
+    >>> torch.cumulative_trapezoid(torch.tensor([1., 2., 4.]))
+    tensor([1.5000, 4.5000])
+    """
     _, dim, x = _sampled("cumulative_trapezoid", y, x, dx, dim)
     left, right = _ends(y, dim)
     if x is None:
@@ -241,7 +247,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
 
 
 def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, Any]:
-    """The array of the samples, the axis, and the distances where coordinates are given."""
+    """The array of the samples, the axis, and the distances if coordinates are given."""
     array = array_of(name, y, "y")
     if x is not None and dx is not None:
         raise invalid(name, y, x, dx)

@@ -1,4 +1,4 @@
-"""Quantiles, and the mean of what is not nan, as functions and methods. Composed of other functions, as in PyTorch."""
+"""Quantiles, and the mean that ignores nan, as functions and methods. As in PyTorch, other functions compose them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _LARGEST = 2**24
     "quantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor out=None)",
     event="aten::quantile", method=True)
 def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
-    """The elements below which the parts `q` of all elements are, or of those along `dim`; nan where there is one.
+    """The quantiles of all elements, or of the elements along `dim`: a part `q` of the elements is below the result.
 
-    `q` is a number from 0 to 1, or a tensor of the input's dtype; where that is 1-d, the results for each are along a
-    new first dimension. `interpolation` says what lies between two elements: linear, lower, higher, midpoint or
-    nearest. Raises RuntimeError unless the input is float or double and has elements.
+    `q` is a number from 0 to 1, or a tensor of the input's dtype. A 1-d `q` gives the result a new first dimension. The
+    result between two elements is by `interpolation`: linear, lower, higher, midpoint or nearest. If an element is nan,
+    the result is nan. Raises RuntimeError if the input has no elements, or is neither float32 nor float64.
 
     >>> import retrograd as torch
     >>> torch.quantile(torch.tensor([1., 2., 4.]), 0.75)
@@ -54,7 +54,7 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
     "out=None)",
     event="aten::nanquantile", method=True)
 def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
-    """`quantile` of the elements that are not nan; nan where there is no other."""
+    """`quantile` of the elements that are not nan. The result is nan if all elements are nan."""
     return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim), interpolation, out)
 
 
@@ -62,7 +62,7 @@ _EXACT = rule(exact="quantile() out tensor must be same dtype as the input tenso
 
 
 def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, out: Any) -> Any:
-    """The quantiles, written to `out` where there is one, as a copy that is recorded."""
+    """The quantiles. If `out` is given, a recorded copy writes them into `out`."""
     array = array_of(name, input)
     q = _checked_q(name, array, q, interpolation)
     if dim is not None:
@@ -72,7 +72,7 @@ def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, in
 
 
 def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:
-    """`q` as a tensor. Raises RuntimeError or TypeError for what PyTorch refuses."""
+    """`q` as a tensor. Raises PyTorch's RuntimeError or TypeError if the arguments are wrong."""
     if not isinstance(q, TensorBase):
         if not isinstance(q, (int, float, np.number)):
             raise invalid(name, array, q)
@@ -111,7 +111,7 @@ def _computed(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
             rest = ()
     n = ordered._array.shape[-1]
     if n > _LARGEST:
-        raise RuntimeError(f"quantile() input tensor is too large. It may have {_LARGEST} elements along a dim.")
+        raise RuntimeError(f"quantile() input tensor is too large. The limit is {_LARGEST} elements along a dim.")
     ordered = view(ordered, (*rest, n))
     ranks = _ranks(ordered, q, n, ignore_nan)
     if interpolation in ("lower", "higher", "nearest"):
@@ -127,12 +127,12 @@ def _computed(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
 
 
 def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
-    """Where in the order the quantiles lie. Where nan is to come out, at one of the nans, which stand last."""
+    """The places of the quantiles among the ordered elements. If the result must be nan, the place is that of a nan."""
     nans = isnan(ordered.detach())
     if ignore_nan:
         ranks = mul(q, sub(sum_over(logical_not(nans), -1, True), 1))
         return masked_fill(ranks, ranks.detach() < 0, 0)
-    # PyTorch's ranks have the shape of both, even where no nan is about.
+    # As in PyTorch, the ranks are broadcast to the shape of `hits`, even if no element is nan.
     hits = any_of(nans, -1, True)
     ranks = mul(q, n - 1)
     return masked_fill(ranks.expand(np.broadcast_shapes(ranks.shape, hits.shape)), hits, n - 1)
@@ -143,9 +143,13 @@ def _ranks(ordered: Any, q: Any, n: int, ignore_nan: bool) -> Any:
     out=rule(blame="nansum", overlap=FREE, typed=True, kernel=("nansum_cpu", "f")),
     event="aten::nanmean", method=True)
 def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The mean of what is not nan, over all or over `dim`; nan where there is nothing else.
+    """The mean of the elements that are not nan, of all elements or over `dim`. It is nan if all elements are nan.
 
     Raises RuntimeError for ints and bools.
+
+    >>> import retrograd as torch
+    >>> torch.nanmean(torch.tensor([1., float("nan"), 3.]))
+    tensor(2.)
     """
     array = array_of("nanmean", input)
     if array.dtype.kind not in "fc":

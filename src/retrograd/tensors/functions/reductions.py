@@ -1,7 +1,8 @@
-"""Sums, means, variances, extremes and questions over dimensions, as functions and methods.
+"""Reductions over dimensions: sums, means, variances, extremes, `any` and `all`, as functions and methods.
 
-Each takes `dim` (or NumPy's `axis`) as an int or several, from either end; none, None or () is all of them. With
-`keepdim` (or `keepdims`) a reduced dimension stays, at size 1. Raises IndexError for a dim that is not there.
+`dim` (NumPy's `axis`) is an int or a tuple of ints, and counts from the end if negative. If `dim` is missing, None or
+(), all dims are reduced. If `keepdim` (NumPy's `keepdims`) is True, a reduced dimension stays with size 1. A `dim` out
+of range is an IndexError.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _any, _all, _count_nonzero = recorded(ops.any_of), recorded(ops.all_of), recorde
 
 
 class _All:
-    """The default of `dim`, where None is the word for all dims in the overload that takes dims."""
+    """The default of `dim`. It differs from None, which stands for all dims in the overload that takes dims."""
 
     def __repr__(self) -> str:
         return "None"
@@ -44,10 +45,10 @@ _ALL: Any = _All()
 
 
 def flag(name: str, value: Any, argument: str = "keepdim") -> bool:
-    """Whether to keep reduced dimensions. Raises TypeError unless it is a bool: `x.sum(0, 1)` is a mistake."""
+    """The flag. Raises TypeError if the value is not a bool, because `x.sum(0, 1)` is probably a mistake."""
     if type(value) is not bool:
-        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}. Several dims are "
-                        "given as a tuple.")
+        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}. Pass several dims "
+                        "as a tuple.")
     return value
 
 
@@ -57,15 +58,16 @@ def optional_type(name: str, dtype: Any) -> np.dtype[Any] | None:
 
 
 def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
-    """The NumPy dtype of an optional `dtype=`. Raises RuntimeError where a gradient would be lost: ints have none."""
+    """The NumPy dtype of an optional `dtype=`. Raises RuntimeError for ints and bools if the input requires grad."""
     if dtype is None:
         return None
     asked = element_type(name, dtype)
     if asked not in DIFFERENTIABLE and local.thread.grad and isinstance(input, TensorBase) and requires(input):
         raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. "
-                           "Give x.detach() for a constant.")
+                           "Pass x.detach() for a constant.")
     if asked.kind != "c" and isinstance(input, TensorBase) and input._array.dtype.kind == "c":
-        warn_once("Casting complex values to real discards the imaginary part. Take .real to say so.")
+        warn_once("Casting complex values to real discards the imaginary part. "
+                  "Use .real to discard the imaginary part without a warning.")
     return asked
 
 
@@ -74,7 +76,7 @@ def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
     "sum(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=rule(overlap=FREE, typed=True, repeated=True), method=True)
 def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The sum of all elements, or over `dim`. Bools and ints are summed in int64.
+    """The sum of all elements, or over `dim`. The dtype is `dtype`, int64 for bools and ints, or the input's dtype.
 
     >>> import retrograd as torch
     >>> torch.tensor([[1., 2.], [3., 4.]]).sum(0)
@@ -92,20 +94,20 @@ _SUMMED = rule(overlap=FREE, typed=True, repeated=True)
 
 
 def _out_of_nansum(input: Any, *args: Any, **options: Any) -> Rule:
-    """What nansum asks of `out`: for ints what sum asks."""
+    """The rule of nansum for `out`. For ints it is the rule of sum."""
     return _SUMMED._replace(kernel=("nansum_cpu", "f")) if array_of("nansum", input).dtype.kind in "fc" else _SUMMED
 
 
 @public("nansum(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
         out=_out_of_nansum, method=True)
 def nansum(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The sum, with nan counted as 0. Its gradient is 0 there."""
+    """The sum of all elements, or over `dim`, in which nan counts as 0. A nan gets the gradient 0."""
     axes = axes_of("nansum", dim, array_of("nansum", input).ndim)
     return _nansum(input, axes, flag("nansum", keepdim), type_of_result("nansum", input, dtype))
 
 
 def _out_of_mean(input: Any, dim: Any = _ALL, *args: Any, **options: Any) -> Rule:
-    """What mean asks of `out`, over dims or of all elements."""
+    """The rule of mean for `out`. It depends on whether dims are given."""
     if dim is not _ALL:
         return rule(overlap=FREE, widened=True)
     return rule(overlap=FREE, widened=True, repeated=True,
@@ -117,7 +119,14 @@ def _out_of_mean(input: Any, dim: Any = _ALL, *args: Any, **options: Any) -> Rul
     "mean(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
     out=_out_of_mean, method=True)
 def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The mean of all elements, or over `dim`; nan of none. Raises RuntimeError for ints, unless `dtype` says float."""
+    """The mean of all elements, or over `dim`. The mean of no elements is nan.
+
+    Raises RuntimeError for ints and bools, unless `dtype` is floating.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([[1., 2.], [3., 4.]]).mean(1)
+    tensor([1.5000, 3.5000])
+    """
     if dim is _ALL:
         if keepdim is False:
             return _mean_all(input, None if dtype is None else element_type("mean", dtype))
@@ -141,7 +150,7 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
 
 
 def _spread(name: str, what: str) -> Callable[..., Any]:
-    """var, std, var_mean or std_mean: they differ in what they return."""
+    """The function var, std, var_mean or std_mean. The four differ only in their results."""
     call, several = _spreads[name], "_" in name
 
     def asked(input: Any, dim: Any = None, *args: Any, **options: Any) -> Rule:
@@ -154,12 +163,13 @@ def _spread(name: str, what: str) -> Callable[..., Any]:
             f"{name}(Tensor input, ints[1] dim=None, *, Number correction=None, bool keepdim=False"
             + (")" if several else ", Tensor out=None)"),
             f"{name}(Tensor input, bool unbiased=True)", name=name, out=None if several else asked, strict=True,
-            doc=f"The {what} of all elements, or over `dim`. Sums of squares are divided by the count less `correction`."
-                "\n\n    Without `correction` that is 1, or 0 where `unbiased` is False. Raises RuntimeError for ints.")
+            doc=f"The {what} of all elements, or over `dim`. The divisor is count - correction."
+                "\n\n    The default correction is 1, or 0 if `unbiased` is False. "
+                "Raises RuntimeError for ints and bools.")
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
                  correction: float | None = None) -> Any:
         array = array_of(name, input)
-        if type(dim) is bool:                                 # var(x, False): the overload without a dim
+        if type(dim) is bool:                                 # var(x, False) calls the overload without a dim
             dim, unbiased = None, dim
         if array.dtype.kind not in "fc":
             names = name if "_" in name else "std and var"
@@ -182,7 +192,7 @@ var_mean, std_mean = _spread("var_mean", "variance and mean"), _spread("std_mean
 
 
 def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
-    """The axes of a reduction without an identity. Raises RuntimeError or IndexError where nothing is to be reduced."""
+    """The axes of a reduction without an identity. Raises RuntimeError or IndexError for an empty dim."""
     array = array_of(name, input)
     if array.size == 0:
         if dim is None or dim in ((), []):
@@ -199,7 +209,10 @@ def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
     out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
         "out's dtype.", overlap=FREE, repeated=True), method=True)
 def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
-    """The largest elements over `dim`. Those that tie share the gradient evenly."""
+    """The largest element of all, or over `dim`. Equal largest elements share the gradient evenly.
+
+    Raises RuntimeError or IndexError if there are no elements to compare.
+    """
     axes = _reducible("amax", input, dim)
     return _amax(input, axes, flag("amax", keepdim), True)
 
@@ -209,7 +222,10 @@ def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
         "out's dtype.", overlap=FREE, repeated=True), method=True)
 def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
-    """The smallest elements over `dim`. Those that tie share the gradient evenly."""
+    """The smallest element of all, or over `dim`. Equal smallest elements share the gradient evenly.
+
+    Raises RuntimeError or IndexError if there are no elements to compare.
+    """
     axes = _reducible("amin", input, dim)
     return _amin(input, axes, flag("amin", keepdim), False)
 
@@ -218,7 +234,7 @@ def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     "aminmax(Tensor input, *, int dim=None, bool keepdim=False, Tensors[2] out=None)",
     out=rule(exact=EXACT, overlap=FREE), method=True)
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The smallest and the largest elements of all, or along one `dim`, as `(min, max)`."""
+    """The smallest and the largest element of all, or along one `dim`, as the named tuple `(min, max)`."""
     array = array_of("aminmax", input)
     if dim is None:
         axes = tuple(range(array.ndim))
@@ -232,12 +248,12 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any
 
 
 def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..., Any]:
-    """argmax or argmin."""
+    """The function argmax or argmin."""
 
     @public(f"{name}(Tensor input, int dim=None, bool keepdim=False, out)", name=name,
             out=rule(exact=EXACT, overlap=FREE, gradient=UNASKED, repeated=True),
             doc=f"The index of the first {'largest' if largest else 'smallest'} element along `dim`, or in the "
-                        "flattened tensor. int64, no gradient.")
+                        "flattened tensor. The result has int64 and no gradient.")
     def function(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         array = array_of(name, input)
         if dim is not None:
@@ -260,10 +276,10 @@ argmax, argmin = _position("argmax", _argmax, True), _position("argmin", _argmin
 
 
 def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., Any]:
-    """any or all. Over an empty tuple of dims each element is asked for itself."""
+    """The function any or all. For an empty tuple of dims it says of each element whether it is true."""
 
     @public(f"{name}(Tensor input, out)", f"{name}(Tensor input, ints dim=None, bool keepdim=False, out)",
-            f"{name}(Tensor input, int dim, bool keepdim=False, out)", name=name, doc=f"Whether {means} is true (not zero). bool, or uint8 for uint8; no gradient.",
+            f"{name}(Tensor input, int dim, bool keepdim=False, out)", name=name, doc=f"Whether {means} is true (not 0). The dtype is bool, or uint8 for uint8.",
             out=rule(exact="{name} only supports bool tensor for result, got: {out}", bytes_too=True, overlap=FREE,
                      gradient=UNASKED, repeated=True))
     def function(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:
@@ -279,20 +295,21 @@ any, all = _question("any", _any, "any element"), _question("all", _all, "every 
 
 @public("count_nonzero(Tensor input, int dim=None)", "count_nonzero(Tensor input, ints dim)", method=True)
 def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
-    """How many elements are not zero. int64, no gradient."""
+    """The number of elements that are not 0, of all or over `dim`. The result has int64 and no gradient."""
     return _count_nonzero(input, axes_of("count_nonzero", dim, array_of("count_nonzero", input).ndim))
 
 
 @public(event="aten::sum_to_size", method=True)
 def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
-    """The sum over what a broadcast from `size` would repeat, in that shape; the tensor itself where it has it.
+    """The tensor, summed to the shape `size` over the dims that a broadcast from `size` repeats.
 
-    Sizes are given one by one, or as a sequence. Raises RuntimeError where they do not broadcast to the tensor's.
+    Sizes are given one by one, or as a sequence. If the tensor has the shape already, the result is the tensor itself.
+    Raises RuntimeError if `size` does not broadcast to the tensor's shape.
     """
     shape, wanted = array_of("sum_to_size", input).shape, shape_of("sum_to_size", sizes, size)
     lead = len(shape) - len(wanted)
     if lead < 0 or [n for n, have in zip(wanted, shape[lead:], strict=True) if n not in (1, have)]:
-        raise RuntimeError(f"size {{{[*wanted]}}} is not expandable to size {{{[*shape]}}}. A size has to be 1, or "
+        raise RuntimeError(f"size {{{[*wanted]}}} is not expandable to size {{{[*shape]}}}. A size must be 1, or "
                            "that of the tensor.")
     if not wanted:
         return sum(input)
@@ -301,7 +318,7 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     return total.view(wanted) if lead else total
 
 
-# NumPy's names for the same
+# NumPy's functions
 
 def _np_reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def reduction(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
@@ -322,7 +339,7 @@ def _np_moment(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _np_prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
-    """Over several axes, NumPy's prod is one after the other."""
+    """`np.prod`. Several axes are reduced one after the other."""
     dtype = None if dtype is None else np.dtype(dtype)
     if axis is None and not keepdims:
         return _prod_all(a, dtype)

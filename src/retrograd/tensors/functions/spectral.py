@@ -1,4 +1,4 @@
-"""The transforms of stretches of a signal, one after the other, and the signal of such transforms."""
+"""The short-time Fourier transform of a signal (`stft`), and its inverse (`istft`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from .elementwise.elementary import view_as_real
 from .images.padding import constant_pad_nd, pad
 
 _c2c, _r2c, _c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
-_unfolded, _turned = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose.written)
-_without = recorded(shape_ops.squeeze_dim.written)
+_overlap_added, _transposed = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose.written)
+_squeezed = recorded(shape_ops.squeeze_dim.written)
 
-_NO_WORD = ("stft requires the return_complex parameter be given for real inputs, and will further require that "
-            "return_complex=True in a future PyTorch release.")
-_AS_PAIRS = ("stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
-             "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
-             "torch.view_as_real on the complex output to recover the old return format.")
+_RETURN_COMPLEX_IS_MISSING = (
+    "stft requires the return_complex parameter be given for real inputs, and will further require that "
+    "return_complex=True in a future PyTorch release.")
+_PAIRS_ARE_DEPRECATED = (
+    "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+    "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+    "torch.view_as_real on the complex output to recover the old return format.")
 
 
 def _type_name(array: Any) -> str:
@@ -33,28 +35,28 @@ def _type_name(array: Any) -> str:
     return f"CPU{legacy}Type" if array.dtype.kind in "cb" else f"torch.{legacy}Tensor"
 
 
-def _told(value: Any) -> str:
-    """An option as PyTorch's messages spell it."""
+def _spelled(value: Any) -> str:
+    """An option in the spelling of PyTorch's messages."""
     if value is None or not hasattr(value, "_array"):
         return str(int(value)) if isinstance(value, bool) else str(value)
     return f"{_type_name(value._array)}{{{[*value._array.shape]}}}"
 
 
 def _call(name: str, input: Any, **options: Any) -> str:
-    """The call as PyTorch's messages spell it."""
-    said = ", ".join(f"{key}={_told(value)}" for key, value in options.items())
+    """The call in the spelling of PyTorch's messages."""
+    said = ", ".join(f"{key}={_spelled(value)}" for key, value in options.items())
     return f"{name}({_type_name(input._array)}{[*input._array.shape]}, {said})"
 
 
 def _padded(input: Any, size: int, mode: str) -> Any:
-    """The signal with `size` more points at both ends, as `pad` makes them."""
+    """The signal, padded with `size` points at both ends. `mode` is that of `pad`."""
     shape = input._array.shape
     wide = pad(input.view((1,) * (3 - len(shape)) + shape), (size, size), mode)
     return wide.view(wide._array.shape[-len(shape):])
 
 
-def _widened(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
-    """The window, or one of ones, among zeros, as wide as the transform."""
+def _padded_window(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
+    """The window, or a window of ones, padded with zeros to the length of the transform."""
     if win_length == n_fft:
         return window
     if window is None:
@@ -67,11 +69,16 @@ def _widened(window: Any, like: Any, win_length: int, n_fft: int) -> Any:
 def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
          return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:
-    """The Fourier transforms of stretches of `n_fft` points, `hop_length` (n_fft // 4) apart, of a signal.
+    """The short-time Fourier transform: the transforms of the frames of a signal.
 
-    The signal has the shape (n,) or (batch, n), the result ([batch,] frequencies, stretches). Each stretch is
-    multiplied by the window of `win_length` points; with `center` the signal is padded so that the first is centered at
-    its first point. Raises RuntimeError for other shapes and for lengths that do not fit.
+    The signal has the shape (n,) or (batch, n), the result ([batch,] frequencies, frames). A frame has `n_fft` points.
+    Frames begin `hop_length` (n_fft // 4) points apart. Each frame is multiplied by the window of `win_length` points.
+    If `center` is True, the signal is padded such that the center of the first frame is the first point. Raises
+    RuntimeError for other shapes and for lengths that do not fit.
+
+    >>> import retrograd as torch
+    >>> torch.stft(torch.zeros(16), 8, return_complex=True).shape
+    torch.Size([5, 9])
     """
     array_of("stft", input)
     if center and align_to_window is not None:
@@ -85,8 +92,8 @@ def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int 
     as_complex = is_complex if return_complex is None else return_complex
     if not as_complex:
         if return_complex is None:
-            raise RuntimeError(_NO_WORD)
-        warn_once(_AS_PAIRS)
+            raise RuntimeError(_RETURN_COMPLEX_IS_MISSING)
+        warn_once(_PAIRS_ARE_DEPRECATED)
     call = _call("stft", input, n_fft=n_fft, hop_length=hop, win_length=width, window=window, normalized=normalized,
                  onesided=onesided, return_complex=return_complex, align_to_window=align_to_window)
     _check_signal(call, input._array, n_fft, hop, width, window)
@@ -94,12 +101,12 @@ def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int 
     if align_to_window and not center:
         ahead = (n_fft - width) // 2
         x = constant_pad_nd(x, (ahead, n_fft - width - ahead))
-    x, weights = x.unfold(1, n_fft, hop), _widened(window, input, width, n_fft)
+    x, weights = x.unfold(1, n_fft, hop), _padded_window(window, input, width, n_fft)
     if weights is not None:
         x = x * weights
-    out = _turned(_transformed(x, normalized, onesided), 1, 2)
+    out = _transposed(_transformed(x, normalized, onesided), 1, 2)
     if input._array.ndim == 1:
-        out = _without(out, 0)
+        out = _squeezed(out, 0)
     return out if as_complex else view_as_real(out)
 
 
@@ -112,7 +119,7 @@ def _int_of(name: str, n_fft: Any) -> int:
 
 
 def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any) -> None:
-    """Raises RuntimeError where a signal, the lengths or the window do not do."""
+    """Raise RuntimeError if the signal, the lengths or the window are wrong."""
     if array.dtype.kind not in "fc":
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
     if array.ndim not in (1, 2):
@@ -129,7 +136,7 @@ def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, windo
 
 
 def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
-    """The transforms of the stretches along the last of three dims."""
+    """The transforms of the frames. The frames lie along the last of three dims."""
     scale = 1 if normalized else 0
     if x._array.dtype.kind != "c":
         if x._array.dtype.itemsize == 2:
@@ -144,10 +151,10 @@ def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
 def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
           center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
           return_complex: bool = False) -> Any:
-    """The signal whose `stft` this is, of `length` points where that is given.
+    """The inverse of `stft`: the signal with these transforms. `length` is the number of points, if given.
 
-    Raises RuntimeError for input that is not complex and for lengths that do not fit, and where the windows that
-    overlap a point add up to 0, so that nothing is known of it.
+    Raises RuntimeError if the input is not complex, if the lengths do not fit, and if the squares of the windows over a
+    point add up to 0, because the transforms then say nothing about this point.
     """
     array = array_of("istft", input)
     n_fft = _int_of("istft", n_fft)
@@ -160,13 +167,13 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
                  normalized=normalized, onesided=onesided, length=length, return_complex=return_complex)
     half = _check_transforms(call, array, n_fft, hop, width, window, onesided)
     x = input if array.ndim == 3 else input.unsqueeze(0)
-    y = _stretches(x.transpose(1, 2), n_fft, normalized, half, return_complex, window)
+    y = _frames(x.transpose(1, 2), n_fft, normalized, half, return_complex, window)
     if window is None:
         window = plain(np.ones(width, torch_dtype.of[array.dtype].to_real().dtype))
-    weights, count = _widened(window, window, width, n_fft), array.shape[-1]
+    weights, count = _padded_window(window, window, width, n_fft), array.shape[-1]
     total = n_fft + hop * (count - 1)
-    y = _unfolded(y * weights, (y._array.shape[0], total), 1, n_fft, hop)
-    envelope = _unfolded((weights * weights).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
+    y = _overlap_added(y * weights, (y._array.shape[0], total), 1, n_fft, hop)
+    envelope = _overlap_added((weights * weights).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - n_fft // 2 if center else total
     kept = min(end, total) - start
@@ -189,7 +196,7 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
 
 def _check_transforms(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any,
                       onesided: bool | None) -> bool:
-    """Whether the transforms are half ones. Raises RuntimeError where they, the lengths or the window do not do."""
+    """Whether the transforms are one-sided. Raises RuntimeError if transforms, lengths or window are wrong."""
     if array.ndim < 2:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-array.ndim - 1}, {array.ndim}], but "
                          "got -3)")
@@ -212,8 +219,8 @@ def _check_transforms(call: str, array: Any, n_fft: int, hop: int, width: int, w
     return half
 
 
-def _stretches(x: Any, n_fft: int, normalized: bool, half: bool, return_complex: bool, window: Any) -> Any:
-    """The stretches of the signal, along the last of three dims."""
+def _frames(x: Any, n_fft: int, normalized: bool, half: bool, return_complex: bool, window: Any) -> Any:
+    """The frames of the signal. The frames lie along the last of three dims."""
     scale = 1 if normalized else 2
     if return_complex:
         if half:

@@ -1,1 +1,1 @@
-"""Functions that make tensors."""
+"""Functions that create tensors."""

@@ -1,6 +1,6 @@
-"""Making tensors: from data, filled with a number, and like another.
+"""Functions that create tensors: from data, filled with a number, and with the shape and dtype of another tensor.
 
-Ranges are in `ranges`, random numbers in `random`, the memory of others in `memory`.
+All functions here copy their data. `ranges` makes ranges, and `random` makes random tensors.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _complex = recorded(ops.complex_)
 @public(for_modes=True)
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
            pin_memory: bool = False) -> TensorBase:
-    """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array, a tensor.
+    """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
-    `dtype` is found from the data where it is not given: Python floats make the default type (float32), ints int64.
-    Raises ValueError for ragged sequences, TypeError or RuntimeError for what is no number, and RuntimeError where
-    `requires_grad` is asked of integers.
+    If `dtype` is not given, the data decide it: Python floats give the default dtype (float32), ints give int64.
+    Raises ValueError for ragged sequences, TypeError or RuntimeError for elements that are not numbers, and
+    RuntimeError if integers are to require grad.
 
     >>> tensor([[1.0, 2.0], [3.0, 4.0]])
     tensor([[1., 2.],
@@ -69,7 +69,7 @@ def _warn_of_copy(function: str) -> None:
 @public(event="aten::scalar_tensor", for_modes=True)
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> TensorBase:
-    """A tensor without dimensions that holds the number `s`, of the default floating type unless `dtype` is given."""
+    """A 0-d tensor that holds the number `s`. Its dtype is `dtype`, or the default float dtype."""
     target = element_type("scalar_tensor", dtype)
     return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target), target), device, requires_grad)
 
@@ -77,7 +77,9 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::zeros")
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
           pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """Zeros in the shape given, as `zeros(2, 3)` or `zeros((2, 3))`.
+    """A tensor of zeros. The shape is given as `zeros(2, 3)` or `zeros((2, 3))`.
+
+    The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
 
     >>> zeros(2, 3)
     tensor([[0., 0., 0.],
@@ -89,7 +91,13 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::ones")
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
          pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """Ones in the shape given, as `ones(2, 3)` or `ones((2, 3))`."""
+    """A tensor of ones. The shape is given as `ones(2, 3)` or `ones((2, 3))`.
+
+    The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
+
+    >>> ones(2, dtype=int)
+    tensor([1, 1])
+    """
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
@@ -97,11 +105,14 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = stri
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
           pin_memory: bool = False, requires_grad: bool = False,
           memory_format: MemoryFormat | None = None) -> TensorBase:
-    """Memory in the shape given, with whatever it holds."""
+    """A tensor whose elements are not initialized. The shape is given as `empty(2, 3)` or `empty((2, 3))`.
+
+    The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
+    """
     array = np.empty(shape_of("empty", sizes, size), element_type("empty", dtype))
     if memory_format is not None and memory_format is not contiguous_format:
         if memory_format is preserve_format:
-            raise RuntimeError("unsupported memory format Preserve: there is nothing whose order could be kept")
+            raise RuntimeError("unsupported memory format Preserve: a new tensor has no order in memory to preserve")
         array = empty_as(array, array.dtype, memory_format)
     return made(array, device, requires_grad)
 
@@ -109,7 +120,9 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::full")
 def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
          pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """The number `fill_value` all over, in its own type unless `dtype` is given.
+    """A tensor of shape `size` filled with the number `fill_value`.
+
+    If `dtype` is not given, the number decides the dtype. Raises RuntimeError if the number does not fit the dtype.
 
     >>> full((2,), 3)
     tensor([3, 3])
@@ -124,7 +137,10 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Layout = stri
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::eye")
 def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
         pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """Ones on the diagonal of `n` rows and `m` columns (or `n`), zeros elsewhere."""
+    """A matrix of `n` rows and `m` columns (by default `n`), with ones on the diagonal and zeros elsewhere.
+
+    The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `n` or `m` is negative.
+    """
     for name, count, position in (("n", n, 1), ("m", n if m is None else m, 2)):
         if isinstance(count, float) or not hasattr(count, "__index__"):
             raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
@@ -133,10 +149,10 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = str
     return made(np.eye(n, m, dtype=element_type("eye", dtype)), device, requires_grad)
 
 
-# Like another
+# Like another tensor
 
 def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | None = None) -> Array:
-    """New memory of the shape of `array`, its dimensions in the same order in memory unless a format is given."""
+    """A new array of the shape of `array`. Its dimensions keep their order in memory unless a format is given."""
     order = order_in("empty_like", memory_format, array, "K")
     if order == "C" or (order == "K" and layouts.in_rows(array)):
         return np.empty(array.shape, dtype)
@@ -144,7 +160,7 @@ def empty_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | N
 
 
 def _full_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | None, value: Any) -> Array:
-    """Memory as `empty_as` makes it, which holds the number everywhere, or anything if it is None."""
+    """The array of `empty_as`, filled with the number `value`. If `value` is None, the array is not initialized."""
     if local.thread.transform is not None:
         full: Array = full_beside(array, array.shape, dtype, 0 if value is None else value)
         return full
@@ -164,7 +180,11 @@ def _like(name: str, input: Any, dtype: Any) -> tuple[Array, np.dtype[Any]]:
 def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
                pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
-    """Zeros of the shape, type and order in memory of `input`."""
+    """Zeros with the shape, the dtype and the order in memory of `input`, unless an option says otherwise.
+
+    >>> zeros_like(tensor([1, 2]))
+    tensor([0, 0])
+    """
     array, target = _like("zeros_like", input, dtype)
     if layouts.in_rows(array) and memory_format is None:
         return made(full_beside(array, array.shape, target, 0), device, requires_grad)
@@ -175,7 +195,7 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
               pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
-    """Ones of the shape, type and order in memory of `input`."""
+    """Ones with the shape, the dtype and the order in memory of `input`, unless an option says otherwise."""
     array, target = _like("ones_like", input, dtype)
     return made(_full_as(array, target, memory_format, 1), device, requires_grad)
 
@@ -184,7 +204,7 @@ def ones_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = N
 def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = None, device: Any = None,
                pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
-    """Memory of the shape, type and order in memory of `input`, with whatever it holds."""
+    """A tensor with the shape, the dtype and the order in memory of `input`. Its elements are not initialized."""
     array, target = _like("empty_like", input, dtype)
     return made(_full_as(array, target, memory_format, None), device, requires_grad)
 
@@ -193,18 +213,21 @@ def empty_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
 def full_like(input: TensorBase, fill_value: Any, *, dtype: Any = None, layout: Layout | None = None,
               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
-    """The number `fill_value` all over a tensor of the shape, type and order in memory of `input`."""
+    """The number `fill_value` in every element of a tensor like `input`: same shape, dtype and order in memory.
+
+    Raises RuntimeError if the number does not fit the dtype.
+    """
     array, target = _like("full_like", input, dtype)
     value = filling(number("full_like", "fill_value", 2, fill_value), target)
     return made(_full_as(array, target, memory_format, value), device, requires_grad)
 
 
-# Of the type of another
+# With the dtype of another tensor
 
 @public(method=True)
 def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
                layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
-    """`tensor(data)` in this tensor's type."""
+    """`tensor(data)`. The dtype is `dtype`, or the dtype of this tensor."""
     if isinstance(data, TensorBase):
         _warn_of_copy("tensor.new_tensor")
     target = self._array.dtype if dtype is None else element_type("new_tensor", dtype)
@@ -214,7 +237,7 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = 
 @public(event="aten::new_zeros", method=True)
 def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
-    """Zeros in this tensor's type."""
+    """Zeros in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_zeros", dtype)
     return made(full_beside(self._array, shape_of("new_zeros", sizes, size), target, 0), device, requires_grad)
 
@@ -222,7 +245,7 @@ def new_zeros(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
 @public(event="aten::new_ones", method=True)
 def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
-    """Ones in this tensor's type."""
+    """Ones in the given shape. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_ones", dtype)
     return made(full_beside(self._array, shape_of("new_ones", sizes, size), target, 1), device, requires_grad)
 
@@ -230,7 +253,7 @@ def new_ones(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None,
 @public(event="aten::new_empty", method=True)
 def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
-    """Memory for this tensor's type, with whatever it holds."""
+    """A tensor whose elements are not initialized. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_empty", dtype)
     shape = shape_of("new_empty", sizes, size)
     if local.thread.transform is not None:
@@ -241,7 +264,7 @@ def new_empty(self: TensorBase, *sizes: Any, size: Any = None, dtype: Any = None
 @public(event="aten::new_full", method=True)
 def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
              requires_grad: bool = False, layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
-    """The number `fill_value` all over, in this tensor's type."""
+    """A tensor of shape `size` filled with a number. The dtype is `dtype`, or the dtype of this tensor."""
     target = self._array.dtype if dtype is None else element_type("new_full", dtype)
     value = filling(number("new_full", "fill_value", 2, fill_value), target)
     return made(full_beside(self._array, shape_of("new_full", (size,)), target, value), device, requires_grad)
@@ -249,16 +272,19 @@ def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None,
 
 @public(out=rule(exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'"))
 def complex(real: TensorBase, imag: TensorBase) -> TensorBase:
-    """The complex tensor of two real ones, of float32 or float64 both. Raises RuntimeError for other types."""
+    """The complex tensor with these real and imaginary parts, broadcast. Both have float32, or both float64.
+
+    Raises RuntimeError for other dtypes.
+    """
     check_real_parts("complex", real, imag, ("real", "imag"))
     if real.dtype.itemsize == 2:
-        raise RuntimeError("complex(): there is no complex type of two float16. Convert the parts with .float() first.")
+        raise RuntimeError("complex(): no complex dtype has parts of float16. Convert the parts with .float() first.")
     result: TensorBase = _complex(real, imag)
     return result
 
 
 def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]:
-    """A NumPy function of the `*_like` kind for tensors: a constant, whatever the first argument requires."""
+    """A NumPy function such as `np.zeros_like` for tensors. Its result is a constant: it does not require grad."""
 
     def like(a: Any, *args: Any, **kwargs: Any) -> Any:
         args = tuple([x._array if isinstance(x, TensorBase) else x for x in args])

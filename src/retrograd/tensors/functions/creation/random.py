@@ -1,6 +1,6 @@
-"""Random tensors with PyTorch's bits: `rand`, `randn`, `randint`, `normal` … and the methods that fill a tensor.
+"""Random tensors (`rand`, `randn`, `randint`, `normal`, …) and the methods that fill a tensor with random numbers.
 
-The numbers come from `kernels.random` and `kernels.sampling`. Must not know how they are drawn.
+The same seed gives the same bits as in PyTorch. `kernels.random` draws the numbers. This module must not know how.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ _normal_around_wide = recorded(ops.normal_around_wide)
     event="aten::rand")
 def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
          device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """Numbers from [0, 1) in the shape given, as `rand(2, 3)` or `rand((2, 3))`."""
+    """Uniform samples from [0, 1). The shape is given as `rand(2, 3)` or `rand((2, 3))`.
+
+    The dtype is `dtype`, or the default float dtype. Raises NotImplementedError for ints.
+    """
     stream = twister_of("rand", generator)
     shape, target = shape_of("rand", sizes, size), element_type("rand", dtype)
     return made(ops.draw_by(kernels.uniform, stream, shape, target), device, requires_grad)
@@ -60,7 +63,10 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, dtyp
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None,
           layout: Layout = strided, device: Any = None, pin_memory: bool = False,
           requires_grad: bool = False) -> TensorBase:
-    """Standard normal samples in the shape given, as `randn(2, 3)` or `randn((2, 3))`."""
+    """Standard normal samples. The shape is given as `randn(2, 3)` or `randn((2, 3))`.
+
+    The dtype is `dtype`, or the default float dtype. Raises NotImplementedError for ints.
+    """
     stream = twister_of("randn", generator)
     shape, target = shape_of("randn", sizes, size), element_type("randn", dtype)
     return made(ops.draw_by(kernels.normal, stream, shape, target), device, requires_grad)
@@ -75,7 +81,10 @@ def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, dty
 def randint(*args: Any, low: int | None = None, high: int | None = None, size: Any = None,
             generator: Generator | None = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
             pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """Integers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless `dtype` is given."""
+    """Integers from [low, high), called as `randint(high, size)` or `randint(low, high, size)`.
+
+    The dtype is `dtype`, or int64. Raises RuntimeError if `low` is not less than `high`.
+    """
     bounds, size = _bounds_and_size(args, low, high, size)
     target = I64 if dtype is None else element_type("randint", dtype)
     shape = shape_of("randint", (size,))
@@ -84,7 +93,7 @@ def randint(*args: Any, low: int | None = None, high: int | None = None, size: A
 
 
 def _bounds_and_size(args: tuple[Any, ...], low: Any, high: Any, size: Any) -> tuple[tuple[int, int], Any]:
-    """The arguments of randint, of which the first, `low`, may be left out."""
+    """The bounds and the size from the arguments of randint. `low` may be missing."""
     given = [*args]
     if size is None and given:
         size = given.pop()
@@ -118,7 +127,7 @@ def _integer(name: str, argument: str, value: Any) -> int:
     strict=True)
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, layout: Layout = strided,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """A random permutation of 0 … n - 1."""
+    """A random permutation of the numbers 0 to n - 1, as a 1-d tensor. The dtype is `dtype`, or int64."""
     target = I64 if dtype is None else element_type("randperm", dtype)
     count = _integer("randperm", "n", n)
     stream = twister_of("randperm", generator)
@@ -126,7 +135,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, l
 
 
 def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Rule:
-    """What `normal` asks of `out`, by whether tensors or sizes say its shape."""
+    """The rule of `normal` for `out`. It depends on whether tensors or `size` give the shape."""
     if size is None:
         return rule(uncastable="", widened=True, kernel=("normal_kernel_cpu", "f"))
     return rule(gradient=CONSTANT, typed=True, notice="", in_memory_order=True)
@@ -143,7 +152,11 @@ def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options:
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
            layout: Layout = strided, device: Any = None, pin_memory: bool = False,
            requires_grad: bool = False) -> TensorBase:
-    """Normal samples: of the shape of the tensors `mean` and `std`, or of `size` where both are numbers."""
+    """Normal samples with these means and standard deviations.
+
+    The shape is that of the tensors `mean` and `std`, broadcast, or `size` if both are numbers.
+    Raises RuntimeError for a negative `std`.
+    """
     stream = twister_of("normal", generator)
     tensors = isinstance(mean, TensorBase), isinstance(std, TensorBase)
     if not any(tensors) and size is not None:
@@ -171,7 +184,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     out=rule(uncastable="", notice="", kernel=("bernoulli_tensor_cpu_self_", "biuf")),
     strict=True, method=True)
 def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator | None = None) -> TensorBase:
-    """Ones with the probabilities in `input` (or with probability `p` throughout), else zeros."""
+    """Ones and zeros in the shape and the dtype of `input`. The probability of a one is `p`, or the element of `input`.
+
+    Raises RuntimeError if a probability is not in [0, 1].
+    """
     check_tensor("bernoulli", input)
     stream = twister_of("bernoulli", generator)
     if p is None:
@@ -187,20 +203,24 @@ def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator
     strict=True, method=True)
 def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, *,
                 generator: Generator | None = None) -> TensorBase:
-    """`num_samples` indices for the row of weights `input`, or for each row of a matrix, as int64."""
+    """`num_samples` indices, drawn with the weights in `input`: a row of weights, or a matrix of rows.
+
+    The result is int64 and has the shape (num_samples) or (rows, num_samples). Raises RuntimeError for negative
+    weights, and if there are too few weights without `replacement`.
+    """
     check_tensor("multinomial", input)
     stream = twister_of("multinomial", generator)
     return made(ops.draw_for(input._array, lambda x: np.ascontiguousarray(
         sampling.multinomial(stream, x, num_samples, replacement))), None, False)
 
 
-# Like another
+# Like another tensor
 
 @public("rand_like(Tensor input, like)", event="aten::rand_like")
 def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> TensorBase:
-    """Numbers from [0, 1) in the shape, type and order in memory of `input`."""
+    """Uniform samples from [0, 1), with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("rand_like", generator)
     out = _unfilled("rand_like", input, dtype, memory_format)
     return made(ops.draw_for(input._array, lambda _: in_memory_order(
@@ -211,7 +231,7 @@ def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: A
 def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: Any = None,
                layout: Layout | None = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: MemoryFormat | None = None) -> TensorBase:
-    """Standard normal samples in the shape, type and order in memory of `input`."""
+    """Standard normal samples, with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("randn_like", generator)
     out = _unfilled("randn_like", input, dtype, memory_format)
     contiguous = in_rows(out)
@@ -229,7 +249,7 @@ def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: in
                  generator: Generator | None = None, dtype: Any = None, layout: Layout | None = None,
                  device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                  memory_format: MemoryFormat | None = None) -> TensorBase:
-    """Integers from [low, high) in the shape, type and order in memory of `input`: as `randint`, without a size."""
+    """Integers from [low, high) with the shape, the dtype and the order in memory of `input`. `low` defaults to 0."""
     bounds, _ = _bounds_and_size((*args, ()), low, high, None)
     stream = twister_of("randint_like", generator)
     out = _unfilled("randint_like", input, dtype, memory_format)
@@ -244,8 +264,10 @@ def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | N
 
 
 def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:
-    """What is drawn for `x`. PyTorch fills memory in the order of addresses, and so `draw` gets to see x, and
-    what is `beside` it in the same shape."""
+    """The random array that `draw` makes for `x` and for the arrays `beside` x of the same shape.
+
+    PyTorch fills memory in the order of addresses. So `draw` gets arrays whose dimensions are in this order.
+    """
     if in_rows(x):
         return draw(x, *beside)
     axes = slowest_first(x)
@@ -260,7 +282,7 @@ def _fill(op: Op, self: TensorBase, draw: Callable[[Array], Array]) -> TensorBas
 
 
 def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
-    """The argument that PyTorch calls `from`, which Python does not let a function name."""
+    """The argument that PyTorch calls `from`. `from` is a keyword in Python, so no parameter can have this name."""
     value = named.pop("from", value)
     if named:
         raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
@@ -270,14 +292,14 @@ def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
 @public(method=True)
 def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generator: Generator | None = None,
              **named: Any) -> TensorBase:
-    """Fill the tensor with numbers from [from, to)."""
+    """Fill the tensor with uniform samples from [from, to). Raises RuntimeError if `from` is larger than `to`."""
     stream, start = twister_of("uniform_", generator), float(_first("uniform_", low, named))
     return _fill(ops.uniform, self, lambda m: kernels.uniform(stream, m.shape, m.dtype, start, float(to)))
 
 
 @public(method=True)
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
-    """Fill the tensor with normal samples."""
+    """Fill the tensor with normal samples. Raises RuntimeError if `std` is negative."""
     stream, contiguous = twister_of("normal_", generator), in_rows(self._array)
     return _fill(ops.normal, self, lambda m: kernels.normal(stream, m.shape, m.dtype, float(mean), float(std),
                                                            contiguous=contiguous))
@@ -286,7 +308,10 @@ def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator:
 @public(method=True)
 def random_(self: TensorBase, *bounds: int | None, to: int | None = None, generator: Generator | None = None,
             **named: Any) -> TensorBase:
-    """Fill the tensor with integers from [from, to): `random_(from, to)`, `random_(to)`, or of any size."""
+    """Fill the tensor with integers: `random_(from, to)` draws from [from, to), and `random_(to)` from [0, to).
+
+    `random_()` draws from all numbers that the dtype represents exactly, from 0 on.
+    """
     stream = twister_of("random_", generator)
     start = _first("random_", bounds[0] if len(bounds) + (to is not None) > 1 else None, named)
     end = to if to is not None or not bounds else bounds[-1]
@@ -295,7 +320,7 @@ def random_(self: TensorBase, *bounds: int | None, to: int | None = None, genera
 
 
 def _expanded(array: Array, shape: tuple[int, ...]) -> Array:
-    """The array broadcast to `shape`. Raises RuntimeError where it does not fit."""
+    """The array, broadcast to `shape`. Raises RuntimeError if the array does not fit the shape."""
     lead = len(shape) - array.ndim
     for dim, (have, want) in enumerate(zip(array.shape, shape[lead:]), lead):
         if have not in (1, want):
@@ -310,7 +335,10 @@ def _expanded(array: Array, shape: tuple[int, ...]) -> Array:
 
 @public(method=True)
 def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = None) -> TensorBase:
-    """Fill the tensor with ones with probability `p`, a number or a tensor of them, else zeros."""
+    """Fill the tensor with ones and zeros. The probability of a one is `p`, a number or a tensor.
+
+    Raises RuntimeError if a probability is not in [0, 1].
+    """
     stream = twister_of("bernoulli_", generator)
     if not isinstance(p, TensorBase):
         return _fill(ops.bernoulli_by_number, self, lambda m: kernels.bernoulli(stream, m.shape, m.dtype, float(p)))
@@ -325,14 +353,14 @@ def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = 
 
 @public(method=True)
 def exponential_(self: TensorBase, lambd: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
-    """Fill the tensor with exponentially distributed numbers, of mean 1 / lambd."""
+    """Fill the tensor with exponentially distributed samples of mean 1 / lambd."""
     stream = twister_of("exponential_", generator)
     return _fill(ops.exponential, self, lambda m: kernels.exponential(stream, m.shape, m.dtype, float(lambd)))
 
 
 @public(method=True)
 def geometric_(self: TensorBase, p: float, *, generator: Generator | None = None) -> TensorBase:
-    """Fill the tensor with how many trials of probability `p` it takes to succeed."""
+    """Fill the tensor with geometric samples: the number of trials, each of probability `p`, up to a success."""
     stream = twister_of("geometric_", generator)
     return _fill(ops.geometric, self, lambda m: kernels.geometric(stream, m.shape, m.dtype, float(p)))
 
@@ -340,7 +368,7 @@ def geometric_(self: TensorBase, p: float, *, generator: Generator | None = None
 @public(method=True)
 def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
                 generator: Generator | None = None) -> TensorBase:
-    """Fill the tensor with exponentials of normal samples of this mean and deviation."""
+    """Fill the tensor with the exponentials of normal samples with this mean and standard deviation."""
     stream = twister_of("log_normal_", generator)
     return _fill(ops.log_normal, self, lambda m: kernels.log_normal(stream, m.shape, m.dtype, float(mean), float(std)))
 
@@ -348,6 +376,6 @@ def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
 @public(method=True)
 def cauchy_(self: TensorBase, median: float = 0.0, sigma: float = 1.0, *,
             generator: Generator | None = None) -> TensorBase:
-    """Fill the tensor with Cauchy-distributed numbers."""
+    """Fill the tensor with Cauchy-distributed samples."""
     stream = twister_of("cauchy_", generator)
     return _fill(ops.cauchy, self, lambda m: kernels.cauchy(stream, m.shape, m.dtype, float(median), float(sigma)))

@@ -20,16 +20,16 @@ from ...state.base import TensorBase, numbers_in
     event="aten::arange")
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
            device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """The numbers from `start` (0 if only one bound is given) up to but without `end`, by `step`.
+    """A 1-d tensor of the numbers from `start` up to `end`, without `end`, in steps of `step`.
 
-    int64 if all three are integers, else the default floating type, unless `dtype` is given. Raises RuntimeError for
-    a step of zero and for one that leads away from `end`.
+    `arange(end)` starts at 0. The dtype is `dtype`; by default int64 if all three are integers, else the default float
+    dtype. Raises RuntimeError if the step is 0 or leads away from `end`.
 
     >>> arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
     if type(start) is int and end is None and type(step) is int and step == 1 and dtype is None and start >= 0:
-        return made(np.arange(start, dtype=I64), device, requires_grad)     # the usual call
+        return made(np.arange(start, dtype=I64), device, requires_grad)     # the most frequent call
     positions = 1, 2, 3
     if end is None:
         if start is None:
@@ -40,7 +40,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
         start = 0
     bounds = [number("arange", *facts) for facts in zip(("start", "end", "step"), positions, (start, end, step))]
     if any(isinstance(bound, complex) for bound in bounds):
-        raise RuntimeError("value cannot be converted to type double without overflow: bounds of a range are real")
+        raise RuntimeError("value cannot be converted to type double without overflow: the bounds must be real")
     if dtype is not None:
         target = element_type("arange", dtype)
     else:
@@ -56,7 +56,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE))
 def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Layout = strided,
           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """The old `arange`, whose last number may be `end` itself, and which makes floats. Warns that it is deprecated."""
+    """The deprecated form of `arange`. It makes floats, and `end` may be the last number. Raises a UserWarning."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
@@ -75,7 +75,7 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
 
 
 def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, int, np.dtype[Any]]:
-    """What `linspace` and `logspace` are given, checked, and their element type."""
+    """The checked bounds and number of steps of `linspace` or `logspace`, and the dtype of the result."""
     ends = []
     for position, (which, bound) in enumerate((("start", start), ("end", end)), 1):
         if isinstance(bound, TensorBase):
@@ -105,7 +105,9 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
 @public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::linspace")
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Layout = strided, device: Any = None,
              pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """`steps` numbers, evenly spaced, the first `start` and the last `end`.
+    """A 1-d tensor of `steps` evenly spaced numbers. The first is `start`, and the last is `end`.
+
+    The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
 
     >>> linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
@@ -116,7 +118,10 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Lay
 @public(out=rule(gradient=CONSTANT, typed=True, notice=""), event="aten::logspace")
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, layout: Layout = strided,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """`base` to the powers of `steps` evenly spaced numbers, from `base ** start` to `base ** end`."""
+    """A 1-d tensor of `base` to the power of `steps` evenly spaced numbers from `start` to `end`.
+
+    The dtype is `dtype`, or the default float dtype. Raises RuntimeError if `steps` is negative.
+    """
     low, high, count, target = _ends("logspace", start, end, steps, dtype)
     return made(kernels.logspace(low, high, count, base, target), device, requires_grad)
 
@@ -127,7 +132,10 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
     strict=True)
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """Rows and columns, 2 by n, of the elements on and below a diagonal of a `row` by `col` matrix."""
+    """The rows and the columns, as (2, n), of the elements on and below a diagonal of a (row, col) matrix.
+
+    The dtype is `dtype`, or int64. Raises RuntimeError for a negative size.
+    """
     return _indices(np.tril_indices, row, col, offset, dtype, device, requires_grad)
 
 
@@ -137,7 +145,10 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
     strict=True)
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None,
                  layout: Layout = strided, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
-    """Rows and columns, 2 by n, of the elements on and above a diagonal of a `row` by `col` matrix."""
+    """The rows and the columns, as (2, n), of the elements on and above a diagonal of a (row, col) matrix.
+
+    The dtype is `dtype`, or int64. Raises RuntimeError for a negative size.
+    """
     return _indices(np.triu_indices, row, col, offset, dtype, device, requires_grad)
 
 

@@ -1,6 +1,7 @@
-"""Samples for a tensor of parameters: Poisson, binomial, gamma, Dirichlet; with PyTorch's bits.
+"""Samples of distributions whose parameters are tensors: Poisson, binomial, gamma, Dirichlet.
 
-Numbers are drawn for one element after the other, in C order. Must not know how.
+The same seed gives the same bits as in PyTorch. The kernels draw one element after the other, in C order. This module
+must not know how.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _gamma, _dirichlet = recorded(ops.standard_gamma), recorded(ops.sample_dirichlet
 
 @public("poisson(Tensor input, Generator generator=None)")
 def poisson(input: Any, generator: Generator | None = None) -> Any:
-    """Poisson-distributed numbers with the rates in `input`, of its shape and dtype. Their gradient is 0.
+    """Poisson-distributed samples with the rates in `input`, in the shape and the dtype of `input`.
 
-    Raises RuntimeError for a rate that is negative, NotImplementedError for types that are not floating.
+    The gradient is 0. Raises RuntimeError for a negative rate, NotImplementedError if the dtype is not floating.
     """
     check_tensor("poisson", input)
     stream = twister_of("poisson", generator)
@@ -34,9 +35,9 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
 
 @public("binomial(Tensor count, Tensor prob, Generator generator=None)")
 def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
-    """How many of `count` trials succeed, each with probability `prob`; the two are broadcast, and of one dtype.
+    """The numbers of successes in `count` trials, each with probability `prob`. The two tensors are broadcast.
 
-    Raises ValueError for types that are not floating. There is no derivative.
+    There is no derivative. Raises ValueError if a dtype is not floating, RuntimeError if the dtypes differ.
     """
     check_tensor("binomial", count, "count", 1)
     check_tensor("binomial", prob, "prob", 2)
@@ -52,7 +53,7 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
 
 @public()
 def _standard_gamma(input: Any, generator: Generator | None = None) -> Any:
-    """Gamma-distributed numbers with the shapes in `input`, and a scale of 1."""
+    """Gamma-distributed samples with scale 1. `input` holds the shape parameters."""
     check_tensor("_standard_gamma", input)
     stream = twister_of("_standard_gamma", generator)
     return _gamma(input, lambda x: kernels.standard_gamma(stream, x))
@@ -60,7 +61,7 @@ def _standard_gamma(input: Any, generator: Generator | None = None) -> Any:
 
 @public()
 def _sample_dirichlet(input: Any, generator: Generator | None = None) -> Any:
-    """Dirichlet-distributed vectors along the last dimension, with the concentrations in `input`."""
+    """Dirichlet-distributed vectors along the last dimension. `input` holds the concentrations."""
     check_tensor("_sample_dirichlet", input)
     stream = twister_of("_sample_dirichlet", generator)
     return _dirichlet(input, lambda x: kernels.dirichlet(stream, x))

@@ -1,4 +1,4 @@
-"""Window functions: tensors of weights that fall off to both ends."""
+"""Window functions: 1-d tensors of weights that decrease towards both ends."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OPTIONS = "layout=Strided (default), requires_grad=false (default), pinned_memo
 
 def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: Any, requires_grad: bool,
             *parameters: float) -> Any:
-    """The window of a kernel. A periodic one is the symmetric one of one more point, without the last."""
+    """The window that a kernel computes. A periodic window is the symmetric window of one more point, less the last."""
     if not isinstance(periodic, bool) or not all(isinstance(p, (int, float)) for p in parameters):
         raise TypeError(f"{name}_window() received an invalid combination of arguments: periodic must be bool, and "
-                        "parameters of the shape float")
+                        "the other parameters of the window float")
     n = as_int(f"{name}_window", window_length, "window_length")
     target = element_type(f"{name}_window", dtype)
     if target.kind not in "fc":
@@ -39,9 +39,11 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: An
 @public()
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
                     device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
-    """A triangle over `window_length` points; a periodic one, for spectra, lacks the last point of the symmetric one.
+    """A triangle over `window_length` points. A periodic window, for spectra, is the symmetric window of one
+    more point, without the last point.
 
-    Raises RuntimeError for a dtype that is not floating and a negative length, as the other windows do.
+    The dtype is `dtype`, or the default float dtype. Every window raises RuntimeError if the dtype is not floating or
+    the length is negative.
     """
     return _window("bartlett", window_length, periodic, dtype, device, requires_grad)
 
@@ -49,7 +51,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = N
 @public()
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
                     device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
-    """Blackman's window: a sum of two cosines, which falls to 0."""
+    """Blackman's window: a constant and two cosines. It decreases to 0 at the ends."""
     return _window("blackman", window_length, periodic, dtype, device, requires_grad)
 
 
@@ -57,14 +59,14 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = N
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
                    dtype: Any = None, layout: Layout = strided, device: Any = None, pin_memory: bool = False,
                    requires_grad: bool = False) -> Any:
-    """Hamming's window: alpha - beta cos, which does not quite fall to 0."""
+    """Hamming's window: alpha - beta * cos. With the default parameters it stays above 0 at the ends."""
     return _window("hamming", window_length, periodic, dtype, device, requires_grad, alpha, beta)
 
 
 @public()
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Layout = strided,
                 device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
-    """Hann's window: half of 1 - cos.
+    """Hann's window: (1 - cos) / 2, which decreases to 0 at the ends.
 
     >>> import retrograd as torch
     >>> torch.hann_window(4)
@@ -77,5 +79,5 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None,
                   layout: Layout = strided, device: Any = None, pin_memory: bool = False,
                   requires_grad: bool = False) -> Any:
-    """Kaiser's window; the larger `beta`, the narrower."""
+    """Kaiser's window. A larger `beta` gives a narrower window."""
     return _window("kaiser", window_length, periodic, dtype, device, requires_grad, beta)

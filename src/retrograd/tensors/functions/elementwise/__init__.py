@@ -1,1 +1,1 @@
-"""Functions that compute element by element."""
+"""Elementwise functions: each element of the result depends on the elements in the same place."""

@@ -1,7 +1,7 @@
 """Arithmetic and powers of tensors: functions, methods, Python's operators, and in place.
 
-A Python number beside a tensor counts less than a tensor does; one to the left of `-`, and any exponent or base that
-is a number, is recorded as PyTorch records it: as an option, not as an operand.
+A Python number counts less than a tensor when the common type is chosen. As in PyTorch, a number to the left of `-`,
+and a number that is an exponent or a base, is recorded as an option and not as an operand.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _cast = recorded(cast)
 
 
 def invalid(name: str, *args: Any) -> TypeError:
-    """PyTorch's first words on arguments that fit none of a function's signatures."""
+    """The error for arguments that fit no signature of the function. It begins with PyTorch's words."""
     kinds = ", ".join(type(arg).__name__ for arg in args)
     return TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}). Operands must be tensors "
                      "or Python numbers")
 
 
 def _refuse_none(name: str, input: Any, other: Any) -> None:
-    """An op with options takes None for a tensor that is left out, which these two cannot be."""
+    """Raise TypeError for None. An op with options takes None for a missing tensor, but needs these two tensors."""
     for position, (argument, value) in enumerate((("input", input), ("other", other)), 1):
         if value is None:
             raise not_a_tensor(name, value, argument, position)
@@ -60,7 +60,7 @@ def _refuse_none(name: str, input: Any, other: Any) -> None:
 
 @public("add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
 def add(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
-    """`input + alpha * other`, broadcast, in the common type. Raises RuntimeError where alpha is of a higher kind.
+    """`input + alpha * other`, broadcast, in the common dtype. Raises RuntimeError for float alpha and int operands.
 
     >>> import retrograd as torch
     >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
@@ -74,7 +74,7 @@ def add(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
 
 @public("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
 def sub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
-    """`input - alpha * other`, broadcast, in the common type. Raises RuntimeError for bools."""
+    """`input - alpha * other`, broadcast, in the common dtype. Raises RuntimeError for bools."""
     if alpha == 1 and alpha is not True:
         return _sub(input, other)  # type: ignore[no-any-return]
     _refuse_none("sub", input, other)
@@ -83,7 +83,7 @@ def sub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
 
 @public("rsub(Tensor input, Tensor other, *, Number alpha=1)", "rsub(Tensor input, Number other, Number alpha=1)")
 def rsub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
-    """`other - alpha * input`. Raises RuntimeError for bools."""
+    """`other - alpha * input`, broadcast, in the common dtype. Raises RuntimeError for bools."""
     if not isinstance(input, TensorBase):
         raise invalid("rsub", input, other)
     alpha = number("rsub", "alpha", 3, alpha)
@@ -101,9 +101,9 @@ def rsub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     "div(Tensor input, Number other, *, str? rounding_mode)",
     out=ELEMENTWISE, method=True)
 def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
-    """`input / other`; with `rounding_mode` "floor" or "trunc" rounded down or towards 0, and then ints stay ints.
+    """`input / other`, broadcast. `rounding_mode` "floor" rounds the quotient down, "trunc" rounds it towards 0.
 
-    Without it, ints give the default float type. Raises RuntimeError for an int divided by 0 with a rounding.
+    Ints give ints if there is a rounding, and the default float dtype if not. Int division by 0 is a RuntimeError.
 
     >>> import retrograd as torch
     >>> torch.div(torch.tensor([-7, 7]), 2, rounding_mode="floor")
@@ -128,7 +128,7 @@ def _rounding(mode: str) -> Callable[..., Any]:
     "floor_divide(Tensor input, Number other)",
     out=rule(gradient=UNDERIVED), method=True)
 def floor_divide(input: Any, other: Any) -> TensorBase:
-    """The quotient rounded down. It is not differentiable. Raises RuntimeError for an int divided by 0."""
+    """The quotient rounded down, without a derivative. Raises RuntimeError if an int is divided by 0."""
     result = _floor_divide_by(input, other) if isinstance(input, TensorBase) else __rfloordiv__(other, input)
     if result is NotImplemented:
         raise invalid("floor_divide", input, other)
@@ -149,7 +149,7 @@ def _floor_divide_by(self: Any, other: Any) -> Any:
     "remainder(Tensor input, Number other, out)",
     out=ELEMENTWISE, method=True)
 def remainder(input: Any, other: Any) -> TensorBase:
-    """What a division rounded down leaves, with the sign of `other`. Raises RuntimeError for an int divided by 0."""
+    """The remainder of the division rounded down. Its sign is that of `other`. Int division by 0 is a RuntimeError."""
     result = _remainder_by(input, other) if isinstance(input, TensorBase) else __rmod__(other, input)
     if result is NotImplemented:
         raise invalid("remainder", input, other)
@@ -166,7 +166,7 @@ def _remainder_by(self: Any, other: Any) -> Any:
 
 @public("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE, method=True)
 def fmod(input: TensorBase, other: Any) -> TensorBase:
-    """What a division rounded towards 0 leaves, with the sign of `input`. Raises RuntimeError for an int and 0."""
+    """The remainder of the division rounded towards 0, with the sign of `input`. RuntimeError for ints divided by 0."""
     check_tensor("fmod", input)
     if isinstance(other, NUMBER):
         return _fmod_number(input, number("fmod", "other", 2, other))  # type: ignore[no-any-return]
@@ -179,9 +179,9 @@ def fmod(input: TensorBase, other: Any) -> TensorBase:
     "pow(Tensor input, Number exponent, out)",
     out=ELEMENTWISE, method=True)
 def pow(input: Any, exponent: Any) -> TensorBase:
-    """`input ** exponent`, of which one may be a Python number.
+    """`input ** exponent`, broadcast. Either may be a Python number, but not both.
 
-    Raises RuntimeError for integers to a negative number.
+    Raises RuntimeError if the input is an int tensor and the exponent a negative int.
 
     >>> import retrograd as torch
     >>> torch.pow(2, torch.tensor([1., 3.]))
@@ -199,13 +199,13 @@ def pow(input: Any, exponent: Any) -> TensorBase:
 
 @public(operator="pow", name="__pow__")
 def _power_of(self: Any, exponent: Any) -> Any:
-    """The operator `**`. The square, which is nine in ten of all powers, first."""
+    """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
     kind = type(exponent)
     if kind is int or kind is float:
         if exponent == 2 and (kind is int or self._array.dtype.kind in "fc"):
             return square(self)
         if kind is int and exponent > 127 and self._array.dtype.kind in "iu":
-            filling(exponent, self._array.dtype)        # which refuses what does not fit
+            filling(exponent, self._array.dtype)        # raises for an exponent too large for the dtype
         return _power(self, exponent)
     if isinstance(exponent, TensorBase):
         return _power_tensor(self, exponent)
@@ -221,18 +221,18 @@ def _power_of(self: Any, exponent: Any) -> Any:
     out=rule(blame="pow", exact="the output given to float_power has dtype {out} but the operation's result requires "
         "dtype {result}"), method=True)
 def float_power(input: Any, exponent: Any) -> TensorBase:
-    """`pow` in double precision: float64, or complex128 where one of the two is complex."""
+    """`pow` in double precision: complex128 if either operand is complex, else float64."""
     target = _double_type(input, exponent)
     return pow(_doubled(input, target), _doubled(exponent, target))
 
 
 def _doubled(value: Any, target: np.dtype[Any]) -> Any:
-    """A tensor in this type; a number as it is."""
+    """A tensor, cast to the type `target`. A number stays as it is."""
     return _cast(value, target) if isinstance(value, TensorBase) and value._array.dtype != target else value
 
 
 def _double_type(*operands: Any) -> np.dtype[Any]:
-    """float64; complex128 where an operand is complex."""
+    """complex128 if an operand is complex, else float64."""
     kinds = [x._array.dtype.kind if isinstance(x, TensorBase) else "c" if isinstance(x, complex) else "f"
              for x in operands]
     return C128 if "c" in kinds else F64
@@ -240,7 +240,7 @@ def _double_type(*operands: Any) -> np.dtype[Any]:
 
 @public("positive(Tensor input)", method=True)
 def positive(input: TensorBase) -> TensorBase:
-    """The tensor itself. Raises RuntimeError for bools."""
+    """The input tensor itself, not a copy. Raises RuntimeError for bools."""
     check_tensor("positive", input)
     if input._array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
@@ -302,7 +302,7 @@ def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
 
 @public(method=True)
 def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
-    """`self /= other`, with a rounding as in `div`."""
+    """`self /= other`. `rounding_mode` is the same as in `div`."""
     if rounding_mode is None:
         write(ops.div, self, (other,))
     else:
@@ -327,7 +327,7 @@ def remainder_(self: TensorBase, other: Any) -> TensorBase:
 
 @public(method=True)
 def fmod_(self: TensorBase, other: Any) -> TensorBase:
-    """`fmod`, written over the tensor itself."""
+    """`fmod`, written into the tensor."""
     write(ops.fmod_number if isinstance(other, NUMBER) else ops.fmod, self, (other,))
     return self
 
@@ -343,7 +343,7 @@ def pow_(self: TensorBase, exponent: Any) -> TensorBase:
 
 @public(method=True)
 def float_power_(self: TensorBase, exponent: Any) -> TensorBase:
-    """`float_power`, written over the tensor itself. Raises RuntimeError unless it is of the type of the result."""
+    """`float_power`, written into the tensor. Raises RuntimeError if the tensor does not have the result's dtype."""
     target = _double_type(self, exponent)
     if self._array.dtype != target:
         have, want = torch_dtype.of[self._array.dtype].legacy, torch_dtype.of[target].legacy
@@ -358,9 +358,9 @@ square_, reciprocal_ = inplace(ops.square), inplace(ops.reciprocal)
 
 @public()
 def fill(input: TensorBase, value: Any) -> TensorBase:
-    """A tensor like the input that holds a number, or the one element of a 0-d tensor, everywhere.
+    """A tensor of the input's shape and dtype, filled with a number or with the element of a 0-d tensor.
 
-    Raises RuntimeError where the number does not fit the dtype, or the tensor has dimensions.
+    Raises RuntimeError if the number does not fit the dtype, or if `value` is a tensor with dimensions.
     """
     if not isinstance(input, TensorBase) or not isinstance(value, (TensorBase, *NUMBER)):
         raise invalid("fill", input, value)

@@ -1,4 +1,4 @@
-"""A tensor and something made of two others, element by element: `lerp`, `addcmul`, `addcdiv`, and in place."""
+"""Elementwise functions that blend a tensor with two others: `lerp`, `addcmul`, `addcdiv`, also in place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _addcmul, _addcdiv = recorded(ops.addcmul), recorded(ops.addcdiv)
         out=lambda input, end, weight: rule(exact=FOUND) if isinstance(weight, TensorBase) else ELEMENTWISE,
         method=True)
 def lerp(input: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
-    """`input + weight * (end - input)`. The weight is a number or a tensor. All have one dtype, else RuntimeError.
+    """`input + weight * (end - input)`, broadcast. The weight is a number or a tensor.
+
+    Raises RuntimeError if the tensors differ in dtype.
 
     >>> import retrograd as torch
     >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([4., 20.]), 0.25)
@@ -33,7 +35,7 @@ def lerp(input: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
 
 
 def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
-    """Whether the weight is a tensor. Raises where the operands are none, or of several types."""
+    """Whether the weight is a tensor. Raises if an operand is not a tensor, or if the dtypes differ."""
     for position, name, value in ((1, "input", input), (2, "end", end)):
         check_tensor("lerp", value, name, position)
     weighted = isinstance(weight, TensorBase)
@@ -51,7 +53,12 @@ def _check_lerp(input: Any, end: Any, weight: Any) -> bool:
 @public("addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE,
         method=True)
 def addcmul(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
-    """`input + value * tensor1 * tensor2`, broadcast."""
+    """`input + value * tensor1 * tensor2`, broadcast, in the common dtype.
+
+    >>> import retrograd as torch
+    >>> torch.addcmul(torch.zeros(2), torch.tensor([1., 2.]), torch.tensor([3., 4.]), value=10)
+    tensor([30., 80.])
+    """
     _check_addc("addcmul", input, tensor1, tensor2)
     return _addcmul(input, tensor1, tensor2, number("addcmul", "value", 4, value))  # type: ignore[no-any-return]
 
@@ -59,7 +66,10 @@ def addcmul(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, valu
 @public("addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE,
         method=True)
 def addcdiv(input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
-    """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError for a quotient of integers."""
+    """`input + value * tensor1 / tensor2`, broadcast, in the common dtype.
+
+    Raises RuntimeError if `tensor1` and `tensor2` both hold integers.
+    """
     _check_addc("addcdiv", input, tensor1, tensor2)
     return _addcdiv(input, tensor1, tensor2, number("addcdiv", "value", 4, value))  # type: ignore[no-any-return]
 
@@ -69,7 +79,7 @@ def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
         check_tensor(name, value, argument, position)
     if name == "addcdiv" and tensor1._array.dtype.kind in "biu" and tensor2._array.dtype.kind in "biu":
         raise RuntimeError("Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
-                           "will perform a true division of tensor1 and tensor2. Divide with torch.div and add that.")
+                           "will perform a true division of tensor1 and tensor2. Use torch.div, and add the quotient.")
 
 
 # In place
@@ -77,7 +87,7 @@ def _check_addc(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
 
 @public(method=True)
 def lerp_(self: TensorBase, end: TensorBase, weight: Any) -> TensorBase:
-    """`lerp`, written over the tensor itself."""
+    """`lerp`, written into the tensor."""
     write(ops.lerp if _check_lerp(self, end, weight) else ops.lerp_number, self, (end, weight))
     return self
 

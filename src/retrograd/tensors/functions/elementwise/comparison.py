@@ -31,11 +31,11 @@ _clamp_max, _clamp_max_number = recorded(ops.clamp_max), recorded(ops.clamp_max_
 
 
 def _comparing(op: Op) -> Callable[[Any, Any], Any]:
-    """The recorded comparison as PyTorch's function: of a tensor, with a tensor or a number."""
+    """A recorded comparison as PyTorch's function. It compares a tensor with a tensor or a number."""
     call = recorded(op)
 
     @public(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Tensor input, Number other, out)", name=op.name,
-            out=rule(gradient=UNASKED), doc=f"`{op.name}` with a tensor or a number, element by element: a tensor of bools.")
+            out=rule(gradient=UNASKED), doc=f"`{op.name}` with a tensor or a number, elementwise. The result holds bools.")
     def function(input: Any, other: Any) -> Any:
         if not isinstance(input, TensorBase) or not isinstance(other, (TensorBase, *NUMBER)):
             raise invalid(op.name, input, other)
@@ -45,12 +45,12 @@ def _comparing(op: Op) -> Callable[[Any, Any], Any]:
 
 
 def _bitwise(op: Op) -> Callable[[Any, Any], Any]:
-    """The recorded op as PyTorch's function: of two tensors, or of one and a number, on either side."""
+    """A recorded op as PyTorch's function of two tensors, or of a tensor and a number in either order."""
     call = recorded(op)
 
     @public(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Number self, Tensor other)",
             f"{op.name}(Tensor input, Number other, out)", name=op.name, out=rule(gradient=CONSTANT),
-            doc=f"`{op.name}` of integers or bools, element by element; one of the two may be a number.")
+            doc=f"Elementwise `{op.name}` of integers or bools. Either operand may be a number.")
     def function(input: Any, other: Any) -> Any:
         if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
             raise invalid(op.name, input, other)
@@ -98,9 +98,9 @@ def __rrshift__(self: TensorBase, other: Any) -> Any:
         out=rule(exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED),
         method=True)
 def heaviside(input: TensorBase, values: TensorBase) -> TensorBase:
-    """0 where the input is negative, 1 where it is positive, `values` where it is 0. It is not differentiable.
+    """Elementwise 0 if the input is negative, 1 if positive, `values` if 0. There is no derivative.
 
-    Raises RuntimeError where the dtypes differ.
+    Raises RuntimeError if the dtypes differ, and for complex numbers.
     """
     _check_heaviside("heaviside", input, values, 2)
     return _heaviside(input, values)  # type: ignore[no-any-return]
@@ -118,7 +118,7 @@ def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
 @public("copysign(Tensor input, Tensor other, out)", "copysign(Tensor input, Number other, out)", out=ELEMENTWISE,
         method=True)
 def copysign(input: TensorBase, other: Any) -> TensorBase:
-    """The sizes of the input's elements with the signs of those of `other`, a tensor or a number."""
+    """The absolute values of the input with the signs of `other`, a tensor or a number. The two are broadcast."""
     call = _copysign_number if isinstance(other, NUMBER) else _copysign
     if not isinstance(input, TensorBase):
         raise invalid("copysign", input, other)
@@ -127,7 +127,7 @@ def copysign(input: TensorBase, other: Any) -> TensorBase:
 
 @public("equal(Tensor input, Tensor other)", method=True)
 def equal(input: TensorBase, other: TensorBase) -> bool:
-    """Whether both have the same shape and the same elements; nan is equal to nothing."""
+    """Whether both tensors have the same shape and the same elements, as a bool. nan equals nothing."""
     check_tensor("equal", input)
     check_tensor("equal", other, "other", 2)
     return bool(np.array_equal(input._array, other._array))
@@ -136,7 +136,7 @@ def equal(input: TensorBase, other: TensorBase) -> bool:
 @public("isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)", method=True)
 def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
             equal_nan: bool = False) -> TensorBase:
-    """Where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError where the dtypes differ.
+    """Bools, true where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError if the dtypes differ.
 
     >>> import retrograd as torch
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1. + 1e-7, 2.1]))
@@ -149,13 +149,13 @@ def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: flo
 @public(method=True)
 def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
-    """Whether all elements are close, as `isclose` says."""
+    """Whether `isclose` is true for all elements, as a bool."""
     rtol, atol = _check_close("allclose", input, other, rtol, atol)
     return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
 def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tuple[float, float]:
-    """The two tolerances as numbers."""
+    """The two tolerances as floats. Raises RuntimeError if the dtypes differ or a tolerance is negative."""
     check_tensor(name, input)
     check_tensor(name, other, "other", 2)
     if input._array.dtype != other._array.dtype:
@@ -168,7 +168,7 @@ def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tup
 
 
 def _limited(input: Any, min: Any = None, max: Any = None) -> Rule:
-    """What a clamp asks of `out`: with a tensor for a limit what arithmetic asks, with numbers the very dtype."""
+    """The rule of a clamp for `out`: the rule of arithmetic if a limit is a tensor, else the exact dtype."""
     return ELEMENTWISE if isinstance(min, TensorBase) or isinstance(max, TensorBase) else rule(exact=FOUND)
 
 
@@ -176,10 +176,10 @@ def _limited(input: Any, min: Any = None, max: Any = None) -> Rule:
     "clamp(Tensor input, Tensor min=None, Tensor max=None, out)",
     "clamp(Tensor input, Number min=None, Number max=None, out)", out=_limited, method=True)
 def clamp(input: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
-    """The input, but at least `min` and at most `max`: numbers, tensors, or None for no limit.
+    """The input, limited to [min, max]. A limit is a number, a tensor, or None for no limit.
 
-    The gradient passes where the input lies within the limits, and on them; else it goes to a limit that is a tensor.
-    Raises RuntimeError where both are None or the input is complex.
+    The input gets the gradient within the limits and on them. Outside, a limit that is a tensor gets the gradient.
+    Raises RuntimeError if both limits are None, NotImplementedError if the input is complex.
 
     >>> import retrograd as torch
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
@@ -196,7 +196,7 @@ _PLAIN = (float, int, type(None))
 
 
 def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
-    """Which op a clamp with these limits is, and the limits as it takes them."""
+    """The op for a clamp with these limits, and the limits in the form that this op takes."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     given = [limit for limit in (min, max) if limit is not None]
@@ -212,7 +212,7 @@ def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
 
 
 def _refuse_complex_limit(input: Any) -> None:
-    """Raises what PyTorch does of a limit that is complex."""
+    """Raise PyTorch's error for a complex limit."""
     if input._array.dtype.kind == "f":
         raise RuntimeError("value cannot be converted to type double without overflow")
     raise NotImplementedError("clamp is not supported for complex types")
@@ -221,7 +221,7 @@ def _refuse_complex_limit(input: Any) -> None:
 @public("clamp_min(Tensor input, Tensor min, out)", "clamp_min(Tensor input, Number min, out)", out=_limited,
         method=True)
 def clamp_min(input: TensorBase, min: Any) -> TensorBase:
-    """The input, but at least `min`, a number or a tensor."""
+    """The larger of the input and `min`, a number or a tensor. Raises NotImplementedError for complex numbers."""
     if isinstance(min, TensorBase):
         return _clamp_min(input, min)  # type: ignore[no-any-return]
     if isinstance(min, complex):
@@ -232,7 +232,7 @@ def clamp_min(input: TensorBase, min: Any) -> TensorBase:
 @public("clamp_max(Tensor input, Tensor max, out)", "clamp_max(Tensor input, Number max, out)", out=_limited,
         method=True)
 def clamp_max(input: TensorBase, max: Any) -> TensorBase:
-    """The input, but at most `max`, a number or a tensor."""
+    """The smaller of the input and `max`, a number or a tensor. Raises NotImplementedError for complex numbers."""
     if isinstance(max, TensorBase):
         return _clamp_max(input, max)  # type: ignore[no-any-return]
     if isinstance(max, complex):
@@ -248,10 +248,10 @@ def clamp_max(input: TensorBase, max: Any) -> TensorBase:
     "where(Tensor condition, Number self, Number other)",
     out=rule(exact="Expected out type to be {result} but got {out}"))
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """`input` where the condition holds and `other` elsewhere, either a tensor or a number, in their common type.
+    """`input` where the condition is true and `other` elsewhere: tensors or numbers, broadcast, in the common dtype.
 
-    With the condition alone, the indices of what is not zero, a tensor for each dimension. Raises RuntimeError where
-    the condition is not a tensor of bools.
+    If only the condition is given, the result is the indices of its nonzero elements: a tensor for each dimension.
+    Raises RuntimeError if the condition is not a tensor of bools.
 
     >>> import retrograd as torch
     >>> torch.where(torch.tensor([True, False]), torch.tensor([1., 2.]), 0.)
@@ -269,7 +269,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 
 def _as_mask(condition: Any) -> Any:
-    """A condition that is none of bools: bytes stand for bools, anything else is refused."""
+    """A condition of another dtype as bools. Bytes become bools. Every other dtype is a RuntimeError."""
     if condition._array.dtype != np.uint8:
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            f"{condition.dtype.legacy}. Compare first, as in `condition != 0`.")
@@ -279,10 +279,10 @@ def _as_mask(condition: Any) -> Any:
 
 
 def _same_type(*values: Any) -> list[Any]:
-    """Tensors of the common type; numbers become 0-d constants."""
+    """The values as tensors of the common dtype. Numbers become 0-d constants."""
     first, second = values
     if type(second) in NUMBERS and isinstance(first, TensorBase) and first._array.dtype in (F32, F64):
-        return [first, scalar(second, first._array.dtype)]  # the usual case
+        return [first, scalar(second, first._array.dtype)]  # the most frequent case
     tensors = [(v._array.dtype, v._array.ndim > 0) for v in values if isinstance(v, TensorBase)]
     dtype = result_dtype(tensors, [v for v in values if not isinstance(v, TensorBase)])
     return [scalar(v.item() if isinstance(v, np.generic) else v, dtype) if not isinstance(v, TensorBase) else
@@ -291,7 +291,7 @@ def _same_type(*values: Any) -> list[Any]:
 
 @public(name="where")
 def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
-    """The tensor where the condition holds, `other` elsewhere."""
+    """The tensor's elements where the condition is true, and `other` elsewhere."""
     return where(condition, self, other)
 
 
@@ -299,10 +299,10 @@ def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
 
 
 def _compared(op: Op) -> Callable[..., Any]:
-    """The method that writes over a tensor how it compares with another, or with a number."""
+    """The in-place method of a comparison: it writes the answers into the tensor as ones and zeros."""
     with_number = ops.WITH_NUMBER[op]
 
-    @public(name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself as ones and zeros.")
+    @public(name=f"{op.name}_", doc=f"`{op.name}`, written into the tensor as ones and zeros.")
     def call(self: TensorBase, other: Any) -> TensorBase:
         write(with_number if isinstance(other, NUMBER) else op, self, (other,))
         return self
@@ -312,7 +312,7 @@ def _compared(op: Op) -> Callable[..., Any]:
 
 @public(method=True)
 def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
-    """`clamp`, written over the tensor itself."""
+    """`clamp`, written into the tensor."""
     op, low, high = _limits("clamp_", self, min, max)
     write(op, self, (low, high))
     return self
@@ -320,7 +320,7 @@ def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
 
 @public(method=True)
 def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
-    """`clamp_min`, written over the tensor itself."""
+    """`clamp_min`, written into the tensor."""
     if isinstance(min, TensorBase):
         write(ops.clamp_min, self, (min,))
     else:
@@ -330,7 +330,7 @@ def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
 
 @public(method=True)
 def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
-    """`clamp_max`, written over the tensor itself."""
+    """`clamp_max`, written into the tensor."""
     if isinstance(max, TensorBase):
         write(ops.clamp_max, self, (max,))
     else:
@@ -340,7 +340,7 @@ def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
 
 @public(method=True)
 def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
-    """`heaviside`, written over the tensor itself."""
+    """`heaviside`, written into the tensor."""
     _check_heaviside("heaviside_", self, values, 1)
     write(ops.heaviside, self, (values,))
     return self
@@ -348,7 +348,7 @@ def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
 
 @public(method=True)
 def copysign_(self: TensorBase, other: Any) -> TensorBase:
-    """`copysign`, written over the tensor itself."""
+    """`copysign`, written into the tensor."""
     write(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, self, (other,))
     return self
 
@@ -357,7 +357,7 @@ clip, clip_ = clamp, clamp_
 
 
 def _np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """NumPy's where: arrays may stand where tensors do."""
+    """`np.where`. Arrays may take the place of tensors."""
     return where(*[plain(value) if isinstance(value, np.ndarray) else value for value in (condition, x, y)])
 
 

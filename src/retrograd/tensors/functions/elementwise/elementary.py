@@ -1,4 +1,4 @@
-"""Elementary functions of tensors: functions, methods, and in place."""
+"""Elementwise elementary functions of tensors, as functions, as methods and in place."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _part, _view_as_complex = recorded(ops.part), recorded(ops.view_as_complex)
 
 
 def between_tensors(op: Op, called: str = "", out: Any = ELEMENTWISE) -> Callable[[Any, Any], Any]:
-    """The recorded op as PyTorch's function of two tensors, which refuses numbers."""
+    """A recorded op as PyTorch's function of two tensors. The function raises TypeError for numbers."""
     call, name = recorded(op), called or op.name
 
     @public(f"{name}(Tensor input, Tensor other, out)", name=op.name, out=out,
-            doc=f"`{op.name}` of two tensors, element by element, broadcast. Raises TypeError for numbers.")
+            doc=f"Elementwise `{op.name}` of two tensors, broadcast. Raises TypeError for numbers.")
     def function(input: Any, other: Any) -> Any:
         check_tensor(name, input)
         check_tensor(name, other, "other", 2)
@@ -57,9 +57,9 @@ def between_tensors(op: Op, called: str = "", out: Any = ELEMENTWISE) -> Callabl
 
 
 def inplace_with_tensor(op: Op) -> Callable[[Any, Any], Any]:
-    """The op written over its first operand, as PyTorch's method, which refuses numbers."""
+    """An op as PyTorch's in-place method. The method raises TypeError if the other operand is a number."""
 
-    @public(name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself. Raises TypeError for a number.")
+    @public(name=f"{op.name}_", doc=f"`{op.name}`, written into the tensor. Raises TypeError for a number.")
     def method(self: Any, other: Any) -> Any:
         check_tensor(f"{op.name}_", self)
         check_tensor(f"{op.name}_", other, "other")
@@ -77,7 +77,9 @@ logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.loga
 @public("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND),
         method=True)
 def round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
-    """The nearest integers, of two equally near the even one; or so many digits after the point.
+    """The nearest integers, or with `decimals` the nearest numbers with so many digits after the point.
+
+    Halves go to the even neighbour. The shape and the dtype stay.
 
     >>> import retrograd as torch
     >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))
@@ -87,7 +89,7 @@ def round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
 
 
 def _float(name: str, argument: str, position: int, value: Any) -> Any:
-    """A number that may be None. Raises TypeError for a tensor with dimensions, which no kernel could take."""
+    """The number, or None. Raises TypeError for a tensor with dimensions, because no kernel takes such a tensor."""
     if isinstance(value, TensorBase):
         if value._array.ndim:
             raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not Tensor")
@@ -97,7 +99,7 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
 
 @public("logit(Tensor input, float eps=None, out)", out=ELEMENTWISE, method=True)
 def logit(input: TensorBase, eps: float | None = None) -> TensorBase:
-    """log(input / (1 - input)), the inverse of sigmoid; with `eps`, of the input moved into [eps, 1 - eps]."""
+    """log(input / (1 - input)), the inverse of sigmoid. `eps` first limits the input to [eps, 1 - eps]."""
     return _logit(input, _float("logit", "eps", 2, eps))  # type: ignore[no-any-return]
 
 
@@ -107,7 +109,9 @@ def logit(input: TensorBase, eps: float | None = None) -> TensorBase:
     strict=True, method=True)
 def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None = None,
                neginf: float | None = None) -> TensorBase:
-    """Numbers in place of nan and the infinities: 0, and the largest and smallest of the dtype, unless given.
+    """The input with `nan`, `posinf` and `neginf` in place of nan and the infinities.
+
+    The defaults are 0 for nan, and the largest and the smallest number of the dtype for the infinities.
 
     >>> import retrograd as torch
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
@@ -119,14 +123,14 @@ def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None
 
 @public("real(Tensor input)")
 def real(input: TensorBase) -> TensorBase:
-    """The real part: a view of a complex tensor, a real tensor itself."""
+    """The real part. For a complex tensor it is a view, and for a real tensor it is the tensor itself."""
     check_tensor("real", input)
     return _part(_view_as_real(input), 0) if input._array.dtype.kind == "c" else input
 
 
 @public("imag(Tensor input)")
 def imag(input: TensorBase) -> TensorBase:
-    """The imaginary part, a view. Raises RuntimeError for a real tensor."""
+    """The imaginary part, as a view. Raises RuntimeError for a real tensor."""
     check_tensor("imag", input)
     if input._array.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
@@ -135,28 +139,31 @@ def imag(input: TensorBase) -> TensorBase:
 
 @public("conj(Tensor input)", method=True)
 def conj(input: TensorBase) -> TensorBase:
-    """The complex conjugate; a real tensor itself."""
+    """The complex conjugate. For a real tensor the result is the tensor itself."""
     check_tensor("conj", input)
     return _conj(input) if input._array.dtype.kind == "c" else input
 
 
 @public("conj_physical(Tensor input, out)", out=rule(exact=FOUND, gradient=UNDERIVED), method=True)
 def conj_physical(input: TensorBase) -> TensorBase:
-    """The complex conjugate; a real tensor itself."""
+    """The complex conjugate. For a real tensor the result is the tensor itself."""
     check_tensor("conj_physical", input)
     return _conj_physical(input) if input._array.dtype.kind == "c" else input
 
 
 @public(method=True)
 def resolve_conj(input: TensorBase) -> TensorBase:
-    """The tensor itself: a conjugate is computed when it is asked for, and never left to be resolved."""
+    """The tensor itself, because `conj` computes its result at once and leaves nothing to resolve."""
     check_tensor("resolve_conj", input)
     return input
 
 
 @public(out=rule(exact="Expected object of scalar type {result} but got scalar type {out} for argument 'out'"))
 def polar(abs: TensorBase, angle: TensorBase) -> TensorBase:
-    """The complex numbers of these sizes at these angles. Raises RuntimeError unless both are floats of one type."""
+    """The complex numbers with the absolute values `abs` and the angles `angle`, broadcast.
+
+    Raises RuntimeError if the two dtypes differ or are not floating, NotImplementedError for float16.
+    """
     check_real_parts("polar", abs, angle, ("abs", "angle"))
     if abs.dtype.itemsize == 2:
         raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'. Convert with .float() first.")
@@ -165,7 +172,10 @@ def polar(abs: TensorBase, angle: TensorBase) -> TensorBase:
 
 @public("view_as_real(Tensor input)")
 def view_as_real(input: TensorBase) -> TensorBase:
-    """A view of complex numbers as pairs along a new last dimension. Raises RuntimeError for a real tensor."""
+    """A view of a complex tensor as pairs (real, imaginary) along a new last dimension of size 2.
+
+    Raises RuntimeError for a real tensor.
+    """
     check_tensor("view_as_real", input)
     if input._array.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
@@ -174,13 +184,16 @@ def view_as_real(input: TensorBase) -> TensorBase:
 
 @public("view_as_complex(Tensor input)")
 def view_as_complex(input: TensorBase) -> TensorBase:
-    """A view of pairs along the last dimension as complex numbers. Raises RuntimeError where it has another size."""
+    """A view of the pairs (real, imaginary) along the last dimension as complex numbers.
+
+    Raises RuntimeError if the last dimension does not have size 2 and stride 1, or if the dtype has no complex type.
+    """
     check_tensor("view_as_complex", input)
     if input._array.dtype.kind != "f":
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of "
                            f"scalar type: {input.dtype.legacy}")
     if input._array.itemsize == 2:
-        raise RuntimeError("view_as_complex(): there is no complex type of two float16. Convert with .float() first.")
+        raise RuntimeError("view_as_complex(): no complex dtype has parts of float16. Convert with .float() first.")
     if not input._array.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if input._array.shape[-1] == 2 and input.storage_offset() % 2:
@@ -190,21 +203,21 @@ def view_as_complex(input: TensorBase) -> TensorBase:
 
 @public(method=True)
 def is_neg(input: TensorBase) -> bool:
-    """Whether a change of sign is still to be resolved: never."""
+    """Always False, because no tensor has a change of sign left to resolve."""
     check_tensor("is_neg", input)
     return False
 
 
 @public(method=True)
 def resolve_neg(input: TensorBase) -> TensorBase:
-    """The tensor itself: a sign is changed when it is asked for, and never left to be resolved."""
+    """The tensor itself, because `neg` computes its result at once and leaves nothing to resolve."""
     check_tensor("resolve_neg", input)
     return input
 
 
 @public(method=True)
 def is_conj(input: TensorBase) -> bool:
-    """Whether a conjugate is still to be resolved: never."""
+    """Always False, because no tensor has a conjugate left to resolve."""
     check_tensor("is_conj", input)
     return False
 
@@ -214,14 +227,14 @@ def is_conj(input: TensorBase) -> bool:
 
 @public(method=True)
 def round_(self: TensorBase, *, decimals: int = 0) -> TensorBase:
-    """`round`, written over the tensor itself."""
+    """`round`, written into the tensor."""
     write(ops.round_decimals if decimals else ops.round, self, (decimals,) if decimals else ())
     return self
 
 
 @public(method=True)
 def abs_(self: TensorBase) -> TensorBase:
-    """`abs`, written over the tensor itself. Raises RuntimeError for a complex tensor."""
+    """`abs`, written into the tensor. Raises RuntimeError for a complex tensor."""
     if self._array.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     write(ops.abs, self, ())
@@ -230,7 +243,7 @@ def abs_(self: TensorBase) -> TensorBase:
 
 @public(method=True)
 def logit_(self: TensorBase, eps: float | None = None) -> TensorBase:
-    """`logit`, written over the tensor itself."""
+    """`logit`, written into the tensor."""
     write(ops.logit, self, (eps,))
     return self
 
@@ -238,7 +251,7 @@ def logit_(self: TensorBase, eps: float | None = None) -> TensorBase:
 @public(method=True)
 def nan_to_num_(self: TensorBase, nan: float | None = None, posinf: float | None = None,
                 neginf: float | None = None) -> TensorBase:
-    """`nan_to_num`, written over the tensor itself."""
+    """`nan_to_num`, written into the tensor."""
     write(ops.nan_to_num, self, (nan, posinf, neginf))
     return self
 
@@ -272,12 +285,15 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 
 
 def set_real(self: TensorBase, value: Any) -> None:
-    """Write over the real parts, as `t.real[...] = value` does. Gradients flow back to the value."""
+    """Write the value into the real parts, as `t.real[...] = value` does. Gradients flow back to the value."""
     _write(real(self), value)
 
 
 def set_imag(self: TensorBase, value: Any) -> None:
-    """Write over the imaginary parts, as `t.imag[...] = value` does. Raises RuntimeError where there are none."""
+    """Write the value into the imaginary parts, as `t.imag[...] = value` does.
+
+    Raises RuntimeError for a real tensor.
+    """
     _write(imag(self), value)
 
 

@@ -1,4 +1,7 @@
-"""Mantissas and exponents, common divisors, and the next number that there is: functions, methods, and in place."""
+"""Mantissas and exponents, common divisors and multiples, and the next floating-point number.
+
+They exist as functions, as methods and in place.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ _frexp = recorded(ops.frexp)
     out=rule(exact=("torch.frexp() expects mantissa to have dtype {c_result} but got {c_out}", "torch.frexp() expects "
         "exponent to have int dtype but got {c_out}")), method=True)
 def frexp(input: TensorBase) -> Any:
-    """Mantissa and exponent: `input = mantissa * 2 ** exponent`, the mantissa of a size from 1/2 to 1, or 0.
+    """The mantissa and the exponent, such that `input = mantissa * 2 ** exponent`.
+
+    The absolute value of the mantissa is in [1/2, 1), or 0. The exponent has int32.
 
     Raises RuntimeError for a dtype that is not floating-point.
 
@@ -45,7 +50,7 @@ def frexp(input: TensorBase) -> Any:
 
 @public(method=True)
 def ldexp_(input: TensorBase, other: TensorBase) -> TensorBase:
-    """`ldexp`, written over the tensor itself. Raises RuntimeError where that holds ints."""
+    """`ldexp`, written into the tensor. Raises RuntimeError if the tensor holds ints."""
     if isinstance(input, TensorBase) and input._array.dtype.kind in "biu" and isinstance(other, TensorBase):
         kind = torch_dtype.of[input._array.dtype].legacy
         raise RuntimeError(f"ldexp can't be cast to the desired output type {kind}")

@@ -1,4 +1,7 @@
-"""Special functions of tensors: functions, methods, and in place. Those of `torch.special` alone say so in messages."""
+"""Elementwise special functions of tensors, as functions, as methods and in place.
+
+Messages call the functions that only `torch.special` has by names that begin with `special_`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _ROOT_HALF = math.sqrt(0.5)
 
 
 def _whole(name: str, argument: str, position: int, value: Any) -> int:
-    """An integer argument, which may be a tensor of one element. Raises TypeError for another number."""
+    """An integer argument as an int. A 0-d integer tensor counts as an integer. Raises TypeError for other values."""
     if isinstance(value, TensorBase) and not value._array.ndim and value._array.dtype.kind in "iu":
         return numbers_in(value)  # type: ignore[no-any-return]
     if isinstance(value, np.ndarray | np.generic) and not value.ndim and value.dtype.kind in "iu":
@@ -48,7 +51,7 @@ def _whole(name: str, argument: str, position: int, value: Any) -> int:
 
 @public("polygamma(int n, Tensor input, out)", out=ELEMENTWISE)
 def polygamma(n: int, input: TensorBase) -> TensorBase:
-    """The derivative of order `n` of `digamma`. Raises RuntimeError for a negative one.
+    """The derivative of order `n` of `digamma`, elementwise. Raises RuntimeError if `n` is negative.
 
     >>> import retrograd as torch
     >>> torch.polygamma(1, torch.tensor([1., 0.5]))
@@ -59,12 +62,12 @@ def polygamma(n: int, input: TensorBase) -> TensorBase:
 
 @public(name="polygamma")
 def _polygamma_method(self: TensorBase, n: int) -> TensorBase:
-    """The derivative of order `n` of `digamma`."""
+    """The derivative of order `n` of `digamma`, elementwise."""
     return polygamma(n, self)
 
 
 def _dimension(name: str, p: Any) -> int:
-    """The dimension of a multivariate function. Raises RuntimeError unless it is at least 1."""
+    """The dimension of a multivariate function. Raises RuntimeError if the dimension is less than 1."""
     dimension = _whole(name, "p", 2, p)
     if dimension < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
@@ -76,7 +79,7 @@ def _dimension(name: str, p: Any) -> int:
     out=rule(uncastable="mvlgamma: result type {result} can't be cast to the desired output type {result}"),
     method=True)
 def mvlgamma(input: TensorBase, p: int) -> TensorBase:
-    """The logarithm of the multivariate gamma function of dimension `p`. Raises RuntimeError unless p is at least 1.
+    """The logarithm of the multivariate gamma function of dimension `p`. Raises RuntimeError if p is less than 1.
 
     >>> import retrograd as torch
     >>> torch.mvlgamma(torch.tensor([3., 5.]), 2)
@@ -93,14 +96,14 @@ igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.iga
 
 @public(method=True)
 def polygamma_(self: TensorBase, n: int) -> TensorBase:
-    """`polygamma`, written over the tensor itself."""
+    """`polygamma`, written into the tensor."""
     write(ops.polygamma, self, (_whole("polygamma_", "n", 1, n),))
     return self
 
 
 @public(method=True)
 def mvlgamma_(self: TensorBase, p: int) -> TensorBase:
-    """`mvlgamma`, written over the tensor itself. Raises RuntimeError where that holds ints."""
+    """`mvlgamma`, written into the tensor. Raises RuntimeError if the tensor holds ints."""
     dtype = self._array.dtype
     if dtype.kind in "iu":
         raise RuntimeError(f"mvlgamma: result type {torch_dtype.of[dtype].legacy} can't be cast to the desired output "
@@ -109,15 +112,15 @@ def mvlgamma_(self: TensorBase, p: int) -> TensorBase:
     return self
 
 
-# Of torch.special alone
+# Functions that only torch.special has
 
 
 def _of_one(op: Op, called: str = "", out: Any = None, parameter: str = "input") -> Callable[..., Any]:
-    """The recorded op of one tensor, as torch.special has it, where it may be called otherwise."""
+    """The function of torch.special for an op of one tensor. `called` is its name, if the name is not the op's."""
     call, name = recorded(op), f"special_{called or op.name}"
     said = "" if isinstance(op.kernel, np.ufunc) else f"{op.kernel.__doc__} "
     described = public(f"{name}(Tensor {parameter}, out)", name=op.name, out=out or ELEMENTWISE,
-                       doc=f"{said}`{op.name}`, element by element: ints become the default float type.")
+                       doc=f"{said}Elementwise `{op.name}`. Ints become the default float dtype.")
 
     def of_input(input: Any) -> Any:
         check_tensor(name, input)
@@ -131,23 +134,23 @@ def _of_one(op: Op, called: str = "", out: Any = None, parameter: str = "input")
 
 
 def _of_x(op: Op) -> Callable[..., Any]:
-    """The same of an op whose argument PyTorch calls x."""
+    """`_of_one` for an op whose argument PyTorch calls x."""
     return _of_one(op, "", _UNASKED, "x")
 
 
 def _blamed(op: Op) -> Callable[..., Any]:
-    """The same of an op that PyTorch refuses to write to `out` by its name in torch.special."""
+    """`_of_one` for an op that PyTorch's messages on `out` call by its name in torch.special."""
     return _of_one(op, out=rule(blame=f"special_{op.name}"))
 
 
 def _polynomial(name: str) -> Callable[..., Any]:
-    """A polynomial, of a tensor and degrees, one of which may be a number."""
+    """The function for a family of polynomials. It takes x and the degrees; either may be a number."""
     op = ops.POLYNOMIALS[name]
     call = recorded(op)
 
     @public(f"special_{name}(Tensor x, Tensor n, out)", f"special_{name}(Number x, Tensor n, out)",
             f"special_{name}(Tensor x, Number n, out)", name=name, out=_UNASKED,
-            doc=f"{op.kernel.__doc__} x and the degree, n, are tensors, or one is a number.")
+            doc=f"{op.kernel.__doc__} x and the degree n are tensors. Either may be a number, but not both.")
     def function(x: Any, n: Any) -> Any:
         _check_operands(f"special_{name}", x, n)
         return call(_as_float(x), _as_float(n))
@@ -156,24 +159,24 @@ def _polynomial(name: str) -> Callable[..., Any]:
 
 
 def _as_float(value: Any) -> Any:
-    """An int as a float, so that beside bytes a negative one stays what it is."""
+    """An int as a float. So a negative int keeps its value beside a tensor of bytes."""
     return float(value) if isinstance(value, int) else value
 
 
 def _check_operands(name: str, x: Any, y: Any) -> None:
-    """Raises TypeError unless one is a tensor, and the other a tensor or a number."""
+    """Raise TypeError unless one operand is a tensor and the other is a tensor or a number."""
     if not (isinstance(x, TensorBase) and isinstance(y, (TensorBase, *NUMBER))) and not (
             isinstance(x, NUMBER) and isinstance(y, TensorBase)):
         raise invalid(name, x, y)
 
 
 def _with_numbers(both: Op, of_number: Op, with_number: Op, name: str, out: Any) -> Callable[..., Any]:
-    """The function of two tensors, or of a number and a tensor, which are recorded as different operators."""
+    """The function for three ops: one of two tensors, and two of a tensor and a number in either order."""
     call, from_number, by_number = recorded(both), recorded(of_number), recorded(with_number)
 
     @public(f"{name}(Tensor input, Tensor other, out)", f"{name}(Number self, Tensor other, out)",
             f"{name}(Tensor input, Number other, out)", name=both.name, out=out,
-            doc=f"{both.kernel.__doc__} One of the two may be a number.")
+            doc=f"{both.kernel.__doc__} Either operand may be a number, but not both.")
     def function(input: Any = None, other: Any = None, *, self: Any = None) -> Any:
         input = input if self is None else self
         if isinstance(input, TensorBase) and isinstance(other, TensorBase):
@@ -194,7 +197,7 @@ zeta = _with_numbers(ops.zeta, ops.zeta_of_number, ops.zeta_with_number, "specia
 
 @public(method=True)
 def xlogy_(self: TensorBase, other: Any) -> TensorBase:
-    """`xlogy`, written over the tensor itself."""
+    """`xlogy`, written into the tensor."""
     write(ops.xlogy_with_number if isinstance(other, NUMBER) else elementary.xlogy, self, (other,))
     return self
 
@@ -230,7 +233,7 @@ legendre_polynomial_p = _polynomial("legendre_polynomial_p")
 
 @public("special_ndtr(Tensor input, out)")
 def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
-    """The probability that a normal number is at most `input`: (1 + erf(input / sqrt(2))) / 2.
+    """The probability that a standard normal sample is at most `input`: (1 + erf(input / sqrt(2))) / 2.
 
     >>> import retrograd as torch
     >>> torch.special.ndtr(torch.tensor([-2., 0., 2.]))
@@ -247,13 +250,13 @@ def ndtr(input: TensorBase, *, out: Any = None) -> TensorBase:
 
 @public("special_softmax(Tensor input, int dim, dtype dtype=None)")
 def softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
-    """`torch.softmax`, which here takes no `out`."""
+    """`torch.softmax` without the parameter `out`."""
     return over_dim.softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 @public("special_log_softmax(Tensor input, int dim, *, dtype dtype=None)")
 def log_softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase:
-    """`torch.log_softmax`, which here takes no `out`."""
+    """`torch.log_softmax` without the parameter `out`."""
     return over_dim.log_softmax(input, dim, dtype)  # type: ignore[no-any-return]
 
 

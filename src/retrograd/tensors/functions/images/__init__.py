@@ -1,1 +1,1 @@
-"""Functions of images and signals."""
+"""Functions for images and signals."""

@@ -1,4 +1,4 @@
-"""Maxima and means over as many windows as a result is to have, as functions."""
+"""Adaptive pooling: maxima and means over a given number of windows, which together cover the input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MEANS = {2: recorded(ops.adaptive_avg_pool2d), 3: recorded(ops.adaptive_avg_poo
 
 
 def _check_space(name: str, shape: Any, dims: int, first: int) -> None:
-    """Refuse an image without elements; `first` is the first dimension that must have some."""
+    """Raise RuntimeError if a dimension of the image has size 0. `first` is the first dimension to check."""
     for axis in range(first, len(shape)):
         if not shape[axis]:
             raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input "
@@ -24,7 +24,7 @@ def _check_space(name: str, shape: Any, dims: int, first: int) -> None:
 
 
 def adaptive_means(name: str, input: Any, output_size: Any, dims: int) -> Any:
-    """The means of `output_size` windows in each of two or three dimensions."""
+    """The means over `output_size` windows along the last two or three dimensions."""
     check_tensor(name, input)
     to = output_size
     if len(to) != dims:
@@ -46,7 +46,7 @@ def adaptive_means(name: str, input: Any, output_size: Any, dims: int) -> Any:
 
 
 def adaptive_maxima(name: str, input: Any, output_size: Any, dims: int) -> Any:
-    """The maxima of `output_size` windows in each of two or three dimensions, and where they are."""
+    """The maxima over `output_size` windows along the last two or three dimensions, and their indices."""
     check_tensor(name, input)
     array, to = input._array, output_size
     if array.ndim not in (dims + 1, dims + 2):
@@ -56,13 +56,13 @@ def adaptive_maxima(name: str, input: Any, output_size: Any, dims: int) -> Any:
         raise RuntimeError(f"{name}(): internal error: output_size.size() must be {dims}")
     if min(to) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(to)}: "
-                           f"{[*array.shape[:-dims], *to]}. The sizes of a result are not negative.")
+                           f"{[*array.shape[:-dims], *to]}. The sizes of the result must not be negative.")
     check_type(name if dims == 2 else f"{name}_cpu", array, "f")
     return _MAXIMA[dims](input, to)
 
 
 def one_size(name: str, value: Any) -> int:
-    """The one size of a line."""
+    """The output size of a 1-d function. Raises RuntimeError for more than one int."""
     sizes = ints(name, "output_size", value)
     if len(sizes) != 1:
         raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(sizes)})")
@@ -71,9 +71,14 @@ def one_size(name: str, value: Any) -> int:
 
 @public("adaptive_avg_pool1d(Tensor input, ints[1] output_size)")
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
-    """The means of `output_size` windows along lines (N, C, L) or (C, L), which together cover them.
+    """The means over `output_size` windows along the last dimension of (N, C, L) or (C, L).
 
-    Raises RuntimeError for other numbers of dimensions.
+    The windows cover the dimension. The result has the size `output_size` there. Raises RuntimeError for an input of
+    another number of dimensions.
+
+    >>> import retrograd as torch
+    >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 2., 3., 4.]]), 2)
+    tensor([[1.5000, 3.5000]])
     """
     check_tensor("adaptive_avg_pool1d", input)
     check_lines("adaptive_avg_pool1d", input)
@@ -83,9 +88,9 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 @public()
 def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
-    """The maxima of `output_size` windows along lines (N, C, L) or (C, L), and the place of each along its line.
+    """The maxima over `output_size` windows along the last dimension of (N, C, L) or (C, L), and their indices.
 
-    Raises RuntimeError for other numbers of dimensions.
+    The windows cover the dimension. Raises RuntimeError for an input of another number of dimensions.
     """
     check_tensor("adaptive_max_pool1d", input)
     check_lines("adaptive_max_pool1d", input)

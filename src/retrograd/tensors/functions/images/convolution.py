@@ -1,4 +1,4 @@
-"""Convolutions as functions: what PyTorch checks of their arguments, and in which words."""
+"""Convolutions as functions, with PyTorch's checks of their arguments and PyTorch's messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _convolution, _conv_tbc = recorded(ops.convolution), recorded(ops.conv_tbc)
 
 
 def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
-    """A size for each dimension of space; one may be for all."""
+    """A size for each spatial dimension. A single size stands for all dimensions."""
     sizes = ints("convolution", name, value)
     if len(sizes) == 1:
         return sizes * dims
@@ -30,17 +30,17 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
 def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
                  transposed: bool, shape: Any, dtype: Any) -> None:
     if min(padding) < 0:
-        raise RuntimeError(f"negative padding is not supported. It is {[*padding]}.")
+        raise RuntimeError(f"negative padding is not supported. The padding is {[*padding]}.")
     if min(output_padding) < 0:
-        raise RuntimeError(f"negative output_padding is not supported. It is {[*output_padding]}.")
+        raise RuntimeError(f"negative output_padding is not supported. output_padding is {[*output_padding]}.")
     if min(stride) <= 0:
-        raise RuntimeError(f"non-positive stride is not supported. It is {[*stride]}.")
+        raise RuntimeError(f"non-positive stride is not supported. The stride is {[*stride]}.")
     if min(dilation) < 0:
-        raise RuntimeError(f"dilation should be greater than zero. It is {[*dilation]}.")
+        raise RuntimeError(f"dilation should be greater than zero. The dilation is {[*dilation]}.")
     if groups <= 0:
-        raise RuntimeError(f"non-positive groups is not supported. It is {groups}.")
-    if not min(dilation) and dtype == F32 and len(shape) < 5 and shape[0] > 1:     # PyTorch's oneDNN is asked
-        raise RuntimeError(f"non-positive dilation is not supported. It is {[*dilation]}.")
+        raise RuntimeError(f"non-positive groups is not supported. groups is {groups}.")
+    if not min(dilation) and dtype == F32 and len(shape) < 5 and shape[0] > 1:     # PyTorch calls oneDNN
+        raise RuntimeError(f"non-positive dilation is not supported. The dilation is {[*dilation]}.")
     if not min(dilation):
         raise RuntimeError(f"dilation should be greater than zero, but got {_sizes('dilation', dilation, transposed)}")
     if not min(kernel):
@@ -49,7 +49,7 @@ def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_p
 
 
 def _sizes(what: str, values: Any, named: bool, between: str = ", ") -> str:
-    """Sizes as PyTorch's kernels show them, which take a line for an image of the height 1."""
+    """Sizes as PyTorch's kernels show them. The kernels treat a line as an image of height 1."""
     values = (1, *values) if len(values) == 1 else values
     names = ("depth", "height", "width")[-len(values):]
     return between.join([f"{what}_{name}: {n}" for name, n in zip(names, values)]) if named else str([*values])
@@ -59,19 +59,19 @@ def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, t
     shape, sizes = [*weight.shape], [*x.shape]
     if x.ndim != weight.ndim:
         raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {shape}, "
-                           f"but got {x.ndim}-dimensional input of size {sizes} instead. An input is (batch, channels, "
-                           "...), and without the batch in conv1d, conv2d and conv3d.")
+                           f"but got {x.ndim}-dimensional input of size {sizes} instead. The input has the shape "
+                           "(batch, channels, ...). conv1d, conv2d and conv3d also take (channels, ...).")
     if shape[0] < groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
-                           f"weight of size {shape} instead. Dimension 0 of the weight is that of the output channels.")
+                           f"weight of size {shape} instead. Dimension 0 of the weight counts the output channels.")
     if shape[0] % groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
-                           f"got weight of size [{shape}] instead. Each group makes as many channels.")
+                           f"got weight of size [{shape}] instead. All groups make the same number of channels.")
     wanted = shape[0] if transposed else shape[1] * groups
     if x.shape[1] != wanted:
         given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
         raise RuntimeError(f"Given {given}, weight of size {shape}, expected input{sizes} to have {wanted} channels, "
-                           f"but got {x.shape[1]} channels instead. Dimension 1 of the input is that of the channels.")
+                           f"but got {x.shape[1]} channels instead. Dimension 1 of the input counts the channels.")
     channels = shape[1] * groups if transposed else shape[0]
     if bias is not None and bias.shape != (channels,):
         raise RuntimeError(f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias to be "
@@ -101,7 +101,7 @@ def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> 
 
 
 def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
-    """PyTorch's kernels notice other types in their own words, by the type of the input."""
+    """Raise RuntimeError if the dtypes differ. The words depend on x's dtype, which selects PyTorch's kernel."""
     if bias is not None and bias.dtype != x.dtype and not transposed and (x.dtype != F32 or x.dtype == weight.dtype):
         raise RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
                            "the same. Convert one of them.")
@@ -119,7 +119,7 @@ def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
 
 
 def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
-    """Refuse the integers and bools that PyTorch has no kernel for, of those which it would take here."""
+    """Raise NotImplementedError for the integer dtypes and bools for which PyTorch has no kernel."""
     if x.dtype.kind not in "bui" or x.dtype == I64 or not x.size:
         return
     dims = x.ndim - 2
@@ -137,10 +137,10 @@ def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
 @public()
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
                 output_padding: Any, groups: int) -> Any:
-    """A convolution of input (N, C, ...) with as many dimensions of space as the weight has: (N, O, ...).
+    """A convolution of an input (N, C, ...). The weight decides the number of spatial dimensions.
 
-    The weight is (O, C / groups, ...), or where `transposed` (C, O / groups, ...). Raises RuntimeError where sizes,
-    shapes or dtypes do not fit.
+    The weight has the shape (O, C / groups, ...), or (C, O / groups, ...) if `transposed`; the bias (O), the result
+    (N, O, ...). Raises RuntimeError if sizes, shapes or dtypes do not fit.
     """
     for argument, value in (("stride", stride), ("padding", padding), ("dilation", dilation),
                             ("output_padding", output_padding)):
@@ -155,7 +155,7 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
 
 def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
              output_padding: Any, groups: int) -> Any:
-    """The convolution of tensors, where one size may stand for all."""
+    """The convolution, after the checks. A single size stands for all spatial dimensions."""
     x, w, b = input._array, weight._array, None if bias is None else bias._array
     dims = w.ndim - 2
     if dims < 1:
@@ -176,7 +176,7 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
 
 
 def _batched(name: str, input: Any, weight: Any, dims: int, call: Callable[[Any], Any]) -> Any:
-    """The call on a batch of the input, which may be one without."""
+    """The result of `call` for an input with or without a batch dimension."""
     check_tensor(name, input)
     check_tensor(name, weight, "weight", 2)
     ndim = input._array.ndim
@@ -189,11 +189,11 @@ def _batched(name: str, input: Any, weight: Any, dims: int, call: Callable[[Any]
 
 
 def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups: int, dims: int) -> Any:
-    """A convolution whose result is as large as its input: of zeros around it that are odd, one more is behind it."""
+    """A convolution whose result has the size of its input. An odd number of zeros puts one more at the end."""
     kernel = weight._array.shape[2:]
     stride, dilation = _each("stride", stride, dims), _each("dilation", dilation, dims)
     if max(stride) > 1:
-        raise RuntimeError("padding='same' is not supported for strided convolutions. Give the padding as numbers.")
+        raise RuntimeError("padding='same' is not supported for strided convolutions. Pass the padding as ints.")
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([n % 2 for n in total]):
         input = constant_pad_nd(input, [size for n in total[::-1] for size in (0, n % 2)])
@@ -201,18 +201,18 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
 
 
 def _forward(dims: int) -> Callable[..., Any]:
-    """conv1d, conv2d or conv3d."""
+    """The function conv1d, conv2d or conv3d."""
     name = f"conv{dims}d"
 
     @public(*(f"{name}(Tensor input, Tensor weight, Tensor bias=None, ints[{dims}] stride=1, {padding}, ints[{dims}] "
               "dilation=1, int groups=1)" for padding in (f"ints[{dims}] padding=0", "str padding=\"valid\"")),
-            name=name, doc=f"""A convolution over {dims} dimension{'s' * (dims > 1)} of input (N, C, ...) or (C, ...).\n\n    The weight is (O, C / groups, ...), the bias (O). `padding` is a number of zeros on each side, "valid" for none,
-    or "same" for a result of the input's size. Raises RuntimeError where sizes, shapes or dtypes do not fit.
+            name=name, doc=f"""A convolution over {dims} dimension{'s' * (dims > 1)} of an input (N, C, ...) or (C, ...).\n\n    The weight has the shape (O, C / groups, ...), the bias (O). `padding` is the number of zeros on each side, "valid"
+    for no zeros, or "same" for a result of the input's size. Raises RuntimeError if sizes, shapes or dtypes do not fit.
     """)
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
                  groups: int = 1) -> Any:
         if isinstance(padding, str) and padding not in ("same", "valid"):
-            raise RuntimeError(f"Invalid padding string: '{padding}'. It may be 'same' or 'valid'.")
+            raise RuntimeError(f"Invalid padding string: '{padding}'. A string must be 'same' or 'valid'.")
 
         if bias is not None:
             check_tensor(name, bias, "bias", 3)
@@ -229,17 +229,17 @@ def _forward(dims: int) -> Callable[..., Any]:
 
 
 def _transposed(dims: int) -> Callable[..., Any]:
-    """conv_transpose1d, conv_transpose2d or conv_transpose3d."""
+    """The function conv_transpose1d, conv_transpose2d or conv_transpose3d."""
     name = f"conv_transpose{dims}d"
 
     ones, zeros = [1] * dims, [0] * dims
 
     @public(f"{name}(Tensor input, Tensor weight, Tensor bias=None, ints[{dims}] stride={ones}, ints[{dims}] "
             f"padding={zeros}, ints[{dims}] output_padding={zeros}, int groups=1, ints[{dims}] dilation={ones})",
-            name=name, doc=f"""The transpose of conv{dims}d as a linear map, of input (N, C, ...) or (C, ...).
+            name=name, doc=f"""The transpose of conv{dims}d as a linear map, for an input (N, C, ...) or (C, ...).
 
-    The weight is (C, O / groups, ...), the bias (O). `output_padding` is added to the result's size, which a stride
-    leaves open. Raises RuntimeError where sizes, shapes or dtypes do not fit.
+    The weight has the shape (C, O / groups, ...), the bias (O). With a stride above 1, several sizes of the result are
+    possible: `output_padding` is added to the smallest. Raises RuntimeError if sizes, shapes or dtypes do not fit.
     """)
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                  groups: int = 1, dilation: Any = 1) -> Any:
@@ -258,9 +258,10 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transpos
 
 @public()
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
-    """A convolution over time of input (T, B, C) with weight (kernel, C, O) and bias (O): (T', B, O).
+    """A convolution over the first dimension (time) of an input (T, B, C).
 
-    Raises RuntimeError where shapes do not fit.
+    The weight has the shape (kernel, C, O), the bias (O), the result (T', B, O). Raises RuntimeError if the shapes do
+    not fit, NotImplementedError for bools.
     """
     for position, (value, argument) in enumerate(((input, "input"), (weight, "weight"), (bias, "bias")), 1):
         check_tensor("conv_tbc", value, argument, position)
@@ -272,7 +273,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     if b.ndim != 1:
         raise RuntimeError("Bias must be 1-D")
     if x.shape[2] != w.shape[1]:
-        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor. They are "
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor. The sizes are "
                            f"{x.shape[2]} and {w.shape[1]}.")
     if w.shape[2] != b.shape[0]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")

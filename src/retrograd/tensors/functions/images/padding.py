@@ -1,4 +1,4 @@
-"""Padding with a number or with elements of the tensor itself, and channels that become pixels, as functions."""
+"""Functions that pad with a number or with the tensor's own elements, and functions that rearrange channels."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _channel_shuffle, _native_channel_shuffle = recorded(ops.channel_shuffle), recor
 
 @public()
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
-    """A copy with a number around it, or with less at its ends where `pad` is negative.
+    """A copy of the tensor, padded with a number. A negative `pad` removes elements.
 
-    `pad` has two numbers for each of the last dimensions, those of the last first. Raises RuntimeError where there are
-    too many, or where a size would be negative.
+    `pad` holds two ints (before, after) for each of the last dimensions, beginning with the last dimension. Raises
+    RuntimeError if there are too many ints, or if a size would be negative.
     """
     shape = array_of("constant_pad_nd", input).shape
     sizes = sizes_of("constant_pad_nd", (pad,), "pad")
@@ -47,30 +47,30 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
 
 @public()
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """A copy with more around it, or less where `pad` is negative.
+    """A padded copy of the tensor. A negative `pad` removes elements.
 
-    `pad` has two numbers for each of the last dimensions, in front and behind, those of the last first. The mode says
-    what is put there: "constant" the `value` (0), "reflect" the mirror image, "replicate" the elements at the ends,
-    "circular" the elements from the other end. All but the first pad the last one, two or three dimensions of tensors
-    with one or two more.
+    `pad` holds two ints (before, after) for each of the last dimensions, beginning with the last dimension. The mode
+    chooses the new elements: "constant" puts `value` (0), "reflect" the mirror image, "replicate" the element at the
+    end, and "circular" the elements from the other end. The last three modes pad the last one, two or three dimensions
+    of a tensor that has one or two more dimensions.
 
     >>> import retrograd as torch
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (2, 1), "reflect")
     tensor([[3, 2, 1, 2, 3, 2]])
 
-    Raises RuntimeError for sizes that do not fit, NotImplementedError for other modes and numbers of dimensions.
+    Raises RuntimeError if the sizes do not fit, NotImplementedError for other modes and numbers of dimensions.
     """
     array = array_of("pad", input)
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
     sizes = _pads(pad)
     if len(sizes) % 2:
-        raise RuntimeError(f"Padding length must be divisible by 2. It is {len(sizes)}.")
+        raise RuntimeError(f"Padding length must be divisible by 2. The length is {len(sizes)}.")
     if len(sizes) > 2 * array.ndim:
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
                            f"padding length {len(sizes)} and input of dimension {array.ndim}")
     if mode == "constant":
-        # PyTorch takes the value for a float here, and a negative float does not fit an unsigned type.
+        # PyTorch converts the value to a float here, and a negative float does not fit an unsigned dtype.
         return constant_pad_nd(input, sizes, 0 if value is None else float(value) if type(value) is int else value)
     if value is not None and value and (mode == "circular" or mode in _OF_MODE):
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
@@ -122,7 +122,7 @@ def _check_border(name: str, array: Any, sizes: tuple[int, ...], mirrored: bool)
 
 
 def _circular(input: Any, sizes: tuple[int, ...]) -> Any:
-    """As PyTorch does, the tensor is written into the middle, and then each end is copied to the other."""
+    """Circular padding. As in PyTorch, the tensor is copied into the middle, then each end to the opposite end."""
     shape = input._array.shape
     wide = padded_shape(shape, sizes)
     pads = [(len(shape) - 1 - i // 2, sizes[i], sizes[i + 1]) for i in range(0, len(sizes), 2)]
@@ -161,7 +161,10 @@ def _plane(name: str, input: Any, argument: str, factor: Any) -> tuple[Any, int]
 
 @public("pixel_shuffle(Tensor input, int upscale_factor)")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """Channels, `upscale_factor` squared at a time, as pixels: (*, C r², H, W) becomes (*, C, H r, W r)."""
+    """Rearrange groups of r² channels into r by r pixels: (*, C r², H, W) becomes (*, C, H r, W r). r is the factor.
+
+    Raises RuntimeError if r² does not divide the number of channels.
+    """
     shape, factor = _plane("pixel_shuffle", input, "upscale_factor", upscale_factor)
     if shape[-3] % factor ** 2:
         raise RuntimeError("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
@@ -171,7 +174,10 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 @public()
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """Pixels as channels, which undoes `pixel_shuffle`: (*, C, H r, W r) becomes (*, C r², H, W)."""
+    """The inverse of `pixel_shuffle`: (*, C, H r, W r) becomes (*, C r², H, W). r is the factor.
+
+    Raises RuntimeError if r does not divide the height and the width.
+    """
     shape, factor = _plane("pixel_unshuffle", input, "downscale_factor", downscale_factor)
     for axis, side in ((-2, "height"), (-1, "width")):
         if shape[axis] % factor:
@@ -194,11 +200,14 @@ def _groups(name: str, input: Any, groups: Any) -> int:
 
 @public()
 def channel_shuffle(input: Any, groups: int) -> Any:
-    """The channels, in the second dimension, dealt anew: the first of each group, then the second of each, …"""
+    """Reorder the channels (dimension 1): first the first channel of each group, then the second of each, and so on.
+
+    Raises RuntimeError if `groups` does not divide the number of channels.
+    """
     return _channel_shuffle(input, _groups("channel_shuffle", input, groups))
 
 
 @public()
 def native_channel_shuffle(input: Any, groups: int) -> Any:
-    """As `channel_shuffle`, but no backward pass can go through it: it raises RuntimeError."""
+    """`channel_shuffle` without a derivative. A backward pass through the result raises RuntimeError."""
     return _native_channel_shuffle(input, _groups("native_channel_shuffle", input, groups))

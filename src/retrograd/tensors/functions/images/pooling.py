@@ -1,4 +1,4 @@
-"""Maxima and means over sliding windows, as functions: what PyTorch checks of their arguments, and in which words."""
+"""Maxima and means over sliding windows, with PyTorch's checks of the arguments and PyTorch's messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AXES = {2: "HW", 3: "THW"}
 
 
 def each(name: str, argument: str, value: Any, dims: int, words: str) -> tuple[int, ...]:
-    """A size for each dimension; one may be for all."""
+    """A size for each dimension. A single size stands for all dimensions."""
     sizes = ints(name, argument, value)
     if len(sizes) == 1:
         return sizes * dims
@@ -36,7 +36,7 @@ def _has_stride(stride: Any) -> bool:
 
 def window_of(name: str, kernel_size: Any, stride: Any, padding: Any, dims: int, *,
               mean: bool = False) -> tuple[tuple[int, ...], ...]:
-    """Kernel, stride and padding, each for every dimension; the stride is by default the kernel."""
+    """The kernel, the stride and the padding for each dimension. The default of the stride is the kernel size."""
     kernel = each(name, "kernel_size", kernel_size, dims, "be " if mean and dims == 3 else "either be ")
     steps = each(name, "stride", stride, dims, "be omitted, " if mean and dims == 3 else "either be omitted, ") if (
         _has_stride(stride)) else kernel
@@ -44,7 +44,9 @@ def window_of(name: str, kernel_size: Any, stride: Any, padding: Any, dims: int,
 
 
 def check_type(kernel: str, array: Any, kinds: str) -> None:
-    """Refuse dtypes that PyTorch's kernel is not for. `i` stands for all integers, `l` for int64, `w` for wide floats.
+    """Raise NotImplementedError if the kernel does not support the dtype.
+
+    In `kinds`, `i` stands for all integers, `l` for int64, `w` for float32 and float64.
     """
     kind = array.dtype.kind
     if kind in kinds or ("w" in kinds and array.dtype in (F32, F64)) or ("i" in kinds and kind == "u") or (
@@ -54,10 +56,10 @@ def check_type(kernel: str, array: Any, kinds: str) -> None:
 
 
 def _check_window(window: Any, dims: int) -> None:
-    """What PyTorch says of sizes before it looks at the image."""
+    """PyTorch's checks of the sizes of a window, which come before the checks of the image."""
     for kernel, stride, padding, dilation in zip(*window):
         if stride == 0:
-            raise RuntimeError("stride should not be zero. It is by default the kernel size.")
+            raise RuntimeError("stride should not be zero. The default of the stride is the kernel size.")
         if padding < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {padding}")
         if padding > (dilation * (kernel - 1) + 1) // 2:
@@ -72,7 +74,7 @@ def _check_window(window: Any, dims: int) -> None:
 
 
 def _check_image(shape: Any, window: Any, dims: int, ceil_mode: bool, mean: bool) -> None:
-    """What PyTorch says of an image (C, ...) or a batch of them, and of windows that do not fit in it."""
+    """PyTorch's checks of an image (C, ...) or a batch of images, and of whether the windows fit into the image."""
     if not all(shape[-dims - 1:]):
         if dims == 3:
             at = next(i for i, n in enumerate(shape[-4:]) if not n)
@@ -101,14 +103,14 @@ def _flag(name: str, argument: str, value: Any) -> bool:
 
 def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
            dims: int) -> Any:
-    """The maxima over windows of two or three dimensions, and where they are."""
+    """The maxima over windows of two or three dimensions, and their indices."""
     check_tensor(name, input)
     window = (*window_of(name, kernel_size, stride, padding, dims), each(name, "dilation", dilation, dims,
                                                                          "be either "))
     ceil_mode = _flag(name, "ceil_mode", ceil_mode)
     array = input._array
     if array.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input. It has shape "
+        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input. Its shape is "
                            f"{[*array.shape]}.")
     _check_window(window, dims)
     _check_image(array.shape, window, dims, ceil_mode, False)
@@ -127,7 +129,7 @@ def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ce
         raise RuntimeError("divisor must be not zero")
     array, window = input._array, (kernel, steps, around, (1,) * dims)
     if dims == 3 and array.ndim not in (4, 5):
-        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input. It has shape "
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input. Its shape is "
                            f"{[*array.shape]}.")
     if array.ndim >= dims:
         _check_window(window, dims)
@@ -150,7 +152,7 @@ def _one(name: str, argument: str, value: Any) -> int:
 
 
 def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[int, ...]:
-    """The sizes of a window along a line, checked."""
+    """The checked sizes of a window along one dimension."""
     name, shape = "max_pool1d", input._array.shape
     if len(shape) not in (2, 3) or not all(shape[-2:]):
         raise RuntimeError("max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
@@ -177,7 +179,7 @@ def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 @public()
 def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                             ceil_mode: bool = False) -> Any:
-    """`max_pool1d`, and the place of each maximum along its line."""
+    """`max_pool1d`, and the index of each maximum along the last dimension."""
     check_tensor("max_pool1d", input)
     kernel, step, around, apart = _line(input, kernel_size, stride, padding, dilation, ceil_mode)
     values, indices = maxima("max_pool2d", input.unsqueeze(-2), (1, kernel), (1, step), (0, around), (1, apart),
@@ -188,9 +190,13 @@ def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, pa
 @public()
 def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                ceil_mode: bool = False) -> Any:
-    """The maxima of windows that slide along lines (N, C, L) or (C, L): (N, C, L').
+    """The maxima over windows that slide along the last dimension of (N, C, L) or (C, L).
 
-    Raises RuntimeError where the window does not fit, NotImplementedError for ints.
+    Raises RuntimeError if the window does not fit, NotImplementedError for ints.
+
+    >>> import retrograd as torch
+    >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 4., 0.]]), 2)
+    tensor([[3., 4.]])
     """
     check_tensor("max_pool1d", input)
     if not (local.thread.grad and requires(input)):
@@ -200,12 +206,12 @@ def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 
 def _images(dims: int) -> Callable[..., Any]:
-    """max_pool2d or max_pool3d."""
+    """The function max_pool2d or max_pool3d."""
     name = f"max_pool{dims}d"
 
-    @public(name=name, doc=f"""The maxima of windows that slide over images (N, C, ...) or (C, ...) of {dims} dimensions.
+    @public(name=name, doc=f"""The maxima over windows that slide over {dims} dimensions of (N, C, ...) or (C, ...).
 
-    Raises RuntimeError where the window does not fit, NotImplementedError for bools and complex numbers.
+    Raises RuntimeError if the window does not fit, NotImplementedError for bools and complex numbers.
     """)
     def function(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  ceil_mode: bool = False) -> Any:
@@ -222,10 +228,10 @@ max_pool2d, max_pool3d = _images(2), _images(3)
     "count_include_pad=True)")
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Any:
-    """The means of windows that slide along lines (N, C, L) or (C, L): (N, C, L').
+    """The means over windows that slide along the last dimension of (N, C, L) or (C, L).
 
-    The zeros around count as elements, unless `count_include_pad` is False. Raises RuntimeError where the window does
-    not fit.
+    The zeros of the padding count as elements, unless `count_include_pad` is False. Raises RuntimeError if the window
+    does not fit.
     """
     check_tensor("avg_pool1d", input)
     check_lines("avg_pool1d", input)
@@ -241,7 +247,7 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 
 def check_lines(name: str, input: Any) -> None:
-    """Refuse what is neither (N, C, L) nor (C, L)."""
+    """Raise RuntimeError if the shape is neither (N, C, L) nor (C, L)."""
     if input._array.ndim not in (2, 3):
         raise RuntimeError(f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument "
                            f"#1 'self' (while checking arguments for {name})")

@@ -1,4 +1,4 @@
-"""Values of images at the points of a grid, and affine grids, as PyTorch's functions in the main namespace."""
+"""The functions of the namespace torch that sample images at the points of a grid or make affine grids."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ def _check(x: Any, grid: Any, mode: int) -> None:
 
 @public()
 def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
-    """`nn.functional.grid_sample`, with numbers for modes: 0 linear, 1 nearest, 2 cubic; 0 zeros, 1 border, 2 mirrored.
+    """`nn.functional.grid_sample` with numbers for the modes.
 
-    Raises RuntimeError where input and grid do not fit, NotImplementedError for ints and complex numbers.
+    Interpolation: 0 is linear, 1 nearest, 2 cubic. Padding: 0 is zeros, 1 border, 2 reflection. Raises RuntimeError if
+    input and grid do not fit together, NotImplementedError for ints and complex numbers.
     """
     x, points = array_of("grid_sampler", input), array_of("grid_sampler", grid, "grid", 2)
     _check(x, points, interpolation_mode)
@@ -52,21 +53,22 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
 
 @public()
 def grid_sampler_2d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
-    """`grid_sampler` of images (N, C, H, W)."""
+    """`grid_sampler` for images (N, C, H, W)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @public()
 def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
-    """`grid_sampler` of volumes (N, C, D, H, W)."""
+    """`grid_sampler` for volumes (N, C, D, H, W)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @public()
 def affine_grid_generator(theta: Any, size: Sequence[int], align_corners: bool) -> Any:
-    """The grid of an image of `size` (N, C, H, W) or (N, C, D, H, W), mapped by `theta` (N, 2, 3) or (N, 3, 4).
+    """The points of an image of `size` (N, C, H, W) or (N, C, D, H, W), mapped by the affine maps `theta`.
 
-    Raises RuntimeError where theta is not of that shape.
+    `theta` has the shape (N, 2, 3) or (N, 3, 4), the grid (N, H, W, 2) or (N, D, H, W, 3). Raises RuntimeError if
+    `theta` has another shape.
     """
     shape = array_of("affine_grid_generator", theta, "theta").shape
     sizes = tuple([as_int("affine_grid_generator", n, "size") for n in size])

@@ -1,6 +1,7 @@
-"""Dropout as torch itself offers it: of elements and of whole channels, plain and for selu, with PyTorch's numbers.
+"""The dropout functions of the namespace torch: for elements and for whole channels, plain and for selu.
 
-All take the probability `p` to drop something and whether this is training; else they return the tensor itself.
+All take the probability `p` of a drop, and `train`. If `train` is False, they return the tensor itself. The same seed
+drops the same elements as in PyTorch.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ _native_dropout = recorded(ops.native_dropout)
 
 
 def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -> Any:
-    """Ones and zeros in the shape and the layout of the input, or, for channels, with other dimensions of size 1.
+    """Noise of ones and zeros in the shape and the layout of the input. For channels, the other dimensions have size 1.
 
-    The ones are scaled unless this is for selu, which counts with them: then bools are integers when that shows.
+    The ones are scaled by 1 / (1 - p), but not for selu, which computes with them. So for selu the error for bools
+    names int64.
     """
     x, stream = input._array, twister_of(name, None)
 
@@ -69,22 +71,23 @@ def _dropped(name: str, input: Any, p: float, train: bool, of_channels: bool, fo
 
 def _pair(name: str, what: str, *, of_channels: bool = False, for_selu: bool = False) -> tuple[Callable[..., Any],
                                                                                                Callable[..., Any]]:
-    """A kind of dropout, and the same written over the tensor."""
+    """A function for one kind of dropout, and its in-place form."""
 
     @public(f"{name}(Tensor input, float p, bool train)", name=name,
-            doc=f"In training, {what}. Raises RuntimeError for a `p` outside of [0, 1], and for types that are not "
-                "floating.")
+            doc=f"In training, {what}. The shape and the dtype stay. Raises RuntimeError if `p` is not in "
+                "[0, 1], and for ints.")
     def function(input: Any, p: float, train: bool) -> Any:
         return _dropped(name, input, p, train, of_channels, for_selu, over=False)
 
-    @public(name=f"{name}_", doc=f"`{name}`, written over the tensor itself.")
+    @public(name=f"{name}_", doc=f"`{name}`, written into the tensor.")
     def written(input: Any, p: float, train: bool) -> Any:
         return _dropped(f"{name}_", input, p, train, of_channels, for_selu, over=True)
 
     return function, written
 
 
-_SELU = "drops {} to the value that selu has far below 0, and keeps the mean and the variance of the whole"
+_SELU = ("sets {} with probability `p` to the limit of selu at -infinity, and scales the result to keep its mean and "
+         "variance")
 dropout, dropout_ = _pair("dropout", "sets each element to 0 with probability `p` and scales the others by 1 / (1 - p)")
 feature_dropout, feature_dropout_ = _pair(
     "feature_dropout", "sets whole channels (all beyond dimensions 0 and 1) to 0 with probability `p` and scales the "
@@ -96,7 +99,7 @@ feature_alpha_dropout, feature_alpha_dropout_ = _pair(
 
 @public()
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
-    """The tensor after dropout, and the mask of what was kept, as bools. None for `train` is true."""
+    """The tensor after dropout, and the mask of the kept elements, as bools. `train=None` means True."""
     check_tensor("native_dropout", input)
     refuse_complex_gradient("native_dropout", input)
     x, scale = input._array, None

@@ -1,4 +1,4 @@
-"""`torch.embedding`, `torch.embedding_bag` and `torch.embedding_renorm_`, which `nn.functional` builds on."""
+"""`torch.embedding`, `torch.embedding_bag` and `torch.embedding_renorm_`. `nn.functional` is built on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag
 
 
 def _numbers(name: str, tensor: Any, position: int = 1) -> Any:
-    """Numbers of rows, in int64. Raises RuntimeError for another dtype than int64 and int32."""
+    """The row numbers, in int64. Raises RuntimeError if the dtype is neither int64 nor int32."""
     array = tensor._array
     if array.dtype.kind != "i" or array.itemsize < 4:
         raise RuntimeError(f"Expected tensor for argument #{position} 'indices' to have one of the following scalar "
@@ -40,18 +40,21 @@ def _type_name(dtype: np.dtype[Any]) -> str:
 @public()
 def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
               sparse: bool = False) -> Any:
-    """The rows of a matrix that a tensor of numbers names. See `torch.nn.functional.embedding`."""
+    """The rows of the matrix `weight` with the numbers in `indices`, as (*indices.shape, columns).
+
+    Raises IndexError if there is no such row. See `torch.nn.functional.embedding`.
+    """
     array = array_of("embedding", weight, "weight")
     array_of("embedding", indices, "indices", 2)
     padding = as_int("embedding", padding_idx, "padding_idx")
     check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
     check_flag("embedding", "sparse", 5, sparse)
     if array.ndim != 2:
-        raise RuntimeError(f"'weight' must be 2-D. It has {array.ndim} dimensions.")
+        raise RuntimeError(f"'weight' must be 2-D. The weight has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)
     check_values(numbers._array, _check_numbers, array.shape[0])
     if sparse:
-        raise NotImplementedError("embedding(): there are no sparse gradients here. Leave sparse=True away: the "
+        raise NotImplementedError("embedding(): there are no sparse gradients here. Remove sparse=True: the "
                                   "gradient is then a dense tensor with the same numbers.")
     refuse_complex_gradient("embedding", weight)
     return _embedding(weight, numbers, padding, bool(scale_grad_by_freq))
@@ -59,8 +62,8 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
 
 def _check_numbers(numbers: Any, rows: int) -> None:
     if not within(numbers.reshape(-1), rows):
-        raise IndexError(f"index out of range in self: numbers are from {numbers.min()} to {numbers.max()}, and there "
-                         f"are {rows} rows")
+        raise IndexError(f"index out of range in self: the indices are from {numbers.min()} to {numbers.max()}, and "
+                         f"there are {rows} rows")
 
 
 def _check_selected(numbers: Any, shape: tuple[int, ...]) -> None:
@@ -71,7 +74,7 @@ def _check_selected(numbers: Any, shape: tuple[int, ...]) -> None:
 
 @public()
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
-    """Scale the rows that the numbers name, where their norm is larger than `max_norm`, down to it, in place."""
+    """Scale the rows with the numbers in `indices` down to the norm `max_norm` if their norms are larger, in place."""
     array = array_of("embedding_renorm_", input)
     array_of("embedding_renorm_", indices, "indices", 2)
     if array.ndim != 2:
@@ -89,7 +92,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
 # Bags
 
 def _check_offsets(rows: int, starts: Any, index: Any) -> Any:
-    """The offsets, once they and the numbers of rows are found to be right."""
+    """The offsets. Raises RuntimeError if the offsets or the row numbers are wrong."""
     count = index.size
     if starts.size and starts[0]:
         raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
@@ -119,7 +122,7 @@ def _check_table(array: Any, scales: Any) -> None:
 
 def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode: int, scales: Any,
          include_last_offset: bool, padding_idx: int | None) -> tuple[Any, ...]:
-    """The values of the bags, the bag of each row, the sizes of bags, and from which rows the largest are."""
+    """The values of the bags, the bag of each row, the sizes of the bags, and the rows of the largest elements."""
     array = array_of("embedding_bag", weight, "weight")
     array_of("embedding_bag", indices, "indices", 2)
     array_of("embedding_bag", offsets, "offsets", 3)
@@ -149,18 +152,18 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
 def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0,
                   sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
                   padding_idx: int | None = None) -> tuple[Any, ...]:
-    """Sums (mode 0), means (1) or largest elements (2) of bags of rows. See `torch.nn.functional.embedding_bag`.
+    """The sums (mode 0), means (1) or largest elements (2) of bags of rows. See `torch.nn.functional.embedding_bag`.
 
-    As in PyTorch there are three tensors besides, for what comes after: the bag of each row, the sizes of the bags,
-    and the rows that the largest elements are from, each as far as the mode needs it.
+    As in PyTorch, three more tensors follow for later computations: the bag of each row, the sizes of the bags, and
+    the rows of the largest elements. Each is filled only if the mode needs it.
     """
     if sparse:
-        raise NotImplementedError("embedding_bag(): there are no sparse gradients here. Leave sparse=True away.")
-    out, of, sizes, chosen = bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights,
+        raise NotImplementedError("embedding_bag(): there are no sparse gradients here. Remove sparse=True.")
+    out, bag_of_row, sizes, chosen = bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights,
                                   include_last_offset, padding_idx)
     if mode == kernels.MAX:
-        return out, of, sizes, chosen
+        return out, bag_of_row, sizes, chosen
     if mode == kernels.MEAN:
-        return out, of, sizes, plain(clone.run(sizes._array, "C"))
-    none = [plain(np.zeros(sizes._array.shape[0], np.int64)) for _ in range(2)]
-    return out, of if padding_idx is not None else plain(np.zeros(0, np.int64)), *none
+        return out, bag_of_row, sizes, plain(clone.run(sizes._array, "C"))
+    unused = [plain(np.zeros(sizes._array.shape[0], np.int64)) for _ in range(2)]
+    return out, bag_of_row if padding_idx is not None else plain(np.zeros(0, np.int64)), *unused

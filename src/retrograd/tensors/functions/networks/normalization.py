@@ -1,4 +1,4 @@
-"""Normalisation over the last dimensions, groups of channels, or the batch, as functions."""
+"""Normalization over the last dimensions, over groups of channels, or over the batch, as functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_
 
 
 def _check_types(x: Any, *others: Any) -> None:
-    """Parameters are of the type of x, or all of float32 with x of float16."""
+    """Raise RuntimeError unless the parameters have the dtype of x. float32 is allowed beside an x of float16."""
     if all([a is None or a._array.dtype is x.dtype for a in others]):
         return
     kinds = {a._array.dtype for a in others if a is not None}
@@ -33,7 +33,7 @@ def _check_types(x: Any, *others: Any) -> None:
 
 
 def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any], star: str) -> tuple[int, ...]:
-    """The sizes of the last dims. Raises TypeError or RuntimeError where these or the parameters do not fit."""
+    """The sizes of the last dims. Raises TypeError or RuntimeError if the sizes or the parameters do not fit."""
     if not isinstance(shape, Sequence) or isinstance(shape, str):
         raise TypeError(f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
                         f"{type(shape).__name__}")
@@ -53,7 +53,7 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
 
 @public()
 def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
-    """`layer_norm`, with the means and 1 / the deviations, which are constants."""
+    """The result of `layer_norm`, the means, and 1 / the deviations. The last two are constants."""
     x = array_of("layer_norm", input)
     check_optional("layer_norm", 3, weight=weight, bias=bias)
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
@@ -67,24 +67,26 @@ def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, 
     "cudnn_enable=True)")
 def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5,
                cudnn_enable: bool = True) -> Any:
-    """`input` less its mean, divided by its deviation, over the last dims, of sizes `normalized_shape`; then times
-    `weight`, plus `bias`, of that shape. The deviation is sqrt(variance + eps).
+    """(input - mean) / deviation * weight + bias. The deviation is sqrt(variance + eps).
+
+    The mean and the variance are over the last dims, whose sizes are `normalized_shape`. `weight` and `bias` have this
+    shape.
 
     >>> import retrograd as torch
     >>> torch.layer_norm(torch.tensor([[1., 3.], [0., 4.]]), [2])
     tensor([[-1.0000,  1.0000],
             [-1.0000,  1.0000]])
 
-    Raises RuntimeError where sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
+    Raises RuntimeError if sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
     """
     return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
 @public()
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
-    """`input`, divided by sqrt(mean of its squares + eps) over the last dims, of sizes `normalized_shape`.
+    """input / sqrt(mean(input ** 2) + eps) * weight. The mean is over the last dims, of sizes `normalized_shape`.
 
-    It is then multiplied by `weight`. `eps` is by default the smallest step at 1 in the dtype. Raises as `layer_norm`.
+    The default of `eps` is the distance from 1 to the next number of the dtype. The errors are those of `layer_norm`.
     """
     x = array_of("rms_norm", input)
     check_optional("rms_norm", 3, weight=weight)
@@ -116,7 +118,7 @@ def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) ->
 
 @public()
 def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
-    """`group_norm` of N times C channels of HxW elements, with the means and 1 / the deviations, as constants."""
+    """The result of `group_norm` for N * C channels of HxW elements, the means, and 1 / the deviations."""
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
@@ -126,10 +128,10 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
 @public()
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5,
                cudnn_enabled: bool = True) -> Any:
-    """`input` (N, C, …) less its mean, divided by its deviation, over each of `num_groups` groups of channels; then
-    times `weight`, plus `bias`, of shape (C).
+    """(input - mean) / deviation * weight + bias. The deviation is sqrt(variance + eps).
 
-    Raises RuntimeError where sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
+    `input` has the shape (N, C, …), `weight` and `bias` have (C). Each of the `num_groups` groups of channels has its
+    own mean. Raises RuntimeError if sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
     """
     x = array_of("group_norm", input)
     check_optional("group_norm", 3, weight=weight, bias=bias)
@@ -140,7 +142,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 
 
 def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
-    """Refuse parameters that are not one number for each channel, and running ones that require grad."""
+    """Raise RuntimeError if a parameter does not have one number per channel, or a running statistic requires grad."""
     for argument in ("running_mean", "running_var", "weight", "bias"):
         value = parameters[argument]
         if value is None:
@@ -156,7 +158,7 @@ def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
 
 
 def _blend(running: Any, found: Any, momentum: float, scale: float) -> None:
-    """Move a running statistic towards what a batch has. PyTorch does not count this as a write, nor is it one here."""
+    """Move a running statistic towards that of a batch. As in PyTorch, this does not change the tensor's version."""
     if running is not None:
         ops.blend.write(kernels.blend, running._array, found._array, momentum, scale)
 
@@ -164,7 +166,10 @@ def _blend(running: Any, found: Any, momentum: float, scale: float) -> None:
 @public(out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE))
 def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
                       momentum: float, eps: float) -> Any:
-    """`batch_norm`, with the means and 1 / the deviations of the batch, which are constants; empty in evaluation."""
+    """The result of `batch_norm`, the means of the batch, and 1 / its deviations. The last two are constants.
+
+    In evaluation they are empty.
+    """
     x = array_of("batch_norm", input)
     check_flag("batch_norm", "training", 6, training)
     check_optional("batch_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
@@ -198,10 +203,11 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
 @public()
 def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
                momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
-    """`input` (N, C, …) less the mean of each channel, divided by its deviation; then times `weight`, plus `bias` (C).
+    """(input - mean) / deviation * weight + bias, for each channel. The deviation is sqrt(variance + eps).
 
-    In training mean and deviation are those of the batch, and the running ones move towards them by the fraction
-    `momentum`, in place; else they are the running ones. Raises as `group_norm`.
+    `input` has the shape (N, C, …), all others have (C). In training the mean and the variance are those of the batch,
+    and the running statistics move towards them by the fraction `momentum`, in place. Otherwise the running statistics
+    are used. The errors are those of `group_norm`.
     """
     x = array_of("batch_norm", input)
     if x.size or x.ndim < 2:
@@ -216,9 +222,9 @@ def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
 @public()
 def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
                   momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:
-    """`batch_norm` of each element of the batch by itself; running statistics get the mean over the batch.
+    """`batch_norm` for each element of the batch alone. The running statistics get the means over the batch.
 
-    Raises RuntimeError where neither the input's statistics nor running ones are to be used.
+    Raises RuntimeError if `use_input_stats` is False and a running statistic is missing.
     """
     x = array_of("instance_norm", input)
     check_optional("instance_norm", 2, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)

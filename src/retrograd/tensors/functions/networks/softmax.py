@@ -23,7 +23,7 @@ _softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)
     out=rule(uncastable="logsumexp(): Expected floating point type for result tensor, but got: {out}", overlap=FREE,
         widened=True), method=True)
 def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:
-    """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float type."""
+    """log(sum(exp(x))) over `dim`, without overflow. Ints become the default float dtype."""
     if dim is None:
         raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
     axes = axes_of("logsumexp", dim, array_of("logsumexp", input).ndim)
@@ -31,11 +31,11 @@ def logsumexp(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any
 
 
 def _over_dim(name: str, call: Callable[..., Any], what: str) -> Callable[..., Any]:
-    """softmax or log_softmax."""
+    """The function softmax or log_softmax."""
 
     @public(f"{name}(Tensor input, int dim, dtype dtype=None, out)", name=name,
             out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED),
-            doc=f"{what} along `dim`; of the tensor in type `dtype`, where one is given.\n\n    "
+            doc=f"{what} along `dim`. If `dtype` is given, the tensor is cast to it first.\n\n    "
                         "Raises NotImplementedError for ints and complex numbers.")
     def function(input: Any, dim: int, dtype: Any = None) -> Any:
         array = array_of(name, input)
@@ -49,7 +49,7 @@ def _over_dim(name: str, call: Callable[..., Any], what: str) -> Callable[..., A
 
 
 softmax = _over_dim("softmax", _softmax, "exp(x), scaled to a sum of 1")
-log_softmax = _over_dim("log_softmax", _log_softmax, "log(softmax(x)), computed at once,")
+log_softmax = _over_dim("log_softmax", _log_softmax, "log(softmax(x)), computed in one step without overflow,")
 
 
 methods(softmax, log_softmax)

@@ -1,4 +1,4 @@
-"""Activations that torch itself offers beside torch.nn.functional: shrinkage, threshold, prelu, rrelu."""
+"""The activations that PyTorch also keeps in the namespace torch: `hardshrink`, `threshold`, `prelu`, `rrelu`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold)
 
 @public("hardshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND), method=True)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """x, and 0 where it is in [-lambd, lambd].
+    """x, but 0 if x is in [-lambd, lambd], elementwise. The shape and the dtype stay.
 
     >>> import retrograd as torch
     >>> torch.hardshrink(torch.tensor([-1., 0.25, 2.]))
@@ -35,20 +35,23 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 @public(out=rule(overlap=FREE, repeated=True))
 def threshold(input: Any, threshold: float, value: float) -> Any:
-    """x, and `value` where it is not above the threshold. Raises NotImplementedError for bools and complex numbers."""
+    """x if x is above the threshold, else `value`, elementwise. The shape and the dtype stay.
+
+    Raises NotImplementedError for bools and complex numbers.
+    """
     check_tensor("threshold", input)
     return _threshold(input, *_limits(input, threshold, value))
 
 
 @public()
 def threshold_(input: Any, threshold: float, value: float) -> Any:
-    """`threshold`, written over the tensor."""
+    """`threshold`, written into the tensor."""
     check_tensor("threshold_", input)
     return _threshold_(input, *_limits(input, threshold, value))
 
 
 def _limits(input: Any, *limits: Any) -> list[Any]:
-    """The threshold and the value as numbers of the tensor's type. Raises RuntimeError where they do not fit it."""
+    """The threshold and the value as numbers of the tensor's dtype. Raises RuntimeError if they do not fit."""
     dtype = input._array.dtype
     named = zip(("threshold", "value"), limits, (2, 3))
     return [filling(number("threshold", name, position, limit), dtype) for name, limit, position in named]
@@ -56,13 +59,15 @@ def _limits(input: Any, *limits: Any) -> list[Any]:
 
 @public("prelu(Tensor input, Tensor weight)", method=True)
 def prelu(input: Any, weight: Any) -> Any:
-    """x, and weight * x where it is not positive. The weight is one number, or one for each channel (dimension 1).
+    """x if x is positive, else weight * x, elementwise.
+
+    The weight has one element, or one element for each channel (dimension 1).
 
     >>> import retrograd as torch
     >>> torch.prelu(torch.tensor([[-1., -1.]]), torch.tensor([0.5, 0.25]))
     tensor([[-0.5000, -0.2500]])
 
-    Raises RuntimeError where the weights are of another dtype or another number than the channels.
+    Raises RuntimeError if the dtypes differ, or if the number of weights is neither 1 nor that of the channels.
     """
     check_tensor("prelu", input)
     check_tensor("prelu", weight, "weight", 2)
@@ -86,9 +91,10 @@ def prelu(input: Any, weight: Any) -> Any:
 @public()
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           generator: Generator | None = None) -> Any:
-    """x, and x times a slope where it is negative: in training one drawn from [lower, upper], else the middle.
+    """x if x is not negative, else x times a slope, elementwise.
 
-    Raises RuntimeError where the bounds are the wrong way round.
+    In training each slope is drawn from [lower, upper]. Otherwise the slope is (lower + upper) / 2.
+    Raises RuntimeError if `lower` is larger than `upper`.
     """
     check_tensor("rrelu", input)
     slopes = _slopes(input, lower, upper, training, generator)
@@ -98,7 +104,7 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: 
 @public()
 def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
            generator: Generator | None = None) -> Any:
-    """`rrelu`, written over the tensor."""
+    """`rrelu`, written into the tensor."""
     check_tensor("rrelu_", input)
     slopes = _slopes(input, lower, upper, training, generator)
     write(ops.rrelu if training else ops.rrelu_even, input, slopes)
@@ -106,7 +112,7 @@ def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training:
 
 
 def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) -> tuple[Any, ...]:
-    """The limits of the slopes, and in training the slopes themselves before them."""
+    """The lower and the upper limit of the slopes. In training the tensor of slopes stands before the two limits."""
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     limits = float(lower), float(upper)
