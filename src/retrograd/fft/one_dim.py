@@ -74,8 +74,8 @@ def _from_real(name: str, forward: bool) -> Callable[..., Any]:
 
     @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name, doc=
         f"The {'' if forward else 'inverse '}transform of real numbers along `dim`. With `n` the input is "
-        "first cut, or extended by zeros, to n points.\n\n    The result has the first n // 2 + 1 points, which determine "
-        "the others. Raises RuntimeError for complex input and for float16.")
+        "first cut, or extended by zeros, to n points.\n\n    The result has the first n // 2 + 1 points, which "
+        "determine the others. Raises RuntimeError for complex input and for float16.")
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         _refuse_complex(name, input)
