@@ -1,4 +1,4 @@
-"""The frequencies of the elements of a transform, and their order."""
+"""The frequencies that the elements of a transform stand for, and shifts of their order."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
     @public(f"fft_{name}(int n, float d=1., *, dtype dtype=None, layout layout=None, device device=None, bool "
             "pin_memory=None, bool requires_grad=False, Tensor out=None)", name=name,
             out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE, blame=f"fft_{name}"),
-            doc=f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'} of `n` points "
-                        "that are `d` apart, in its order.\n\n    Raises RuntimeError unless `dtype` is a float type.")
+            doc=f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'}, in the same "
+                "order.\n\n    "
+                "The transform has `n` points at a distance of `d`. The result has "
+                f"{'n // 2 + 1' if name[0] == 'r' else 'n'} elements. Raises RuntimeError unless "
+                "`dtype` is a float dtype.")
     def function(n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False) -> Any:
         n = as_int(f"fft_{name}", n, "n")
@@ -43,7 +46,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
 
 
 def _counts(size: int, n: int) -> Any:
-    """0, 1, 2 …, and from the middle of `n` on the negative numbers."""
+    """0, 1, 2 …, followed by the negative numbers from the middle of `n` on."""
     counts = np.arange(size)
     counts[(n + 1) // 2 if size == n else size:] -= n
     return counts
@@ -55,8 +58,9 @@ fftfreq, rfftfreq = _frequencies("fftfreq", int), _frequencies("rfftfreq", lambd
 def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
     """fftshift or ifftshift."""
 
-    @public(f"fft_{name}(Tensor input, ints[1] dim=None)", name=name, doc=("The frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
-                        else "What `fftshift` moved to the middle moved back to the front."))
+    @public(f"fft_{name}(Tensor input, ints[1] dim=None)", name=name, doc=(
+        "A copy with the frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
+        else "A copy with the frequency 0 moved from the middle to the front: the inverse of `fftshift`."))
     def function(input: Any, dim: Any = None) -> Any:
         check_tensor(f"fft_{name}", input)
         shape = input._array.shape
@@ -67,7 +71,7 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
         else:
             dims = [*axes_of(f"fft_{name}", dim, len(shape))] if isinstance(dim, int) else [_no_dims(name, dim)]
         if not dims:
-            raise RuntimeError("`shifts` required: there is no dim to move along.")
+            raise RuntimeError("`shifts` required: there is no dim to shift along.")
         for d in dims:
             axes_of(f"fft_{name}", d, len(shape))
         return roll(input, tuple([offset(shape[d]) for d in dims]), tuple(dims))

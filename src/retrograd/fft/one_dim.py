@@ -46,10 +46,13 @@ def _full(name: str, forward: bool) -> Callable[..., Any]:
     """fft or ifft."""
 
     @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name, doc=
-        f"The {'' if forward else 'inverse '}discrete Fourier transform along `dim`, of `n` points: cut, or extended "
-        "by zeros.\n\n    The result is complex. "
+        f"The {'' if forward else 'inverse '}discrete Fourier transform along `dim`.\n\n    With `n` the input is "
+        "first cut, or extended by zeros, to `n` points. The result is complex. "
         f"`norm=\"{'forward' if forward else 'backward'}\"` divides by n, \"ortho\" by its square root; the default is "
-        "\"backward\".\n    Raises RuntimeError for float16 and for no points.")
+        "\"backward\".\n    Raises RuntimeError for float16 and for no points.\n\n"
+        "    >>> import retrograd as torch\n"
+        f"    >>> torch.fft.{name}(torch.tensor([1, 0j]))\n"
+        f"    tensor({'[1.+0.j, 1.+0.j]' if forward else '[0.5000+0.j, 0.5000+0.j]'})")
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         if out is not None:
@@ -70,8 +73,9 @@ def _from_real(name: str, forward: bool) -> Callable[..., Any]:
     """rfft or ihfft."""
 
     @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name, doc=
-        f"The {'' if forward else 'inverse '}transform of real numbers along `dim`: of its n points the first "
-        "n // 2 + 1, which determine the others.\n\n    Raises RuntimeError for complex input and for float16.")
+        f"The {'' if forward else 'inverse '}transform of real numbers along `dim`. With `n` the input is "
+        "first cut, or extended by zeros, to n points.\n\n    The result has the first n // 2 + 1 points, which "
+        "determine the others. Raises RuntimeError for complex input and for float16.")
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         _refuse_complex(name, input)
@@ -89,9 +93,9 @@ def _to_real(name: str, forward: bool) -> Callable[..., Any]:
     """irfft or hfft."""
 
     @public(f"fft_{name}(Tensor input, int n=None, int dim=-1, str norm=None, out)", name=name, doc=
-        f"The {'' if forward else 'inverse '}transform to `n` real numbers along `dim`, of half of what is symmetric "
-        "up to conjugation.\n\n    Without `n` it is an even number: twice the elements along `dim`, less 2. Raises "
-        "RuntimeError for float16.")
+        f"The {'' if forward else 'inverse '}transform to `n` real numbers along `dim`, from the first half of a "
+        "Hermitian-symmetric input.\n\n    Without `n` the result has 2 * (m - 1) elements along `dim`, where m is "
+        "the size of the input. Raises RuntimeError for float16.")
     def function(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:
         n = _checked(f"fft_{name}", input, n, dim, norm)
         if out is not None:

@@ -64,7 +64,7 @@ def check_points(n: int) -> None:
 
 
 class Points(NamedTuple):
-    """The dims to transform, and the number of points of each."""
+    """The dims to transform, and the number of points along each of them."""
 
     dims: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -129,7 +129,7 @@ _ASKED = {name: rule(overlap=FREE, blame=name) for name in ("_fft_c2c", "_fft_r2
 
 
 def put_into(out: Any, name: str, asks: str, function: Any, *args: Any) -> Any:
-    """`into`, after the check whether `out` can hold what the transform gives: real numbers only of "_fft_c2r"."""
+    """`into`, after a check of the dtype of `out`: only the results of "_fft_c2r" are real, the others complex."""
     if isinstance(out, TensorBase) and out._array.dtype.kind != ("f" if asks == "_fft_c2r" else "c"):
         kind = "floating point" if asks == "_fft_c2r" else "complex"
         raise RuntimeError(f"{name} expects a {kind} output tensor, but got {torch_dtype.of[out._array.dtype].legacy}")

@@ -26,7 +26,7 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
         return transform(input, s, dim, norm)
 
     @public(f"fft_{name}(Tensor input, ints[1] s=None, ints[1] dim=None, str norm=None, out)", name=name,
-            doc=f"{about} over `dim`, of `s` points each; without `dim` over the last len(s), or over all.\n\n"
+            doc=f"{about} over `dim`, with `s` points along each; without `dim`, over the last len(s) dims, or all.\n\n"
                 "    Raises RuntimeError for float16 and for no points.")
     def function(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
         return checked(f"fft_{name}", input, s, dim, norm, out)
@@ -34,7 +34,7 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
     two = f"{name[:-1]}2"
 
     @public(f"fft_{two}(Tensor input, ints[1] s=None, ints[1] dim=[-2, -1], str norm=None, out)", name=two,
-            strict=True, doc=f"{about} over the last two dims, or two others. See `{name}`.")
+            strict=True, doc=f"{about} over the last two dims, or over `dim`. See `{name}`.")
     def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
         return checked(f"fft_{two}", input, s, dim, norm, out)
 
@@ -67,7 +67,7 @@ def _irfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
 
 
 def _hfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
-    """The forward transform of an array that is symmetric in the last dim: the inverse transform of its conjugate."""
+    """The forward transform of an array that is Hermitian-symmetric in the last dim: the c2r of its conjugate."""
     points, size = half_points("hfftn", input, points_of(input, s, dim), s)
     x, scale = resized(promoted(input, True), points), scale_of(norm, True)
     *others, last = points.dims

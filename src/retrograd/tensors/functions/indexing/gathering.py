@@ -1,7 +1,7 @@
-"""Reading and writing at places that other tensors name, as functions and methods.
+"""Reading and writing at places that an index tensor names, as functions and methods.
 
-An index tensor is of int64 or int32 and, where PyTorch says so, counts from either end. Raises IndexError or
-RuntimeError for an index that is outside, TypeError for what is no tensor.
+An index tensor has the dtype int64 or int32. If PyTorch allows it, negative indices count from the end. The functions
+raise IndexError or RuntimeError for an index out of range, and TypeError for an argument that is not a tensor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
 def writer(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
-    """The in-place call of an op: a kernel writes straight to the memory."""
+    """The in-place call of an op. The kernel `into` writes to the tensor's memory."""
 
     def call(input: Any, *args: Any) -> Any:
         write(op, input, args, into)
@@ -41,7 +41,7 @@ def writer(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
-# Each op that writes as (the call that makes a new tensor, the call that writes in place).
+# For each op that writes: the call that makes a new tensor, and the call that writes in place.
 _SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
 _SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
 _SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with, combined.scatter_reduce_into)
@@ -54,28 +54,28 @@ _INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), writer(ops.index_fill_tens
 
 
 def int_index(name: str, index: Any, position: int = 3) -> Any:
-    """The index tensor in int64."""
+    """The index tensor in int64. Raises RuntimeError for another dtype than int64 or int32."""
     array = array_of(name, index, "index", position)
     if array.dtype is I64 or array.dtype == I64:
         return index
     if array.dtype not in _INTEGERS:
         which = "int32/int64" if name in ("gather", "scatter") else "int32 or int64"
-        raise RuntimeError(f"{name}(): Expected dtype {which} for index. It is torch.{array.dtype.name}.")
+        raise RuntimeError(f"{name}(): Expected dtype {which} for index. Got torch.{array.dtype.name}.")
     return plain(cast.run(array, I64))
 
 
 # One dimension, element by element
 
 def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None) -> None:
-    """Refuse an index that does not lie within the tensors, or points outside."""
+    """Raises RuntimeError if the shape of `index` does not fit the tensors, or an index is out of range."""
     if not index.size:
         return
     if max(array.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as "
-                           f"{'input' if name == 'gather' else 'self'} tensor. It has {index.ndim}, not {array.ndim}.")
+                           f"{'input' if name == 'gather' else 'self'} tensor. Got {index.ndim} and {array.ndim}.")
     if src is not None and max(src.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor. "
-                           f"It has {index.ndim}, not {src.ndim}.")
+                           f"Got {index.ndim} and {src.ndim}.")
     if array.shape != index.shape or (src is not None and src.shape != index.shape):
         _check_sizes(name, array, index, dim, src)
     size = array.shape[dim] if array.ndim else 1
@@ -107,7 +107,7 @@ def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements along `dim`: for a matrix and dim 0, `out[i, j] = input[index[i, j], j]`.
 
-    `index` has as many dimensions as `input`; the result has its shape.
+    `index` has as many dimensions as `input`. The result has the shape of `index`.
     """
     array = array_of("gather", input)
     dim = axis_of("gather", dim, array.ndim)
@@ -117,9 +117,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
 
 
 def check_types(array: Any, source: Any) -> None:
-    """Raises RuntimeError unless both are of one dtype."""
+    """Raises RuntimeError unless both have the same dtype."""
     if source.dtype != array.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype. They are "
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype. Got "
                            f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
 
 
@@ -139,9 +139,9 @@ def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any,
 
 
 def _scatter_with(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
-    """`scatter` that adds or multiplies, which has no derivative."""
+    """The `scatter` that adds or multiplies. It has no gradient."""
     if reduce not in ("add", "multiply"):
-        raise RuntimeError(f"reduce argument must be either add or multiply. It is {reduce!r}.")
+        raise RuntimeError(f"reduce argument must be either add or multiply. Got {reduce!r}.")
     array, name = input._array, "sum" if reduce == "add" else "prod"
     if isinstance(src, TensorBase):
         check_types(array, src._array)
@@ -160,7 +160,7 @@ def _scatter_with(place: int, input: Any, dim: int, index: Any, src: Any, reduce
     out=rule(exact=EXACT, overlap=TARGET))
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
-    `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" they are combined, without a derivative;
+    `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" the elements are combined, without a gradient;
     `scatter_reduce` has one."""
     return _scatter(0, input, dim, index, src, value, reduce)
 
@@ -196,7 +196,8 @@ def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
         out=rule(exact="take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = "
                        "{out}", overlap=APART))
 def take(input: Any, index: Any) -> Any:
-    """Elements by their number in row-major order, counted from either end; the result has the shape of `index`."""
+    """Elements by their number in row-major order. Negative numbers count from the end. The result has the shape of
+    `index`."""
     array, numbers = array_of("take", input), array_of("take", index, "index", 2)
     if numbers.dtype != I64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
@@ -207,7 +208,7 @@ def take(input: Any, index: Any) -> Any:
 
 
 def check_elements_exist(numbers: Any, size: int) -> None:
-    """Refuse the number of an element that is not there."""
+    """Raises IndexError for a number of an element out of range."""
     wrong = kernels.outside(numbers, size)
     if wrong is not None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
@@ -218,7 +219,7 @@ def check_elements_exist(numbers: Any, size: int) -> None:
     out=rule(exact=EXACT, overlap=APART, blame="gather"),
     event="aten::take_along_dim")
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
-    """`gather` after input and indices are broadcast to one shape apart from `dim`; without a dim, of all elements."""
+    """`gather`, with input and indices broadcast to one shape except along `dim`; without `dim`, of the flat input."""
     array, places = array_of("take_along_dim", input), array_of("take_along_dim", indices, "indices", 2)
     if places.dtype != I64:
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
@@ -238,21 +239,21 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 # One dimension, slice by slice
 
-def _one(index: Any) -> Any:
-    """A 0-d index as a vector of the same memory."""
+def _as_vector(index: Any) -> Any:
+    """The index as a vector. A 0-d index becomes a vector over the same memory."""
     return reshape(index, (1,))
 
 
 def _vector(name: str, index: Any) -> Any:
     index = int_index(name, index)
     if index._array.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector. It has shape {list(index._array.shape)}.")
+        raise IndexError(f"{name}(): Index is supposed to be a vector. Got shape {list(index._array.shape)}.")
     return index
 
 
 @public("index_select(Tensor input, int dim, Tensor index, out)", out=rule(exact=SCALAR, overlap=APART))
 def index_select(input: Any, dim: int, index: Any) -> Any:
-    """The slices along `dim` that a vector of indices names, in a new tensor. An index may not be negative."""
+    """A new tensor with the slices along `dim` that a vector of indices names. Indices may not be negative."""
     array = array_of("index_select", input)
     axis = axis_of("index_select", dim, array.ndim)
     index = _vector("index_select", index)
@@ -264,7 +265,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
         raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{numbers.size} value(s)")
     if not numbers.ndim:
-        index = _one(index)
+        index = _as_vector(index)
     return _index_select(input, index, axis)
 
 
@@ -275,7 +276,7 @@ def _check_selected(numbers: Any, axis: int, size: int) -> None:
 
 
 def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: type[Exception]) -> tuple[int, Any]:
-    """The axis and the index with which slices of `source` go into `input`, all checked."""
+    """The axis and the index for slices of `source` that go into `input`. Checks that they fit."""
     array, parts = array_of(name, input), array_of(name, source, "source", 4)
     axis = axis_of(name, dim, array.ndim)
     index = _vector(name, index)
@@ -305,7 +306,7 @@ def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: typ
                            "dimension 0.")
     size = array.shape[axis] if array.ndim else 1
     check_values(numbers, _check_written, name, axis, size, wrong)
-    return axis, index if numbers.ndim else _one(index)
+    return axis, index if numbers.ndim else _as_vector(index)
 
 
 def _check_written(numbers: Any, name: str, axis: int, size: int, wrong: type[Exception]) -> None:
@@ -324,7 +325,7 @@ def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha:
     "index_add(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)",
     out=rule(exact=EXACT, overlap=TARGET))
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """A copy with the slices of `source`, times alpha, added to those along `dim` that `index` names."""
+    """A copy with `alpha` times the slices of `source` added to the slices along `dim` that `index` names."""
     return _index_add(0, input, dim, index, source, alpha)
 
 
@@ -344,7 +345,7 @@ def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> An
 
 @public("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET))
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """A copy with the slices of `source` in place of those along `dim` that `index` names."""
+    """A copy with the slices along `dim` that `index` names replaced by the slices of `source`."""
     return _index_copy(0, input, dim, index, source)
 
 
@@ -364,9 +365,9 @@ def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any
     axis = axis_of("index_fill", dim, array.ndim)
     array_of("index_fill", index, "index", 3)
     if index._array.dtype != I64:
-        raise IndexError(f"index_fill_(): Expected dtype int64 for index. It is torch.{index._array.dtype.name}.")
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index. Got torch.{index._array.dtype.name}.")
     if index._array.ndim > 1:
-        raise RuntimeError(f"Index has to be a vector/scalar. It has shape {list(index._array.shape)}.")
+        raise RuntimeError(f"Index has to be a vector/scalar. Got shape {list(index._array.shape)}.")
     size = array.shape[axis] if array.ndim else 1
     check_values(index._array, _check_filled, axis, size)
     if isinstance(value, TensorBase):
@@ -382,7 +383,7 @@ def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any
     "index_fill(Tensor input, int dim, Tensor index, Tensor value)",
     "index_fill(Tensor input, int dim, Tensor index, Number value)")
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """A copy with a number all over the slices along `dim` that `index` names."""
+    """A copy with the slices along `dim` that `index` names filled with a number."""
     return _index_fill(0, input, dim, index, value)
 
 

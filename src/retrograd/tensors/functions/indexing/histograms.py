@@ -1,4 +1,4 @@
-"""Places in an order and histograms, as functions and methods. They have no derivative."""
+"""Searches in sorted values, and histograms, as functions and methods. They have no gradients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the s
 
 
 def _places(*args: Any, out_int32: bool = False, **options: Any) -> Rule:
-    """What a search asks of `out`: the dtype that `out_int32` says."""
+    """The out= rule of a search: the dtype that `out_int32` asks for."""
     return rule(exact="torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
                       f"depending on whether out_int32 flag is True, but we got output tensor's dtype {{out}} and out_int32 "
                       f"flag is {out_int32}", overlap=FREE, gradient=UNASKED)
@@ -45,11 +45,11 @@ def _places(*args: Any, out_int32: bool = False, **options: Any) -> Rule:
     strict=True)
 def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = False, right: bool = False,
                  side: str | None = None, sorter: Any = None, self: Any = None) -> Any:
-    """Where each value would have to be inserted to keep the order: before those that equal it, or after with `right`.
+    """The places at which the values can be inserted so that the sequence stays sorted.
 
-    The sorted values are 1-d, or as many rows as there are rows of `input`, which may be a number beside a 1-d one.
-    `side="right"` says the same as `right`; `sorter` holds the indices that sort what is not sorted. int64, or int32
-    with `out_int32`. Raises RuntimeError where shapes or options do not fit.
+    The place is before equal values, or after them with `right` or `side="right"`. The sequence is a vector, or has as
+    many rows as `input`. With a vector, `input` may be a number. `sorter` holds the indices that sort an unsorted
+    sequence. The result is int64, or int32 with `out_int32`. Raises RuntimeError if shapes or options do not fit.
 
     >>> import retrograd as torch
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
@@ -84,7 +84,7 @@ def _check_bounds(bounds: Any, values: Any) -> None:
 
 
 def _sorter(bounds: Any, sorter: Any) -> Any:
-    """The indices that sort the values."""
+    """The indices that sort the values. Raises RuntimeError if they do not fit."""
     indices = array_of("searchsorted", sorter, "sorter")
     if indices.shape != bounds.shape:
         raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
@@ -108,9 +108,10 @@ def _sorter(bounds: Any, sorter: Any) -> Any:
     strict=True)
 def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = False, right: bool = False,
               self: Any = None, out: Any = None) -> Any:
-    """In which bucket between the sorted 1-d `boundaries` each value is; one that equals a boundary, in that below it.
+    """The number of the bucket of each value. The sorted vector `boundaries` separates the buckets.
 
-    With `right` in that above it. `input` may be a number.
+    A value equal to a boundary is in the bucket below it, or above it with `right`. `input` may be a number. The result
+    is int64, or int32 with `out_int32`.
 
     >>> import retrograd as torch
     >>> torch.bucketize(torch.tensor([0., 2., 9.]), torch.tensor([1., 2., 3.]))
@@ -128,10 +129,10 @@ def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = Fa
     "histc(Tensor input, int bins=100, Number min=0, Number max=0, out)",
     out=rule(exact=_UNLIKE_HIST, overlap=FREE, gradient=UNASKED, repeated=True), method=True)
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
-    """How many elements are in each of `bins` bins of one width from `min` to `max`, in the input's dtype.
+    """The number of elements in each of `bins` bins of equal width from `min` to `max`, in the dtype of the input.
 
-    Where both are 0 they are the extremes of the input. What lies outside, and nan, is not counted. Raises
-    NotImplementedError for ints.
+    If `min` and `max` are both 0, the extremes of the input stand for them. Elements outside, and nan, are not counted.
+    Raises NotImplementedError for ints.
     """
     array_of("histc", input)
     low, high = number("histc", "min", 3, min), number("histc", "max", 4, max)
@@ -142,10 +143,10 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     out=rule(overlap=FREE, gradient=UNDERIVED, exact=(_UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor "
         "should have the same dtype, but got input {c_result} and bin_edges {c_out} for dimension 0")), method=True)
 def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
-    """How many elements (or how much of their `weight`) are in each bin, and where those end, as `(hist, bin_edges)`.
+    """The number of elements, or the sum of their `weight`, in each bin, and the edges: `(hist, bin_edges)`.
 
-    `bins` is how many of one width there are, over the `range` or between the extremes, or a 1-d tensor of edges. With
-    `density` the integral over all bins is 1.
+    `bins` is a number of bins of equal width, over the `range` or between the extremes, or a 1-d tensor of edges. With
+    `density` the histogram is scaled so that its integral is 1.
 
     >>> import retrograd as torch
     >>> torch.histogram(torch.tensor([1., 2., 2., 4.]), 3).hist
@@ -163,10 +164,11 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
 
 @public(event="aten::histogramdd")
 def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
-    """The same of points, whose coordinates lie along the last dimension, as `(hist, bin_edges)`.
+    """The histogram of points in several dimensions, as `(hist, bin_edges)`. See `histogram`.
 
-    `bins` is how many there are along each dimension, for all or one by one, or a 1-d tensor of edges for each; `range`
-    holds the ends of each dimension, one pair after the other. `bin_edges` is a tuple of tensors.
+    The last dimension of `input` holds the coordinates of a point. `bins` is a number of bins for all dimensions, or
+    one number or one 1-d tensor of edges for each. `range` lists the two ends of each dimension in turn.
+    `bin_edges` is a tuple with one tensor for each dimension.
     """
     array = array_of("histogramdd", input)
     if array.ndim < 2:

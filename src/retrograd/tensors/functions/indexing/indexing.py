@@ -1,7 +1,7 @@
-"""`x[…]`, read and written: a key becomes a chain of views, one a dimension, and at the end one read by arrays.
+"""`x[…]`, read and written: a key becomes a chain of views, followed by one `index` or `index_put` for its arrays.
 
-The chain is PyTorch's: ints select, slices narrow (full ones are passed over), None and bools add a dimension, and
-all index arrays together make one `index` or `index_put`.
+The chain is PyTorch's: an int selects, a slice narrows (a full slice takes no view), None and a bool add a dimension.
+All index arrays together make one `index` or `index_put`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .masking import put, static_index
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
 _unsqueeze, _alias = recorded(unsqueeze), recorded(alias)
 newaxis = None                                          # as in x[newaxis]
-# One step of a key: the recorded call, its operator, and what both take after the tensor.
+# One step of a key: the recorded call, its operator, and the arguments of both after the tensor.
 Step = tuple[Callable[..., Any], Op, tuple[Any, ...]]
 _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 
@@ -47,9 +47,9 @@ _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byt
 
 @public(name="__getitem__")
 def getitem(input: Any, key: Any) -> Any:
-    """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy where an array indexes.
+    """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy for index arrays.
 
-    Raises IndexError for what is outside, ValueError for a step that is not positive.
+    Raises IndexError for an index out of range, ValueError for a step that is not positive.
     """
     kind = type(key)
     if kind is int:
@@ -71,27 +71,27 @@ def getitem(input: Any, key: Any) -> Any:
 
 
 def _refuse_stale(input: Any) -> None:
-    """Refuse a view whose base was written to, if it cannot be followed, before what else is wrong with a key."""
+    """Raises RuntimeError for a view that is stale after a write to its base. PyTorch checks this before the key."""
     if input._meta is not None and input._meta.creation != ORDINARY and local.thread.grad:
         edge_of(input)
 
 
 def _whole_view(input: Any, steps: list[Step]) -> Any:
-    """All steps as one view: where nothing is recorded, the ones between would go unseen."""
+    """All steps as one view. If nothing is recorded, the views in between are not needed."""
     result = plain(_taken(steps, input._array))
     make_view(result, input, partial(_taken, steps), ORDINARY)
     return result
 
 
 def _taken(steps: list[Step], base: Any) -> Any:
-    """The steps of a key, taken of an array or of anything that an operator knows."""
+    """The view after all steps, of an array or of another object that operators take."""
     for _, op, options in steps:
         base = op(base, *options)
     return base
 
 
 def _place(index: int, shape: Sequence[int], dim: int, place: int) -> int:
-    """An int of a key, counted from the front. A message speaks of its `place` in the key, as in PyTorch."""
+    """An int of a key, counted from the front. Errors name its `place` in the key as the dimension, as in PyTorch."""
     if not shape and not index:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
                          "to convert a 0-dim tensor to a number")
@@ -112,7 +112,7 @@ def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
 
 
 def _keys(key: Any) -> tuple[Any, ...]:
-    """A key as a tuple. A list that holds more than numbers is one too, as NumPy once had it."""
+    """A key as a tuple. A list that holds more than numbers also counts as a tuple, as in older versions of NumPy."""
     if type(key) is tuple:
         return key
     if type(key) is list and len(key) < 32 and any([
@@ -125,7 +125,7 @@ def _keys(key: Any) -> tuple[Any, ...]:
 
 
 def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
-    """The chain of views that a key asks for, and the index arrays of the last of them (None where there is none)."""
+    """The chain of views of a key, and the index arrays of the last view (None if the key has no arrays)."""
     shape = input._array.shape
     items: list[Any] = []
     used = 0
@@ -142,7 +142,7 @@ def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ..
     steps: list[Step] = []
     arrays: list[Any] = []
     sizes = [*shape]
-    dim = 0                                         # in the view so far
+    dim = 0                                         # the dimension of the view so far
     for place, k in enumerate(items):
         kind = type(k)
         if kind is int:
@@ -159,27 +159,27 @@ def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ..
             steps.append((_unsqueeze, unsqueeze, (dim,)))
             sizes.insert(dim, 1)
             if k is not None:
-                _note(arrays, dim, np.zeros(int(k), np.int64))
+                _store(arrays, dim, np.zeros(int(k), np.int64))
             dim += 1
         else:
-            _note(arrays, dim, k)
+            _store(arrays, dim, k)
             dim += _width(k)
     return steps, _compact(arrays) if arrays else None
 
 
 def _width(item: Any) -> int:
-    """How many dimensions an item of a key takes up."""
+    """The number of dimensions that an item of a key indexes."""
     return item.ndim if type(item) is np.ndarray and item.dtype.kind == "b" else 1
 
 
-def _note(arrays: list[Any], dim: int, array: Any) -> None:
-    """Put an index array where its dimension is."""
+def _store(arrays: list[Any], dim: int, array: Any) -> None:
+    """Store an index array at the place of its dimension."""
     arrays += [None] * (dim + 1 - len(arrays))
     arrays[dim] = array
 
 
 def _compact(arrays: list[Any]) -> tuple[Any, ...]:
-    """The arrays without the places that a mask of several dimensions takes up besides its own."""
+    """The arrays, with one place for each mask. A mask of several dimensions first takes one place for each of them."""
     kept: list[Any] = []
     skip = 0
     for array in arrays:
@@ -192,14 +192,14 @@ def _compact(arrays: list[Any]) -> tuple[Any, ...]:
 
 
 def _item(key: Any) -> Any:
-    """One item of a key that is not plainly an int, a slice, None or Ellipsis: an int, a bool or an index array."""
+    """An item of a key other than an int, a slice, None or Ellipsis, converted to an int, a bool or an index array."""
     if type(key) is bool or isinstance(key, slice):
         return key
     if isinstance(key, TensorBase):
         array = key._array
         if array.ndim == 0 and array.dtype.kind in "biu":
             number = numbers_in(key)
-            return number if array.dtype.kind == "i" else bool(number)           # bytes are an old kind of bools
+            return number if array.dtype.kind == "i" else bool(number)           # uint8 is an old form of bool
         if key._meta is not None and key._meta.inference:
             watch_saving(array)
         return array if array.dtype == np.int64 or array.dtype.kind == "b" else static_index(array)
@@ -214,16 +214,16 @@ def _item(key: Any) -> Any:
         return _as_index(np.asarray(key)) if len(key) else np.zeros(0, np.int64)
     if isinstance(key, np.bool_) or not hasattr(type(key), "__index__"):
         if isinstance(key, str):
-            raise TypeError(f"new(): invalid data type 'str': {key!r} is no index")
+            raise TypeError(f"new(): invalid data type 'str': {key!r} is not an index")
         name = f"numpy.{type(key).__name__}" if isinstance(key, np.generic) else type(key).__name__
         raise IndexError(_NO_INDEX.format(name))
     return key.__index__()
 
 
 def _as_index(array: np.ndarray[Any, Any]) -> Any:
-    """An array of NumPy's, or one made of a list, as an index."""
+    """A NumPy array, or an array made from a list, as an index."""
     if array.dtype.kind in "OUS":
-        raise TypeError("new(): invalid data type: an index is made of integers or bools")
+        raise TypeError("new(): invalid data type: an index consists of ints or bools")
     if array.dtype == np.uint8 and array.ndim:
         return static_index(array)
     return array if array.dtype.kind == "b" else array.astype(np.int64)
@@ -233,9 +233,9 @@ def _as_index(array: np.ndarray[Any, Any]) -> Any:
 
 @public(name="__setitem__")
 def setitem(input: Any, key: Any, value: Any) -> None:
-    """Write a number or a tensor over the part that a key names, in this tensor's dtype.
+    """Write a number or a tensor over the part that a key names. The values are cast to the dtype of `input`.
 
-    Raises RuntimeError where the shape does not fit, and where autograd could not follow the write.
+    Raises RuntimeError if the shape does not fit, and if autograd cannot record the write.
     """
     if not isinstance(value, TensorBase):
         value = plain(_number(input._array.dtype, value))
@@ -259,7 +259,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
         try:
             overwrite(target, value._array)
         except ValueError:
-            broadcast_to(_stripped(value), target.shape)        # says what does not fit
+            broadcast_to(_stripped(value), target.shape)        # raises PyTorch's error about the shapes
             raise
     else:
         masking.check_apart(target, value._array, arrays)
@@ -273,7 +273,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
 
 
 def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value: Any) -> None:
-    """The write as operations on a chain of views."""
+    """Record the write as operations on a chain of views."""
     target = input
     for call, _, options in steps:
         target = call(target, *options)
@@ -294,7 +294,7 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
 
 
 def _stripped(value: Any, always: bool = True) -> Any:
-    """`value` without leading dimensions of size 1: a view, `always` or only where there are any."""
+    """`value` without leading dimensions of size 1. Unless `always`, a value without such dimensions stays itself."""
     shape = value._array.shape
     lead = _leading_ones(shape)
     return view(value, shape[lead:]) if lead or always else value
@@ -310,11 +310,11 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
         kind = f"{'numpy.' if isinstance(value, np.ndarray) else ''}{type(value).__name__}"
-        raise TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Make a tensor of it "
-                        "first, with torch.tensor(...).")
+        raise TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Convert it "
+                        "with torch.tensor(...) first.")
     if isinstance(value, int) and not -2**63 <= value < 2**64:
         raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
-    if dtype == np.float16:                             # which PyTorch writes by way of double
+    if dtype == np.float16:                             # PyTorch converts the number to double first
         value = filling(value, F64)
         return local.thread.quiet.run(np.asarray, value, dtype)
     return np.asarray(filling(value, dtype), dtype)
@@ -324,7 +324,7 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
 
 @public("select(Tensor input, int dim, int index)", method=True)
 def select(input: Any, dim: int, index: int) -> Any:
-    """The slice number `index` along `dim`, a view without that dimension."""
+    """A view of the slice number `index` along `dim`, without this dimension."""
     shape = array_of("select", input).shape
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -338,7 +338,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     "narrow(Tensor input, int dim, Tensor start, int length)",
     "narrow(Tensor input, int dim, int start, int length)", method=True)
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
-    """`length` slices along `dim` from `start` on, a view."""
+    """A view of `length` slices along `dim`, from number `start` on. Raises if they leave the dimension."""
     shape = array_of("narrow", input).shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")

@@ -1,4 +1,4 @@
-"""Reading and writing where a mask says, or where several index tensors together do, as functions and methods."""
+"""Reading and writing by a mask, or by several index tensors together, as functions and methods."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...state.writable import refuse_overlap
 from .gathering import writer
 
 _masked_select = recorded(ops.masked_select)
-# As in `gathering`: (the call that makes a new tensor, the call that writes in place).
+# As in `gathering`: the call that makes a new tensor, and the call that writes in place.
 _INDEX_PUT = recorded(ops.index_put), writer(ops.index_put, kernels.put_into)
 _MASKED_FILL = recorded(ops.masked_fill), writer(ops.masked_fill, elements.masked_fill_into)
 _MASKED_FILL_TENSOR = (recorded(ops.masked_fill_tensor),
@@ -44,7 +44,7 @@ def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bo
 
 
 def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
-    """`index_put` with arrays for indices; in place where `place` is 1."""
+    """`index_put` with arrays as indices. It writes in place if `place` is 1."""
     array = array_of("index_put", values, "values", 3)
     if place:
         check_apart(input._array, array, indices)
@@ -53,13 +53,13 @@ def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulat
 
 
 def check_apart(target: Any, values: Any, indices: tuple[Any, ...]) -> None:
-    """Refuse to write what is also read, but for one number where a mask says."""
+    """Raises RuntimeError if target and values share memory, unless a mask writes a single number."""
     if values.size != 1 or not kernels.by_mask(indices):
         refuse_overlap(target, values, whole=True)
 
 
 def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
-    """Refuse values of another dtype, once their shape is found to fit. One value for a mask is cast as a number is."""
+    """Raises RuntimeError for values of another dtype, after a check of the shapes. One value for a mask is cast."""
     if values.dtype != target.dtype:
         one = not accumulate and values.size == 1 and kernels.by_mask(indices)
         shapes = target.shape, () if one else values.shape
@@ -74,7 +74,7 @@ def check_put(target: Any, values: Any, indices: Any, accumulate: bool) -> None:
 
 
 def _check_fit(target: Any, values: Any, bounds: bool, gaps: list[bool], *indices: Any) -> Any:
-    """Refuse values whose shape does not fit the indices, which stand where there is no gap."""
+    """Raises an error if the shape of the values does not fit the indices. `gaps` says which dims have no index."""
     given = iter(indices)
     error = kernels.misfit(target, tuple([None if gap else next(given) for gap in gaps]), values, bounds)
     if error is not None:
@@ -83,7 +83,7 @@ def _check_fit(target: Any, values: Any, bounds: bool, gaps: list[bool], *indice
 
 
 def static_index(array: Any) -> Any:
-    """An index as one that nobody else can write to. Raises IndexError for a dtype that is no index."""
+    """A copy of an index, so that later writes cannot change it. Raises IndexError for a dtype that cannot index."""
     if array.dtype == I64 or array.dtype.kind == "b":
         return array.copy() if local.thread.transform is None else clone.run(array, "C")
     if array.dtype == np.uint8:
@@ -91,13 +91,16 @@ def static_index(array: Any) -> Any:
         return cast.run(array, BOOL_)
     if array.dtype == np.int32:
         return cast.run(array, I64)
-    raise IndexError("tensors used as indices must be long, int, byte or bool tensors. This one is "
+    raise IndexError("tensors used as indices must be long, int, byte or bool tensors. Got "
                      f"torch.{array.dtype.name}.")
 
 
 @public()
 def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
-    """A copy with `values` written where the indices say, one tensor for each leading dimension, or added there."""
+    """A copy with `values` written, or with `accumulate` added, at the places that the indices name.
+
+    There is one index tensor for each leading dimension. The index tensors broadcast.
+    """
     return _index_put(0, input, indices, values, accumulate)
 
 
@@ -126,7 +129,12 @@ def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
 
 @public("masked_fill(Tensor input, Tensor mask, Tensor value)", "masked_fill(Tensor input, Tensor mask, Number value)")
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
-    """A number where the mask is true, the tensor elsewhere; both are broadcast to one shape."""
+    """A copy with a number where the mask is true. The tensor and the mask broadcast to one shape.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([1, 2, 3]).masked_fill(torch.tensor([True, False, True]), 0)
+    tensor([0, 2, 0])
+    """
     return _masked_fill(0, input, mask, value)
 
 
@@ -138,9 +146,9 @@ def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
 
 @public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART))
 def masked_select(input: Any, mask: Any) -> Any:
-    """The elements where the mask is true, in one dimension; both are broadcast to one shape."""
+    """A vector of the elements where the mask is true. The tensor and the mask broadcast to one shape."""
     array_of("masked_select", input)
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
-        raise RuntimeError(f"masked_select: expected BoolTensor for mask. It is {mask.dtype}.")
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask. Got {mask.dtype}.")
     common_shape(mask._array.shape, input._array.shape)
     return _masked_select(input, mask)

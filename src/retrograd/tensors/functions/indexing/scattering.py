@@ -1,7 +1,7 @@
-"""Values brought together at places that another tensor names, as functions and methods; and numbers of places.
+"""Values combined at places that an index tensor names, as functions and methods; and coordinates of elements.
 
-An index tensor is of int64 or int32 and, but for `put`, counts from the front. Raises IndexError or RuntimeError for an
-index that is outside, TypeError for what is no tensor.
+An index tensor has the dtype int64 or int32. Only `put` takes negative indices. The functions raise IndexError or
+RuntimeError for an index out of range, and TypeError for an argument that is not a tensor.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ...state.base import plain
 from ..shapes.joining import unbind
 from .gathering import check_elements, check_elements_exist, check_types, int_index, writer
 
-# As in `gathering`: (the call that makes a new tensor, the call that writes in place).
+# As in `gathering`: the call that makes a new tensor, and the call that writes in place.
 _SCATTER = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
     "sum": ops.scatter_reduce_sum, "prod": ops.scatter_prod, "mean": ops.scatter_mean, "amax": ops.scatter_extreme,
     "amin": ops.scatter_extreme}.items()}
@@ -64,11 +64,11 @@ def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, redu
     out=rule(exact=EXACT, overlap=TARGET),
     strict=True, method=True)
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """A copy with elements of `src` combined with those along `dim` that `index` names, for a matrix and dim 0
+    """A copy with elements of `src` combined with the elements along `dim` that `index` names: for a matrix and dim 0,
     `src[i, j]` with `out[index[i, j], j]`.
 
-    `reduce` is "sum", "prod", "mean", "amax" or "amin". Without `include_self` what was there does not count where
-    something comes. Elements that are the extreme together share its gradient.
+    `reduce` is "sum", "prod", "mean", "amax" or "amin". Without `include_self` an element of `input` that values are
+    combined with is left out. If several elements are the extreme, they share its gradient.
 
     >>> import retrograd as torch
     >>> torch.tensor([1., 2.]).scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), "mean")
@@ -86,7 +86,7 @@ def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, 
 # Slice by slice along one dimension
 
 def _check_slices(axis: int, array: Any, numbers: Any, source: Any) -> None:
-    """Refuse slices that do not fit, and numbers that are none."""
+    """Raises IndexError or RuntimeError if the slices or the index do not fit the tensor."""
     if numbers.ndim > 1:
         raise IndexError(f"index_reduce_(): Index is supposed to be a vector, but got dim: {numbers.ndim} with type: "
                          f"{torch_dtype.of[numbers.dtype].legacy} and size: {[*numbers.shape]}")
@@ -110,7 +110,7 @@ def _check_slices(axis: int, array: Any, numbers: Any, source: Any) -> None:
 
 
 def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
-    """Refuse what the kernel, which is another for vectors, is not there for."""
+    """Raises NotImplementedError for dtypes without a kernel in PyTorch. Vectors have a kernel of their own."""
     if not include_self:
         refuse(array.dtype, "index_reduce_func_exclude_input_init", "cb")
     if array.ndim <= 1:
@@ -146,9 +146,9 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
     out=rule(exact=EXACT, overlap=TARGET),
     strict=True, method=True)
 def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """A copy with the slices of `source` combined with those along `dim` that `index` names.
+    """A copy with the slices of `source` combined with the slices along `dim` that `index` names.
 
-    `reduce` is "prod", "mean", "amax" or "amin"; for sums there is `index_add`. See `scatter_reduce`.
+    `reduce` is "prod", "mean", "amax" or "amin"; for sums use `index_add`. See `scatter_reduce`.
     """
     return _index_reduce(0, input, dim, index, source, reduce, include_self)
 
@@ -176,7 +176,7 @@ def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
                            f"tensor ({chosen.ndim})")
     refusal = clash(chosen.shape, array.shape)
     if refusal is not None:
-        raise RuntimeError(f"{refusal}. These are the mask and the tensor.")
+        raise RuntimeError(f"{refusal}. Here a is the mask and b is the input.")
     return _MASKED[place](input, source, mask)
 
 
@@ -184,7 +184,7 @@ def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """A copy with the first elements of `source`, in order, where the mask is true.
 
-    Tensor and mask are broadcast to one shape. Raises RuntimeError where the source has not enough elements.
+    The tensor and the mask broadcast to one shape. Raises RuntimeError if the source has too few elements.
     """
     return _masked_scatter(0, input, mask, source)
 
@@ -215,7 +215,10 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
 
 @public(method=True)
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """A copy with elements of `source` written, or added, at their numbers in row-major order, from either end."""
+    """A copy with elements of `source` written, or with `accumulate` added, at places given in row-major order.
+
+    Negative indices count from the end. `source` has as many elements as `index`.
+    """
     return _put(0, input, index, source, accumulate)
 
 
@@ -231,17 +234,17 @@ def _check_places(numbers: Any, size: int) -> None:
 
 
 def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
-    """The numbers along an axis, for each element of the shape."""
+    """The numbers along an axis, expanded to the shape."""
     return np.broadcast_to(numbers.reshape(-1, *(1,) * (len(shape) - 1 - axis)), shape)
 
 
-# Numbers of places
+# Coordinates of elements
 
 @public(
     out=rule(exact="nonzero_static: Expected out tensor to have scalar type {result} but got scalar type{out}",
         overlap=APART, gradient=UNASKED), method=True)
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
-    """The indices of the first `size` elements that are not zero, one a row; where there are fewer, `fill_value`."""
+    """The indices of the first `size` elements that are not 0, one row each. Other rows hold `fill_value`."""
     array = array_of("nonzero_static", input)
     count = as_int("nonzero_static", size, "size")
     if count < 0:
@@ -250,7 +253,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
 
 
 def _first_places(count: int, fill_value: int, array: Any) -> Any:
-    """The indices of the first elements that are not zero."""
+    """The indices of the first elements that are not 0."""
     rows = np.full((count, array.ndim), fill_value, np.int64)
     found = np.argwhere(array)[:count]
     rows[:len(found)] = found
@@ -259,9 +262,9 @@ def _first_places(count: int, fill_value: int, array: Any) -> Any:
 
 @public()
 def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
-    """The coordinates of elements, a tensor for each dimension, from their numbers in row-major order.
+    """The coordinates of elements, one tensor for each dimension, from their numbers in row-major order.
 
-    Raises TypeError for what is no integer, ValueError for a negative size.
+    Raises TypeError for indices or sizes that are not ints, ValueError for a negative size.
 
     >>> import retrograd as torch
     >>> torch.unravel_index(torch.tensor([4, 1]), (3, 2))

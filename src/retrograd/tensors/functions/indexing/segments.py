@@ -1,4 +1,4 @@
-"""`segment_reduce`: rows that lie one after the other, reduced in groups of given lengths."""
+"""`segment_reduce`: consecutive rows, reduced in groups of given lengths."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
                    indices: TensorBase | None = None,
                    offsets: TensorBase | None = None, axis: int = 0, unsafe: bool = False,
                    initial: float | None = None) -> TensorBase:
-    """Sum, mean, max, min or prod of each segment of `data` along `axis`.
+    """The sum, mean, max, min or prod of each segment of `data` along `axis`.
 
-    `lengths` says how many elements each segment has; or `offsets`, where each begins and the last one ends. They may
-    have dimensions in front of `axis`, as `data` has. A segment without elements is `initial`, or 0, nan, -inf, inf
-    or 1. Raises RuntimeError where lengths do not add up to the size of `data`, unless `unsafe` is set.
+    `lengths` holds the number of elements of each segment. `offsets`, the other choice, holds the place where each
+    segment begins and the place where the last ends. Both have the dimensions of `data` in front of `axis`. An empty
+    segment gives `initial`, or by default 0, nan, -inf, inf or 1. Raises RuntimeError if the lengths do not add up to
+    the size of `data`, unless `unsafe` is set.
 
     >>> import retrograd as torch
     >>> torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "mean", lengths=torch.tensor([1, 3]))
@@ -55,8 +56,8 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
     if kind not in _OPS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if indices is not None:
-        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet. Say where segments end by "
-                           "lengths or offsets.")
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet. Use lengths or "
+                           "offsets instead.")
     bounds = _bounds(array, lengths, offsets, dim, unsafe)
     require(array.dtype.kind == "f", "_segment_reduce_cpu", array.dtype)
     index = beyond(lambda ends: segments_of(ends, array.shape[dim], dim, array.shape), bounds)
@@ -67,12 +68,12 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
 
 
 def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> Any:
-    """Where the segments begin and the last one ends, along the last dimension. Lengths come before offsets."""
+    """The places where the segments begin and the last segment ends. If both are given, lengths count."""
     if lengths is None and offsets is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     name, given = ("lengths", lengths._array) if lengths is not None else ("offsets", offsets._array)
     if given.ndim > array.ndim:
-        raise RuntimeError(f"Expected data.dim() >= {name}_value.dim() to be true, but got false. They have "
+        raise RuntimeError(f"Expected data.dim() >= {name}_value.dim() to be true, but got false. Got "
                            f"{array.ndim} and {given.ndim} dimensions.")
     if dim != given.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {dim}.")
@@ -83,12 +84,12 @@ def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> A
 
 
 def _ends(name: str, size: int, unsafe: bool, given: Any) -> Any:
-    """`_bounds` of lengths or offsets of the right shape, whose numbers may be wrong."""
+    """`_bounds` of lengths or offsets of the right shape. Raises RuntimeError if their numbers do not fit."""
     lengths = name == "lengths"
     if lengths:
         if not given.size:
             raise RuntimeError("min(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                               "reduction dim with the 'dim' argument. There are no lengths.")
+                               "reduction dim with the 'dim' argument. Lengths is empty.")
         if not unsafe:
             if given.min() < 0:
                 raise RuntimeError("lengths contains negative value!")
@@ -100,9 +101,9 @@ def _ends(name: str, size: int, unsafe: bool, given: Any) -> Any:
     if lengths:
         given = np.cumsum(np.concatenate((np.zeros((*given.shape[:-1], 1), np.int64), given), axis=-1), axis=-1)
     elif not given.shape[-1]:
-        raise RuntimeError("segment_reduce(): offsets needs one number more than there are segments, and has none.")
+        raise RuntimeError("segment_reduce(): offsets needs one number more than there are segments, but it is empty.")
     if (np.diff(given, axis=-1) < 0).any():
-        raise RuntimeError("Expected segment_length >= 0 to be true, but got false. Offsets have to go up.")
+        raise RuntimeError("Expected segment_length >= 0 to be true, but got false. Offsets must not decrease.")
     if given.size and (given.min() < 0 or given.max() > size):
-        raise RuntimeError(f"segment_reduce(): a segment reaches out of data, whose size there is {size}.")
+        raise RuntimeError(f"segment_reduce(): a segment ends outside of data, which has size {size}.")
     return given.astype(np.int64)

@@ -1,6 +1,6 @@
-"""Order: extremes and where they are, medians, sorting, running sums and products, counting, as functions and methods.
+"""Extremes and their indices, medians, sorting, running sums and products, and counting, as functions and methods.
 
-What has values and indices returns them as a named tuple of `return_types`; indices are int64 and have no gradient.
+Functions with values and indices return a named tuple of `return_types`. Indices are int64 and have no gradient.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
     @public(f"{name}(Tensor input, out)", f"{name}(Tensor input, Tensor other, out)",
             f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
             name=name, out=asked,
-            doc=f"The {word} element; with `dim` the {word} along it, as `(values, indices)`; of two tensors, one by "
-                "one.\n\n    Elements that tie share the gradient; with `dim` the first gets it, and is what `indices` "
-                "says.")
+            doc=f"The {word} element; with `dim`, the {word} elements along it, as `(values, indices)`.\n\n    Of two "
+                f"tensors, it is the {word} of each pair of elements. Elements that tie share the gradient. With "
+                "`dim`, the first of them gets the gradient and the index.")
     def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         array = array_of(name, input)
         if isinstance(dim, TensorBase) or other is not None:
@@ -96,8 +96,9 @@ def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool)
     @public(f"{name}(Tensor input)",
             f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
             name=name, out=asked, doc=
-        "The median of all elements; with `dim` the medians along it, as `(values, indices)`. Of an even number it is "
-        f"the lower of the two in the middle.\n\n    A nan is {'left out' if ignore_nan else 'the result'}.")
+        "The median of all elements; with `dim`, the medians along it, as `(values, indices)`.\n\n    Of an even "
+        "number of elements it is the lower of the two in the middle. "
+        f"{'Elements that are nan are ignored.' if ignore_nan else 'If an element is nan, the result is nan.'}")
     def function(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         array = array_of(name, input)
         if dim is None:
@@ -116,7 +117,7 @@ nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
     out=rule(overlap=APART, exact=("expected scalar type '{result}' but got '{out}' for values output", "expected "
         "scalar type '{result}' but got '{out}' for indices output")), method=True)
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
+    """The most frequent elements along `dim`, as `(values, indices)`. If there are several, the smallest."""
     place = axis_of("mode", dim, array_of("mode", input).ndim)
     return return_types.mode(_mode(input, place, flag("mode", keepdim)))
 
@@ -128,7 +129,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
-    Raises RuntimeError where there are fewer than k, and IndexError where there are none.
+    Raises RuntimeError if there are fewer than k elements, and IndexError if there are no elements.
     """
     array = array_of("kthvalue", input)
     k, axis = as_int("kthvalue", k, "k"), axis_of("kthvalue", dim, array.ndim)
@@ -143,7 +144,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None)",
     out=rule(exact=EXACT), method=True)
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Any:
-    """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
+    """The elements sorted along `dim`, as `(values, indices)`. Equal elements keep their order; nan counts as largest.
 
     >>> import retrograd as torch
     >>> torch.tensor([3., 1., 2.]).sort().indices
@@ -160,13 +161,13 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | Non
     out=rule(exact=EXACT, blame="sort"),
     strict=True, method=True)
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """The indices that sort the tensor along `dim`."""
+    """The indices that sort the tensor along `dim`. See `sort`."""
     return sort(input, dim, descending)[1]
 
 
 @public("msort(Tensor input, out)", out=rule(exact=EXACT, blame="sort"), method=True)
 def msort(input: Any) -> Any:
-    """The elements in order along the first dimension."""
+    """The elements sorted along the first dimension."""
     return sort(input, 0)[0]
 
 
@@ -175,9 +176,13 @@ def msort(input: Any) -> Any:
     out=rule(exact=EXACT),
     strict=True, method=True)
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
+    """The k largest elements along `dim`, sorted, as `(values, indices)`; the smallest if `largest` is False.
 
-    Raises RuntimeError where there are fewer than k.
+    Raises RuntimeError if there are fewer than k elements.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([1., 3., 2.]).topk(2).values
+    tensor([3., 2.])
     """
     array = array_of("topk", input)
     k, axis = as_int("topk", k, "k"), axis_of("topk", dim, array.ndim)
@@ -195,7 +200,12 @@ def _refuse_bool(name: str, dtype: Any) -> None:
     "cumsum(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
     out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The sums of the elements so far along `dim`. Bools and ints are summed in int64."""
+    """The running sums of the elements along `dim`. Bools and ints are summed in int64.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([1, 2, 3]).cumsum(0)
+    tensor([1, 3, 6])
+    """
     axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
     _refuse_bool("cumsum", dtype)
     return _cumsum(input, axis, type_of_result("cumsum", input, dtype))
@@ -205,7 +215,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     "cumprod(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
     out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The products of the elements so far along `dim`. Bools and ints are multiplied in int64."""
+    """The running products of the elements along `dim`. Bools and ints are multiplied in int64."""
     axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
     _refuse_bool("cumprod", dtype)
     return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
@@ -214,7 +224,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
 @public("logcumsumexp(Tensor input, int dim, out)", out=rule(exact="expected scalar_type {result} but found {out}"),
         method=True)
 def logcumsumexp(input: Any, dim: int) -> Any:
-    """The logarithms of the sums of the exponentials so far along `dim`, which do not overflow."""
+    """The logarithms of the running sums of exp(input) along `dim`, computed without overflow."""
     return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
 
 
@@ -242,12 +252,12 @@ def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
 
     @public(f"{name}(Tensor input, int dim, *, Tensors[2] out=None) -> (Tensor values, Tensor indices)", name=name,
             out=rule(exact="expected scalar_type {result} but found {out}", overlap=FREE, repeated=True),
-            doc=f"The {'largest' if largest else 'smallest'} elements so far along `dim`, as "
-                        "`(values, indices)`; of equal ones the last is meant.")
+            doc=f"The running {'maxima' if largest else 'minima'} along `dim`, as `(values, indices)`. "
+                        "Of equal elements, the index is that of the last.")
     def function(input: Any, dim: int) -> Any:
         array = array_of(name, input)
         ndim = array.ndim
-        if not array.size:                                   # of nothing, PyTorch takes any dim
+        if not array.size:                                   # without elements, PyTorch accepts any dim
             return named(call(input, as_int(name, dim, "dim") % ndim, largest))
         if ndim == 0 and as_int(name, dim, "dim") not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
@@ -264,20 +274,27 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
     out=rule(exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}", overlap=APART,
         gradient=UNASKED), method=True)
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
+    """The indices of the elements that are not 0, one row each; with `as_tuple`, one tensor for each dimension.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([0, 5, 7]).nonzero()
+    tensor([[1],
+            [2]])
+    """
     array_of("nonzero", input)
     return _nonzero_columns(input) if as_tuple else _nonzero(input)
 
 
 @public("argwhere(Tensor input)", method=True)
 def argwhere(input: Any) -> Any:
-    """The indices of the elements that are not zero, one a row."""
+    """The indices of the elements that are not 0, one row each."""
     return nonzero(input)
 
 
 @public("bincount(Tensor input, Tensor weights=None, int minlength=0)", method=True)
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each of 0, 1, 2 … stands in a 1-d tensor of ints, or the sum of its `weights`."""
+    """How often each of 0, 1, 2 … occurs in a 1-d tensor of ints, or the sum of its `weights`. At least `minlength`
+    counts."""
     array_of("bincount", input)
     return _bincount(input, weights, as_int("bincount", minlength, "minlength"))
 

@@ -1,4 +1,4 @@
-"""The different elements of a tensor, and which elements are among others, as functions and methods."""
+"""The distinct elements of a tensor, and membership of elements in another tensor, as functions and methods."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin
 @public(method=True)
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Any:
-    """The different elements in order, or the different slices along `dim`; nan differs from nan.
+    """The distinct elements, sorted, or the distinct slices along `dim`. Each nan counts as distinct.
 
-    With `return_inverse` also which of them each element is, with `return_counts` also how many there are of each.
-    They are in order whatever `sorted` says. A backward pass that comes here fails.
+    `return_inverse` adds the place of each element in the result, `return_counts` adds the number of times that each
+    element occurs. The result is sorted even if `sorted` is False. There is no gradient: a backward pass raises.
 
     >>> import retrograd as torch
     >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
@@ -46,7 +46,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 @public(method=True)
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Any:
-    """The elements (or slices along `dim`) without those that equal the one before them; see `unique`."""
+    """The elements, or slices along `dim`, without repetitions of the element before. See `unique`."""
     array = array_of("unique_consecutive", input)
     found = _unique_consecutive(input, None if dim is None else _axis(array, dim), bool(return_inverse))
     return _wanted(found, return_inverse, return_counts)
@@ -73,10 +73,10 @@ def _wanted(found: tuple[Any, ...], return_inverse: bool, return_counts: bool) -
     strict=True)
 def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
          element: Any = None, test_element: Any = None) -> Any:
-    """Whether each of `elements` is equal to any of `test_elements`, or, with `invert`, to none; nan is equal to none.
+    """Whether each element occurs in `test_elements`; with `invert`, whether it does not. A nan never occurs.
 
-    Either may be a number, which by name is `element` or `test_element`. `assume_unique` is a promise of which nothing
-    is made here. Raises RuntimeError for bools and complex numbers.
+    Either argument may be a number; its keyword is then `element` or `test_element`. `assume_unique` has no effect.
+    Raises RuntimeError for bools and complex numbers.
 
     >>> import retrograd as torch
     >>> torch.isin(torch.tensor([[1, 2], [3, 4]]), torch.tensor([2, 3]))
@@ -97,7 +97,7 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
 
 
 def _np_isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """NumPy's isin: an array may stand where a tensor does."""
+    """NumPy's isin. The arguments may be arrays or tensors."""
     return isin(*[plain(x) if isinstance(x, np.ndarray) else x for x in (element, test_elements)], invert=invert)
 
 

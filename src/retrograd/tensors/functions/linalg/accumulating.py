@@ -1,6 +1,6 @@
-"""Matrix products added to something, beta * input + alpha * product, as functions and methods.
+"""Matrix products added to a tensor, beta * input + alpha * product, as functions and methods.
 
-Where beta is 0, input counts for nothing, not even a nan. Types are not promoted, except by addr.
+If beta is 0, the values of input are ignored, nan and inf too. Only addr promotes dtypes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
 
 
 def _product_shape(batch1: Any, batch2: Any) -> tuple[int, int, int]:
-    """The shape of the products, asked for before anything else. Raises IndexError where a dim of it is missing."""
+    """The shape of the products. Raises IndexError if an operand lacks one of these dims; PyTorch checks this first."""
     stack, rows = (batch1.shape[axis_of("bmm", dim, batch1.ndim)] for dim in (0, 1))
     return stack, rows, batch2.shape[axis_of("bmm", 2, batch2.ndim)]
 
@@ -90,14 +90,14 @@ def _check_addr(x: Any, vec1: Any, vec2: Any) -> None:
 
 
 def _check_bools(arrays: Sequence[Any], beta: Any, alpha: Any) -> None:
-    """Refuse factors that are bools, where what they multiply is not."""
+    """Raises RuntimeError if beta or alpha is a bool and an operand is not of bools."""
     for name, factor in (("beta", beta), ("alpha", alpha)):
         if isinstance(factor, bool) and any(array.dtype.kind != "b" for array in arrays):
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
 
 
 def _refuse_resizing(x: Any, first: Any, second: Any) -> None:
-    """Refuse to write a product over what has another shape. Factors that do not fit are another matter."""
+    """Raises RuntimeError if the product has another shape than `x`. Another check reports factors that do not fit."""
     shape = (*first.shape[:-1], *second.shape[first.ndim - 1:])
     if x.shape != shape and first.ndim > 1 and first.shape[-1:] == second.shape[first.ndim - 2:first.ndim - 1]:
         raise RuntimeError(f"Bad in-place call: input tensor size {list(x.shape)} and output tensor size {list(shape)} "
@@ -117,7 +117,10 @@ def _factors(name: str, beta: Any, alpha: Any) -> tuple[Any, Any]:
     "addmm(Tensor input, Tensor mat1, Tensor mat2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """beta * input + alpha * mat1 @ mat2, for matrices; `input` broadcasts to the product.
+    """beta * input + alpha * mat1 @ mat2, for matrices of shapes (n, m) and (m, k). `input` broadcasts to (n, k).
+
+    If `beta` is 0, the values of `input` are ignored, nan too. Raises RuntimeError if the sizes do not fit or the
+    dtypes differ.
 
     >>> import retrograd as torch
     >>> torch.addmm(torch.ones(2), torch.eye(2), torch.eye(2))
@@ -126,7 +129,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     """
     x, a, b = array_of("addmm", input), array_of("addmm", mat1, "mat1", 2), array_of("addmm", mat2, "mat2", 3)
     if not (a.ndim == b.ndim == 2 and x.shape == b.shape[1:] and a.shape[1] == b.shape[0]
-            and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # anything but a layer with a bias
+            and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # a linear layer skips these checks
         _check_addmm(x, a, b)
     return _addmm(input, mat1, mat2, *_factors("addmm", beta, alpha))
 
@@ -137,7 +140,10 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     "out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """beta * input + alpha * the products of two stacks of matrices; `input` broadcasts to them."""
+    """beta * input + alpha * batch1 @ batch2, for stacks of matrices of shapes (b, n, m) and (b, m, k).
+
+    `input` broadcasts to (b, n, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
+    """
     _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
                    array_of("baddbmm", batch2, "batch2", 3))
     return _baddbmm(input, batch1, batch2, *_factors("baddbmm", beta, alpha))
@@ -148,7 +154,10 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: flo
     out=rule(exact="self and mat2 must have the same dtype, but got {out} and {result}", overlap=ADDEND, notice=""),
     method=True)
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """beta * input + alpha * the sum of the products of two stacks of matrices."""
+    """beta * input + alpha * the sum over b of batch1[b] @ batch2[b]: the result has shape (n, k).
+
+    The stacks have shapes (b, n, m) and (b, m, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
+    """
     _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
                   array_of("addbmm", batch2, "batch2", 3))
     return _addbmm(input, batch1, batch2, *_factors("addbmm", beta, alpha))
@@ -158,7 +167,10 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: floa
     "addmv(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """beta * input + alpha * mat @ vec, for a matrix and a vector."""
+    """beta * input + alpha * mat @ vec, for a matrix (n, m) and a vector (m,); `input` broadcasts to (n,).
+
+    Raises RuntimeError if the sizes do not fit or the dtypes differ.
+    """
     check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
     return _addmv(input, mat, vec, *_factors("addmv", beta, alpha))
 
@@ -167,7 +179,10 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) 
     "addr(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=ELEMENTWISE, method=True)
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """beta * input + alpha * the outer product of two vectors, in their common type."""
+    """beta * input + alpha * the outer product of vectors of n and m elements, in the common dtype.
+
+    `input` broadcasts to (n, m). Raises RuntimeError if it does not, and for operands that are not vectors.
+    """
     arrays = array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3)
     _check_addr(*arrays)
     if all(array.dtype.kind in "biu" for array in arrays):
@@ -180,7 +195,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1)
 
 def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first: Any, second: Any, beta: float,
                  alpha: float) -> Any:
-    """The same, in place."""
+    """The in-place form of `op`: checks the operands and writes the result to `x`."""
     name, (_, left, right, *_) = f"{op.name}_", op.arguments
     arrays = array_of(name, x), array_of(name, first, left, 2), array_of(name, second, right, 3)
     if op in (ops.addmm, ops.baddbmm) or (op is ops.addmv and arrays[0].ndim < 2):

@@ -15,9 +15,10 @@ _trilinear = recorded(ops.trilinear)
 
 @public("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias=None)", event="aten::bilinear")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """The sums over i and j of input1[i] * weight[k, i, j] * input2[j]: (…, out) for weight (out, in1, in2).
+    """For each k, the sum over i and j of input1[i] * weight[k, i, j] * input2[j], plus bias[k].
 
-    Raises RuntimeError where the sizes do not fit.
+    `input1` has shape (…, in1), `input2` (…, in2), `weight` (out, in1, in2) and `bias` (out,). The result has shape
+    (…, out). Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
     for i, (argument, value) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
         check_tensor("bilinear", value, argument, i)

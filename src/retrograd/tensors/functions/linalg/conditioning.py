@@ -28,11 +28,10 @@ _NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 @public("linalg_cond(Tensor input, Number p=None, out)", "linalg_cond(Tensor input, str p, out)")
 def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
-    """The condition number of matrices: the norm `p` of each times that of its inverse, or for p = 2 (the default) and
-    -2 the ratio of the extreme singular values.
+    """The condition number of each matrix: the norm `p` of the matrix times the norm `p` of its inverse.
 
-    It is inf where a matrix is singular. Raises RuntimeError for other norms, and unless matrices are square, but for
-    ±2.
+    For p = 2 (the default) and p = -2 it is the ratio of the extreme singular values. A singular matrix has the
+    condition number inf. Raises RuntimeError for an unknown norm, and if the matrices are not square and p is not ±2.
     """
     array = array_of("linalg_cond", input)
     if array.ndim < 2:
@@ -67,8 +66,8 @@ cond.__name__ = cond.__qualname__ = "cond"
 
 
 def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
-    """The absolute and the relative bound. Without either, or with an absolute one of 0, the relative one is that of
-    rounding: the larger dim times the precision of the dtype."""
+    """The absolute and the relative bound. If neither is given, or the absolute bound is 0, the relative bound is the
+    rounding error: the larger size of the matrix times the precision of the dtype."""
     name = "torch.linalg.matrix_rank"
     if tol is not None:
         atol, rtol = tol, 0.0
@@ -94,10 +93,11 @@ def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     strict=True)
 def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
                 out: Any = None) -> Any:
-    """The rank of matrices: how many singular values are larger than `atol` and than `rtol` times the largest.
+    """The rank of each matrix: the number of singular values above `atol` and above `rtol` times the largest.
 
-    With `hermitian` they are taken of the eigenvalues. Bounds are numbers, or tensors with one for each matrix; `tol`
-    is another name of `atol`, without a relative bound. int64, no gradient. Raises RuntimeError for ints and halves.
+    Shape (*, m, n) gives (*), in int64 and without a gradient. With `hermitian` the absolute eigenvalues stand for the
+    singular values. A bound is a number, or a tensor with one number for each matrix. `tol` is another name for `atol`;
+    then there is no relative bound. Raises RuntimeError for ints and for numbers of 16 bits.
     """
     array = array_of("linalg_matrix_rank", input)
     if not all(b is None or isinstance(b, (TensorBase, int, float, np.number)) for b in (tol, atol, rtol)):
@@ -116,7 +116,7 @@ def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: A
 
 
 def _ranks(values: Any, absolute: Any, relative: Any) -> Any:
-    """How many of the values are larger than the bounds, for each matrix."""
+    """For each matrix, the number of values above both bounds."""
     values = np.abs(values)
     for bound in (absolute, relative):
         common_shape(np.shape(bound), values.shape[:-1])

@@ -33,9 +33,9 @@ def einsum(*args: Any) -> Any:
     """The sum of products that an equation in Einstein's notation describes.
 
     `einsum("ij,jk->ik", a, b)`, or with numbered subscripts `einsum(a, [0, 1], b, [1, 2], [0, 2])`. A subscript that
-    the output lacks is summed over, one repeated within an operand takes the diagonal, `...` stands for any dimensions,
-    which broadcast. Without `->` the output has those that occur once, in order. Raises RuntimeError where an equation
-    is wrong or does not fit the shapes.
+    the output lacks is summed over. A subscript that is repeated within an operand takes the diagonal. `...` stands for
+    any number of dimensions, which broadcast. Without `->` the output has the subscripts that occur once, in
+    alphabetical order. Raises RuntimeError if the equation is malformed or does not fit the shapes.
 
     >>> import retrograd as torch
     >>> torch.einsum("ii", torch.eye(3))
@@ -62,14 +62,14 @@ def einsum(*args: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _fitting(notation: str, shapes: tuple[tuple[int, ...], ...]) -> Equation:
-    """The equation for operands of these shapes. Raises RuntimeError where it does not fit them."""
+    """The equation for operands of these shapes. Raises RuntimeError if it does not fit them."""
     equation = parsed(notation, tuple(map(len, shapes)))
     _check_sizes(equation, shapes)
     return equation
 
 
 def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
-    """Raises RuntimeError where a subscript stands for different sizes."""
+    """Raises RuntimeError if a subscript stands for different sizes."""
     seen: dict[Any, int] = {}
     for i, (labels, shape) in enumerate(zip(equation.inputs, shapes, strict=True)):
         own: dict[Any, int] = {}
@@ -79,7 +79,7 @@ def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
                                    f"match, {size} != {own[label]}")
         for label, size in own.items():
             if size != 1 and seen.setdefault(label, size) != size:
-                if isinstance(label, int):                # of an ellipsis, from the last dim: -1, -2, …
+                if isinstance(label, int):                # a dimension under an ellipsis, from the last: -1, -2, …
                     covered = max(sum(isinstance(each, int) for each in each_input) for each_input in equation.inputs)
                     raise RuntimeError(f"einsum(): dimension {covered + label} covered by ellipsis in operand {i}has "
                                        f"size {size} which does not broadcast with previously seen ellipsis with size "
@@ -89,7 +89,7 @@ def _check_sizes(equation: Equation, shapes: Sequence[tuple[int, ...]]) -> None:
 
 
 def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
-    """An operand with one dimension for each of `labels`, in their order, of size 1 where it has none."""
+    """The operand with one dimension for each of `labels`, in their order. A label that it lacks has size 1."""
     at: dict[Any, int] = {}
     for label in own:
         if label in at:
@@ -104,7 +104,10 @@ def _aligned(operand: Any, own: Sequence[Any], labels: Sequence[Any]) -> Any:
 
 
 def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
-    """The product of two aligned operands, summed over what no later one has; `ahead` counts who has a dimension."""
+    """The product of two aligned operands, summed over the dimensions that no later operand has.
+
+    `ahead` counts, for each dimension, the operands that have it and are not multiplied yet.
+    """
     left, right = a._array.shape, b._array.shape
     both: list[int] = []
     only_a: list[int] = []
@@ -125,7 +128,7 @@ def _contracted(a: Any, b: Any, kept: int, ahead: list[int]) -> Any:
 
 
 def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
-    """The sum of a * b over dimensions, which stay at size 1, as one product of stacks of matrices."""
+    """The sum of a * b over dimensions, as one product of stacks of matrices. These dimensions stay, with size 1."""
     plan = _matrices(a._array.shape, b._array.shape, tuple(summed))
     x = _permute(a, plan.left).reshape(plan.left_sizes)
     y = _permute(b, plan.right).reshape(plan.right_sizes)
@@ -133,7 +136,7 @@ def _summed_product(a: Any, b: Any, summed: list[int]) -> Any:
 
 
 class _Matrices(NamedTuple):
-    """How two operands become stacks of matrices, and their product an operand again: orders of dims, and sizes."""
+    """The orders of dims and the sizes that make two operands stacks of matrices, and their product an operand."""
 
     left: tuple[int, ...]
     left_sizes: tuple[int, ...]
@@ -145,7 +148,7 @@ class _Matrices(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _matrices(left: tuple[int, ...], right: tuple[int, ...], summed: tuple[int, ...]) -> _Matrices:
-    """What both have is the stack, what only one has are the rows of the left and the columns of the right matrix."""
+    """Dims of both operands are the stack, dims of the left alone its rows, dims of the right alone its columns."""
     stack: list[int] = []
     rows: list[int] = []
     columns: list[int] = []
@@ -162,10 +165,15 @@ def _matrices(left: tuple[int, ...], right: tuple[int, ...], summed: tuple[int, 
 
 @public(event="aten::tensordot")
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """The sum of products over the last `dims` dimensions of `a` and the first of `b`, or over two lists of them.
+    """The sum of products over the last `dims` dimensions of `a` and the first `dims` of `b`.
 
-    Raises RuntimeError where those dimensions differ in size (1 fits any), or the operands in dtype. What is written to
-    `out` is recorded, as a copy.
+    `dims` may also be two lists of dimensions, one for each operand. The result has the other dimensions of `a`, then
+    those of `b`. Raises RuntimeError if the paired dimensions differ in size (size 1 fits any size), or the operands
+    differ in dtype. The write to `out` is recorded, as a copy.
+
+    >>> import retrograd as torch
+    >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+    torch.Size([2, 5])
     """
     product = _tensordot(a, b, dims)
     if out is None:
@@ -185,7 +193,7 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
         if first != second and 1 not in (first, second):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {first} in dim {m} and second "
                                f"has size {second} in dim {n}")
-        if second == 1:                             # of two of size 1 as well: it leaves a node, as in PyTorch
+        if second == 1:                             # also if both sizes are 1: PyTorch records a node then too
             a = a.sum(m, True, dtype=a.dtype)
         elif first == 1:
             b = b.sum(n, True, dtype=b.dtype)
@@ -197,8 +205,8 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
 
 
 def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
-    """The dimensions of each operand to sum over."""
-    if isinstance(dims, TensorBase):                     # of one element a number, else two lists
+    """The dimensions to sum over, for each operand."""
+    if isinstance(dims, TensorBase):                     # one element is a number, several are two lists
         dims = numbers_in(dims) if dims._array.size > 1 else int(numbers_in(dims.reshape(())))
     if isinstance(dims, (tuple, list)):
         first, second = ([*d] if isinstance(d, (tuple, list)) else [as_int("tensordot", d, "dims")] for d in dims)
@@ -217,7 +225,7 @@ def _paired(x: Any, y: Any, dims: Any) -> tuple[list[int], list[int]]:
 
 
 def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> Any:
-    """The contraction as a product of two matrices; as a dot product where nothing else is left."""
+    """The contraction as a product of two matrices, or as a dot product if all dimensions are summed."""
     shape_a, shape_b = a._array.shape, b._array.shape
     free_a = [dim for dim in range(len(shape_a)) if dim not in summed_a]
     free_b = [dim for dim in range(len(shape_b)) if dim not in summed_b]
@@ -234,7 +242,10 @@ def _as_matrices(a: Any, b: Any, summed_a: list[int], summed_b: list[int]) -> An
 
 @public("inner(Tensor input, Tensor other, out)", event="aten::inner", method=True)
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The sum of products over the last dimension of each. Raises RuntimeError where those differ."""
+    """The sum of products over the last dimension of each operand: (*, n) and (+, n) give (*, +).
+
+    If an operand has no dimensions, the result is the product. Raises RuntimeError if the last sizes differ.
+    """
     a, b = array_of("inner", input), array_of("inner", other, "other", 2)
     if not a.ndim or not b.ndim:
         return mul(input, other, out=out)
@@ -250,7 +261,7 @@ OUT_OF_CHAIN = rule(exact="multi_dot(): expected out tensor to have dtype {c_res
 
 @public(out=OUT_OF_CHAIN, event="aten::chain_matmul")
 def chain_matmul(*matrices: Any) -> Any:
-    """The product of several matrices, multiplied in the order that takes the fewest multiplications."""
+    """The product of several matrices, in the order with the fewest multiplications. An older form of `multi_dot`."""
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     arrays = [array_of("chain_matmul", matrix, "matrices", i) for i, matrix in enumerate(matrices, 1)]
@@ -267,13 +278,13 @@ def chain_matmul(*matrices: Any) -> Any:
 
 
 def in_best_order(matrices: Sequence[Any]) -> Any:
-    """The product of matrices that fit each other, multiplied in the order that takes the fewest multiplications."""
+    """The product of matrices that fit each other, in the order with the fewest multiplications."""
     sizes = [m._array.shape[0] for m in matrices] + [matrices[-1]._array.shape[1]]
     return _multiplied(matrices, _best_splits(sizes), 0, len(matrices))
 
 
 def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """For each run of matrices where to split it, so that the multiplications are fewest."""
+    """For each run of matrices, the split that gives the fewest multiplications."""
     n = len(sizes) - 1
     cost: dict[tuple[int, int], float] = {(i, i + 1): 0 for i in range(n)}
     split: dict[tuple[int, int], int] = {}
@@ -298,7 +309,7 @@ def _np_einsum(*args: Any, optimize: Any = False) -> Any:
 
 
 def _np_dot(a: Any, b: Any) -> Any:
-    """NumPy's dot: over the last dimension of a and the last but one of b."""
+    """NumPy's dot: sums over the last dimension of a and the last but one of b."""
     if not a.ndim or not b.ndim:
         return a * b
     return tensordot(a, b, ([-1], [max(b.ndim - 2, 0)]))

@@ -29,7 +29,7 @@ SINGULAR = ("The diagonal element {i} is zero, the inversion could not be comple
 
 
 def _decomposed(function: str, name: str, value: Any, argument: str, *, low: bool = False) -> None:
-    """Check the argument of what is computed by an LU."""
+    """Check the argument of a function that factors it as LU."""
     array = matrices(function, name, value, argument, square=True)
     check_floating(name, array, low=low)
     check_kernel("lu_cpu", array)
@@ -37,10 +37,10 @@ def _decomposed(function: str, name: str, value: Any, argument: str, *, low: boo
 
 @public("linalg_det(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_det"))
 def linalg_det(A: Any) -> Any:
-    """The determinant of a square matrix, or of each of a stack: shape (*, n, n) gives (*).
+    """The determinant of each square matrix: shape (*, n, n) gives (*).
 
-    Raises RuntimeError where the matrices are not square or not of floating-point or complex numbers. The derivative is
-    right for singular matrices too.
+    The gradient is right for singular matrices too. Raises RuntimeError if the matrices are not square, or their
+    elements are neither floating-point nor complex.
     """
     _decomposed("linalg_det", "linalg.det", A, "A", low=True)
     return _det(A)
@@ -48,7 +48,7 @@ def linalg_det(A: Any) -> Any:
 
 @public("det(Tensor input)", method=True)
 def det(input: Any) -> Any:
-    """The determinant of a square matrix, or of each of a stack. See `torch.linalg.det`."""
+    """The determinant of each square matrix. See `torch.linalg.det`."""
     _decomposed("det", "linalg.det", input, "input", low=True)
     return _det(input)
 
@@ -57,9 +57,10 @@ def det(input: Any) -> Any:
     "linalg_slogdet(Tensor A, *, Tensors[2] out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
 def linalg_slogdet(A: Any) -> Any:
-    """The sign of the determinant, or its phase if complex, and the logarithm of its size: `(sign, logabsdet)`.
+    """The sign of each determinant (its phase if complex) and the logarithm of its absolute value: `(sign, logabsdet)`.
 
-    Where a determinant is too large or too small for the dtype, this is not. Of a singular matrix it is (0, -inf).
+    These stay in range if the determinant itself is too large or too small for the dtype. A singular matrix gives
+    (0, -inf).
     """
     _decomposed("linalg_slogdet", "linalg.slogdet", A, "A")
     return return_types.linalg_slogdet(_slogdet(A))
@@ -67,14 +68,14 @@ def linalg_slogdet(A: Any) -> Any:
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"), method=True)
 def slogdet(input: Any) -> Any:
-    """The sign of the determinant and the logarithm of its size. See `torch.linalg.slogdet`."""
+    """The sign of each determinant and the logarithm of its absolute value. See `torch.linalg.slogdet`."""
     _decomposed("slogdet", "linalg.slogdet", input, "input")
     return return_types.slogdet(_slogdet(input))
 
 
 @public("logdet(Tensor input)", method=True)
 def logdet(input: Any) -> Any:
-    """The logarithm of the determinant; nan where that is negative, -inf where it is 0.
+    """The logarithm of each determinant: nan for a negative determinant, -inf for 0.
 
     >>> import retrograd as torch
     >>> torch.logdet(torch.tensor([[2., 0.], [0., 3.]]))
@@ -91,9 +92,9 @@ def logdet(input: Any) -> Any:
     "linalg_inv_ex(Tensor A, *, bool check_errors=False, Tensors[2] out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
 def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> Any:
-    """The inverse, and an info for each matrix: 0, or which diagonal element of its LU is 0, counted from 1.
+    """The inverse of each matrix, and its info: 0, or the number of the first diagonal element of U that is 0, from 1.
 
-    Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
+    The matrix is factored as LU. Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
     """
     inverse, info = _inverse("linalg_inv_ex", A, "A")
     if check_errors:
@@ -109,7 +110,7 @@ def _inverse(function: str, value: Any, argument: str) -> Any:
 
 @public("linalg_inv(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
 def linalg_inv(A: Any) -> Any:
-    """The inverse of a square matrix, or of each of a stack. Raises `torch.linalg.LinAlgError` where one is singular.
+    """The inverse of each square matrix. Raises `torch.linalg.LinAlgError` if a matrix is singular.
 
     >>> import retrograd as torch
     >>> torch.linalg.inv(torch.tensor([[2., 0.], [0., 4.]]))
@@ -123,7 +124,7 @@ def linalg_inv(A: Any) -> Any:
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"), method=True)
 def inverse(input: Any) -> Any:
-    """The inverse of a square matrix, or of each of a stack. See `torch.linalg.inv`."""
+    """The inverse of each square matrix. See `torch.linalg.inv`."""
     result, info = _inverse("inverse", input, "input")
     refuse_failures(info, "linalg.inv", SINGULAR)
     return result
@@ -139,9 +140,9 @@ def inverse(input: Any) -> Any:
 def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The pseudoinverse of Moore and Penrose: shape (*, m, n) gives (*, n, m).
 
-    Singular values of at most max(atol, rtol * the largest) count as 0; both may be numbers or tensors, one for each
-    matrix. Without them `rtol` is max(m, n) times the precision of the dtype. `rcond` is an older name of `rtol`. A
-    `hermitian` matrix is decomposed into eigenvalues, which takes less time; its lower triangle is read.
+    Singular values of at most max(atol, rtol * the largest) count as 0. Both bounds are numbers, or both are tensors
+    with one number for each matrix. Without bounds `rtol` is max(m, n) times the precision of the dtype. `rcond` is an
+    older name of `rtol`. With `hermitian` the eigenvalues of the lower triangle are used, which takes less time.
     """
     array = array_of("linalg_pinv", input)
     if array.ndim < 2 or array.dtype.kind not in "fc" or array.itemsize == 2:
@@ -153,7 +154,7 @@ def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol:
 
 
 def _tolerances(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
-    """The absolute and the relative bound below which a singular value counts as 0."""
+    """The absolute and the relative bound. Singular values up to the larger bound count as 0."""
     if atol is not None and rtol is not None and isinstance(atol, TensorBase) != isinstance(rtol, TensorBase):
         raise TypeError("linalg_pinv() received an invalid combination of arguments: atol and rtol must both be "
                         "tensors or both numbers")
@@ -165,13 +166,13 @@ def _tolerances(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
 
 
 def relative_bound(usual: float, absolute: Any) -> Any:
-    """The relative bound where only an absolute one is given: none beside one that is more than 0."""
+    """The relative bound if only an absolute bound is given: 0 if the absolute bound is above 0, else the usual one."""
     return np.where(np.asarray(absolute) > 0, 0.0, usual)
 
 
 @public(method=True)
 def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
-    """The pseudoinverse, where singular values of at most `rcond` times the largest count as 0."""
+    """The pseudoinverse. Singular values of at most `rcond` times the largest count as 0. See `torch.linalg.pinv`."""
     array_of("pinverse", input)
     return linalg_pinv(input, rcond)
 

@@ -25,9 +25,9 @@ _NO_DIM = ("Using torch.cross without specifying the dim arg is deprecated.\nPle
 
 @public("cross(Tensor input, Tensor other, int dim=None, out)", method=True)
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
-    """The cross products of vectors of length 3 along `dim`; without one along the first dim of that size.
+    """The cross products of vectors of length 3 along `dim`; without `dim`, along the first dim of size 3.
 
-    Raises RuntimeError where there is none, and where the operands differ in dtype or in the number of dims.
+    Raises RuntimeError if there is no dim of size 3, and if the operands differ in dtype or in the number of dims.
     """
     array = array_of("cross", input)
     if dim is None:
@@ -41,9 +41,9 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
 @public("linalg_cross(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)",
         out=rule(exact=EXACT, overlap=APART, blame="linalg_cross"))
 def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
-    """The cross products of vectors of length 3 along `dim`; other dims broadcast.
+    """The cross products of vectors of length 3 along `dim`; the other dims broadcast.
 
-    Raises RuntimeError where the operands differ in dtype or in the number of dims, or are not of length 3.
+    Raises RuntimeError if the operands differ in dtype or in the number of dims, or `dim` does not have size 3.
 
     >>> import retrograd as torch
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
@@ -66,7 +66,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 
 linalg_cross.__name__ = linalg_cross.__qualname__ = "cross"
 
-# From how many rows on the distances come of a product of matrices, unless the caller says otherwise.
+# With more rows than this, the distances come from a product of matrices, unless the caller says otherwise.
 _MANY = 25
 _MODES = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": True,
           "donot_use_mm_for_euclid_dist": False}
@@ -74,11 +74,11 @@ _MODES = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist":
 
 @public()
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
-    """The p-norm of the difference of each row of `x1` and each of `x2`: (…, n, m) and (…, k, m) give (…, n, k).
+    """The p-norm of the difference of each row of `x1` and each row of `x2`: (…, n, m) and (…, k, m) give (…, n, k).
 
-    For p = 2 and many rows, or where `compute_mode` says so, it comes of a product of matrices: faster, and less
-    accurate near 0. The gradient at distance 0 is 0. Raises RuntimeError for ints, for a negative p, and where the rows
-    differ in length; ValueError for an unknown mode.
+    For p = 2 and more than 25 rows, or if `compute_mode` asks for it, the distances come from a product of matrices,
+    which is faster and less accurate near 0. The gradient at distance 0 is 0. Raises RuntimeError for ints, for a
+    negative p, and if the rows differ in length; ValueError for an unknown mode.
 
     >>> import retrograd as torch
     >>> torch.cdist(torch.tensor([[0., 0.], [3., 0.]]), torch.tensor([[3., 4.]]))
@@ -116,9 +116,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
 
 @public("pdist(Tensor input, float p=2.)")
 def pdist(input: Any, p: float = 2) -> Any:
-    """The p-norm of the difference of each row of a matrix and each later one, as a vector.
+    """The p-norm of the difference of each row of a matrix and each later row: (n, m) gives (n * (n - 1) / 2,).
 
-    Raises RuntimeError for what is no matrix of real floating numbers, and for a negative p.
+    Raises RuntimeError if the input is not a matrix of floating-point numbers, and for a negative p.
     """
     array = array_of("pdist", input)
     if array.ndim != 2:

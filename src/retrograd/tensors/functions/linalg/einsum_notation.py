@@ -1,6 +1,6 @@
-"""Reading an equation in Einstein's notation. It knows letters, dots and numbers of dimensions, and no tensors.
+"""Reads equations in Einstein's notation. This module knows letters, dots and numbers of dimensions, but no tensors.
 
-A label is a letter, or an int for a dimension under an ellipsis, counted from its right end: -1, -2 …
+A label is a letter, or an int for a dimension under an ellipsis, counted from the right: -1, -2 …
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Label = str | int
 
 
 class Equation(NamedTuple):
-    """The labels of each operand's dimensions; all labels, those of the output first; and how many those are."""
+    """The labels of each operand; all labels, those of the output first; and the number of labels in the output."""
 
     inputs: list[list[Label]]
     labels: list[Label]
@@ -32,7 +32,7 @@ def _in_order(label: Label) -> tuple[bool, Label]:
 
 
 def spelled(operands_and_lists: Sequence[Any]) -> tuple[str, list[Any]]:
-    """Operands and their lists of numbered subscripts in turn, as an equation and the operands."""
+    """The equation and the operands, given operands and lists of numbered subscripts in turn."""
     lists = [*operands_and_lists[1::2]]
     operands = [*operands_and_lists[: len(operands_and_lists) // 2 * 2 : 2]]
     equation = ",".join(map(_letters, lists))
@@ -55,7 +55,7 @@ def _letters(subscripts: Sequence[Any]) -> str:
 
 @lru_cache(maxsize=256)
 def parsed(equation: str, ranks: tuple[int, ...]) -> Equation:
-    """The labels that an equation gives to operands of these ranks. Raises RuntimeError where it cannot be."""
+    """The labels of an equation for operands of these ranks. Raises RuntimeError if it does not fit them."""
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(ranks):

@@ -1,4 +1,4 @@
-"""Cholesky, QR, singular values and eigenvalues of stacks of matrices. Vectors are LAPACK's, up to rounding."""
+"""Cholesky, QR, singular values and eigenvalues of stacks of matrices. The vectors are LAPACK's, up to rounding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INDEFINITE = ("The factorization could not be completed because the input is no
 
 
 def _followed(x: Any) -> bool:
-    """Whether a gradient may be asked for, for which values alone do not do."""
+    """Whether a gradient may be needed. Its rule needs the vectors as well as the values."""
     return local.thread.grad and requires(x)
 
 
@@ -44,8 +44,11 @@ def _factor(function: str, input: Any, upper: bool) -> Any:
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
 def linalg_cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """The Cholesky factor, and an info for each matrix: 0, or the order of the first leading minor that is not
-    positive-definite. Raises `torch.linalg.LinAlgError` for one only with `check_errors`."""
+    """The Cholesky factor of each matrix, and its info: 0, or the order of the first leading minor that is not
+    positive-definite.
+
+    Raises `torch.linalg.LinAlgError` for an info other than 0 only with `check_errors`. See `torch.linalg.cholesky`.
+    """
     factor, info = _factor("linalg_cholesky_ex", input, upper)
     if check_errors:
         refuse_failures(info, "linalg.cholesky_ex", _INDEFINITE)
@@ -57,9 +60,10 @@ def linalg_cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = 
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"),
     strict=True)
 def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
-    """The lower triangular L with L @ L^H = A, or the `upper` U with U^H @ U = A, for positive-definite A.
+    """The lower triangular L with L @ L^H = A, or with `upper` the U with U^H @ U = A, for positive-definite A.
 
-    Only that triangle of A is read. Raises `torch.linalg.LinAlgError` where a matrix is not positive-definite.
+    A has shape (*, n, n), as has the factor. Only the lower triangle of A is read, or with `upper` the upper triangle.
+    Raises `torch.linalg.LinAlgError` if a matrix is not positive-definite.
 
     >>> import retrograd as torch
     >>> torch.linalg.cholesky(torch.tensor([[4., 2.], [2., 5.]]))
@@ -73,7 +77,7 @@ def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
 
 @public(out=castable("cholesky", "result"), method=True)
 def cholesky(input: Any, upper: bool = False) -> Any:
-    """The Cholesky factor, an older form of `torch.linalg.cholesky`."""
+    """The Cholesky factor. An older form of `torch.linalg.cholesky`."""
     warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
               "release.")
     check_kernel("cholesky_cpu", matrices("cholesky", "cholesky", input, "input", square=True))
@@ -89,10 +93,15 @@ def cholesky(input: Any, upper: bool = False) -> Any:
     "linalg_qr(Tensor A, str mode='reduced', *, Tensors[2] out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"))
 def linalg_qr(A: Any, mode: str = "reduced") -> Any:
-    """Q of orthonormal columns and upper triangular R with Q @ R = A, for A of shape (*, m, n): `(Q, R)`.
+    """Q with orthonormal columns and upper triangular R with Q @ R = A, for A of shape (*, m, n): `(Q, R)`.
 
-    With k = min(m, n), 'reduced' gives (*, m, k) and (*, k, n), 'complete' (*, m, m) and (*, m, n), and 'r' an empty Q
-    and the R of 'reduced', which has no derivative. Raises RuntimeError for another mode.
+    With k = min(m, n), 'reduced' gives the shapes (*, m, k) and (*, k, n), and 'complete' (*, m, m) and (*, m, n).
+    'r' gives an empty Q and the R of 'reduced', without a gradient. Raises RuntimeError for another mode.
+
+    >>> import retrograd as torch
+    >>> Q, R = torch.linalg.qr(torch.tensor([[3., 1.], [4., 2.]]))
+    >>> torch.allclose(Q @ R, torch.tensor([[3., 1.], [4., 2.]]))
+    True
     """
     return return_types.linalg_qr(_q_and_r("linalg_qr", A, "A", mode))
 
@@ -110,7 +119,7 @@ def _q_and_r(function: str, value: Any, argument: str, mode: str) -> Any:
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), method=True)
 def qr(input: Any, some: bool = True) -> Any:
-    """Q and R, complete if not `some`: an older form of `torch.linalg.qr`."""
+    """Q and R, of the complete shapes if `some` is False. An older form of `torch.linalg.qr`."""
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
     return return_types.qr(_q_and_r("qr", input, "input", "reduced" if some else "complete"))
 
@@ -133,11 +142,11 @@ def _decomposable(function: str, value: Any, argument: str, driver: Any = None) 
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"),
     strict=True)
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
-    """U, S and Vh with A = U @ diag(S) @ Vh, the singular values S from the largest on, for A of shape (*, m, n).
+    """U, S and Vh with A = U @ diag(S) @ Vh, for A of shape (*, m, n). The singular values S begin with the largest.
 
-    U and Vh are square, or if not `full_matrices` of shapes (*, m, k) and (*, k, n) with k = min(m, n). The derivatives
-    of U and Vh exist where the singular values are distinct and, but for square real matrices, not 0. Of complex ones
-    the phases are arbitrary: RuntimeError is raised in a backward pass that depends on them.
+    U and Vh are square. Without `full_matrices` they have the shapes (*, m, k) and (*, k, n), with k = min(m, n). The
+    gradients of U and Vh exist if the singular values are distinct and, unless A is square and real, not 0. The phases
+    of complex vectors are arbitrary: a backward pass that depends on them raises RuntimeError.
 
     >>> import retrograd as torch
     >>> torch.linalg.svd(torch.tensor([[0., 2.], [1., 0.]])).S
@@ -151,16 +160,16 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
     "linalg_svdvals(Tensor A, *, str driver=None, Tensor out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"))
 def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
-    """The singular values from the largest on: shape (*, m, n) gives (*, min(m, n))."""
+    """The singular values, the largest first: shape (*, m, n) gives (*, min(m, n))."""
     _decomposable("linalg_svdvals", A, "A", driver)
     return _svd(A, False)[1] if _followed(A) else _svdvals(A)
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), method=True)
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
-    """U, S and V with input = U @ diag(S) @ V^H, of reduced shapes if `some`: an older form of `torch.linalg.svd`.
+    """U, S and V with input = U @ diag(S) @ V^H, of the reduced shapes if `some`. An older form of `torch.linalg.svd`.
 
-    Without `compute_uv`, U and V are zeros.
+    Without `compute_uv` U and V are zeros.
     """
     array = _decomposable("svd", input, "input")
     if not compute_uv:
@@ -187,18 +196,18 @@ def _hermitian(function: str, value: Any, uplo: str) -> str:
     "linalg_eigh(Tensor input, str UPLO='L', *, Tensors[2] out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
 def linalg_eigh(input: Any, UPLO: str = "L") -> Any:
-    """Eigenvalues, real and from the smallest on, and eigenvectors, in columns, of symmetric or Hermitian matrices.
+    """The eigenvalues and eigenvectors of symmetric or Hermitian matrices (*, n, n): `(eigenvalues, eigenvectors)`.
 
-    Only the lower triangle is read, or with UPLO='U' the upper. The derivatives of the vectors exist where the values
-    are distinct. Of complex ones the phases are arbitrary: RuntimeError is raised in a backward pass that depends on
-    them.
+    The eigenvalues are real, the smallest first, of shape (*, n). The eigenvectors are the columns of (*, n, n). Only
+    the lower triangle is read, or with UPLO='U' the upper. The gradients of the vectors exist if the values are
+    distinct. The phases of complex vectors are arbitrary: a backward pass that depends on them raises RuntimeError.
     """
     return return_types.linalg_eigh(_eigh(input, _hermitian("linalg_eigh", input, UPLO)))
 
 
 @public("linalg_eigvalsh(Tensor input, str UPLO='L', out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
 def linalg_eigvalsh(input: Any, UPLO: str = "L") -> Any:
-    """The eigenvalues of symmetric or Hermitian matrices, real and from the smallest on. See `torch.linalg.eigh`.
+    """The eigenvalues of symmetric or Hermitian matrices, real and the smallest first. See `torch.linalg.eigh`.
 
     >>> import retrograd as torch
     >>> torch.linalg.eigvalsh(torch.tensor([[2., 1.], [1., 2.]]))
@@ -219,10 +228,11 @@ def _square(function: str, name: str, value: Any) -> None:
     "linalg_eig(Tensor input, *, Tensors[2] out=None)",
     out=castable("torch.linalg.eig", "eigenvalues eigenvectors"))
 def linalg_eig(input: Any) -> Any:
-    """Eigenvalues and eigenvectors, in columns, of square matrices: complex, in no particular order.
+    """The eigenvalues and eigenvectors of square matrices (*, n, n): `(eigenvalues, eigenvectors)`.
 
-    Eigenvectors have length 1. The derivatives of the vectors exist where the values are distinct; their phases are
-    arbitrary, and RuntimeError is raised in a backward pass that depends on them.
+    Both are complex, in no particular order. The eigenvectors are columns of length 1. The gradients of the vectors
+    exist if the values are distinct. Their phases are arbitrary: a backward pass that depends on them raises
+    RuntimeError.
     """
     _square("linalg_eig", "linalg.eig", input)
     return return_types.linalg_eig(_eig(input))
@@ -230,7 +240,7 @@ def linalg_eig(input: Any) -> Any:
 
 @public("linalg_eigvals(Tensor input, out)", out=castable("torch.linalg.eigvals", "eigenvalues", gradient=UNDERIVED))
 def linalg_eigvals(input: Any) -> Any:
-    """The eigenvalues of square matrices, complex, in no particular order.
+    """The eigenvalues of square matrices, complex and in no particular order: shape (*, n, n) gives (*, n).
 
     >>> import retrograd as torch
     >>> torch.linalg.eigvals(torch.tensor([[0., -1.], [1., 0.]]))

@@ -1,8 +1,8 @@
 """The few largest singular values or eigenvalues of a matrix.
 
-Singular values are approximate, from what the matrix does to a few random vectors. The method is that of Halko,
-Martinsson and Tropp, "Finding structure with randomness" (SIAM Review 53, 2011), algorithms 4.4 and 5.1. All is
-composed of operators, so gradients flow through it.
+The singular values are approximate: they are computed from the products of the matrix with a few random vectors. The
+method is that of Halko, Martinsson and Tropp, "Finding structure with randomness" (SIAM Review 53, 2011), algorithms
+4.4 and 5.1. The functions are composed of operators, so gradients flow through them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .solving import linalg_solve_triangular as solve_triangular
 
 
 def _basis(A: Any, q: int, niter: int, M: Any) -> Any:
-    """Columns that nearly span the range of A - M; each of `niter` rounds brings the large singular values out more."""
+    """Columns that nearly span the range of A - M. Each of the `niter` rounds makes them more accurate."""
     def times(x: Any, adjoint: bool = False) -> Any:
         y = matmul(A.mH if adjoint else A, x)
         return y if M is None else y - matmul(M.mH if adjoint else M, x)
@@ -35,11 +35,12 @@ def _basis(A: Any, q: int, niter: int, M: Any) -> Any:
 @public()
 def svd_lowrank(A: TensorBase, q: int | None = 6, niter: int | None = 2,
                 M: TensorBase | None = None) -> tuple[TensorBase, TensorBase, TensorBase]:
-    """U, S and V of `A` (of `A - M` where that is given), approximately, for the `q` largest singular values.
+    """U, S and V for about the `q` largest singular values of `A`, or of `A - M` if `M` is given.
 
-    It costs a few products with `A` and is good where its singular values fall off: `U @ S.diag() @ V.mH` is then near
-    `A`. `niter` rounds sharpen it. `A` is (..., m, n); U is (..., m, q), S is (..., q), V is (..., n, q). The random
-    vectors are taken from the default generator, so results repeat after `manual_seed`.
+    `A` is (..., m, n); U is (..., m, q), S is (..., q), V is (..., n, q). The function takes a few products with `A`.
+    If the singular values of `A` decrease quickly, `U @ S.diag() @ V.mH` is near `A`. Each of the `niter` rounds makes
+    the result more accurate. The random vectors come from the default generator, so results repeat after
+    `manual_seed`.
 
     >>> import retrograd as torch
     >>> A = torch.arange(12.).view(4, 3)
@@ -50,7 +51,7 @@ def svd_lowrank(A: TensorBase, q: int | None = 6, niter: int | None = 2,
     m, n = A.shape[-2:]
     if M is not None:
         M = M.broadcast_to(A.shape)
-    turned = m < n                                           # of the transpose, which is higher than wide
+    turned = m < n                                           # work on the transpose, which is taller than wide
     if turned:
         A, M = A.mH, None if M is None else M.mH
     q = 6 if q is None else q
@@ -66,10 +67,10 @@ def svd_lowrank(A: TensorBase, q: int | None = 6, niter: int | None = 2,
 @public()
 def pca_lowrank(A: TensorBase, q: int | None = None, center: bool = True,
                 niter: int = 2) -> tuple[TensorBase, TensorBase, TensorBase]:
-    """`svd_lowrank` of `A` less the mean of its rows: the principal components are the columns of V.
+    """`svd_lowrank` of `A` minus the mean of its rows. The columns of V are the principal components.
 
-    `A` is (..., samples, features). `q` is 6 unless given, or less where A is smaller. `center` False leaves the mean
-    where it is. Raises ValueError for a `q` or `niter` that does not fit.
+    `A` is (..., samples, features). `q` is 6 by default, or less if A is smaller. If `center` is False, the mean is
+    not subtracted. Raises ValueError for a `q` outside of 0 to min(samples, features) and for a negative `niter`.
     """
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
@@ -88,13 +89,13 @@ def lobpcg(A: TensorBase, k: int | None = None, B: TensorBase | None = None, X: 
            method: str | None = None, tracker: None = None, ortho_iparams: dict[str, int] | None = None,
            ortho_fparams: dict[str, float] | None = None,
            ortho_bparams: dict[str, bool] | None = None) -> tuple[TensorBase, TensorBase]:
-    """The `k` largest eigenvalues of symmetric A, or the smallest if not `largest`, and their vectors, in this order.
+    """The `k` largest eigenvalues of a symmetric A, or the smallest if `largest` is False, and their eigenvectors.
 
-    With a positive definite `B` they are those of A x = e B x, and the vectors are orthonormal by B. PyTorch finds them
-    by iteration, which spares it most of a large matrix. Here they are those of `linalg.eigh`, exact to rounding, so
-    the arguments about the iteration (`iK`, `niter`, `tol`, `method`, `tracker`, `ortho_*`, the values of `X`) change
-    nothing. `k` is 1 unless given, or the number of columns of `X`. A is (..., m, m), the results are (..., k) and
-    (..., m, k). Raises ValueError where m is below 3 k.
+    A is (..., m, m); the results are (..., k) and (..., m, k). By default `k` is the number of columns of `X`, or 1.
+    With a positive definite `B` they solve A x = e B x, and the vectors are orthonormal with respect to B. PyTorch
+    finds them by iteration, to save time on a large matrix. Here `linalg.eigh` computes them, exact to rounding. So the
+    arguments about the iteration (`iK`, `niter`, `tol`, `method`, `tracker`, `ortho_*`, the values of `X`) have no
+    effect. Raises ValueError if m is below 3 k.
 
     >>> import retrograd as torch
     >>> torch.lobpcg(torch.diag(torch.tensor([1., 5., 3.])))[0]
@@ -116,7 +117,7 @@ def lobpcg(A: TensorBase, k: int | None = None, B: TensorBase | None = None, X: 
             raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[matrix.dtype.name]} != "
                                f"{other}. Convert {name} with .to(…).")
     factor = None
-    if B is not None:                                        # of L^-1 A L^-T with B = L L^T, which is symmetric too
+    if B is not None:                                        # with B = L L^T, L^-1 A L^-T is symmetric too
         factor = linalg_cholesky(B)
         A = solve_triangular(factor, solve_triangular(factor, A, upper=False).mT, upper=False)
     values, vectors = linalg_eigh((A + A.mT) / 2)

@@ -1,7 +1,7 @@
 """Products of vectors, matrices and stacks of matrices, as functions, methods and the operator `@`.
 
-A product of higher rank is composed as PyTorch composes it: folded into one product of two matrices where it can be,
-else of two stacks. Types are not promoted: operands of different dtypes are refused, as are bools.
+A product of higher rank is composed as PyTorch composes it: of one product of two matrices if the dimensions can be
+folded, else of one product of two stacks. Dtypes are not promoted: operands of different dtypes raise, and so do bools.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def _c_name(array: Any) -> str:
 
 
 def dimensions(array: Any) -> str:
-    """The shape as messages on matrices spell it, such as '2x3'."""
+    """The shape as messages about matrices write it, such as '2x3'."""
     return "x".join(map(str, array.shape))
 
 
 def refuse_bool(kernel: str, array: Any) -> None:
-    """Raises NotImplementedError: PyTorch has no products of bools."""
+    """Raises NotImplementedError for bools: PyTorch has no products of bools."""
     if array.dtype is BOOL_ and array.size:
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .long() or .float().")
 
@@ -56,17 +56,17 @@ _OUT_BY_DIMS = {(1, 1): _OUT_OF_VECTORS, (2, 1): _OUT_OF_MATRIX_AND_VECTOR, (2, 
 
 
 def _out_of_product(input: Any, other: Any) -> Rule:
-    """What matmul asks of `out`: what the product asks that it is for operands of these dimensions."""
+    """The out= rule of the product that matmul takes for operands of these dimensions."""
     dims = array_of("matmul", input).ndim, array_of("matmul", other, "other", 2).ndim
     return _OUT_BY_DIMS.get(dims, _OUT_OF_STACKS)
 
 
 @public("matmul(Tensor input, Tensor other, out)", out=_out_of_product, event="aten::matmul", method=True)
 def matmul(input: Any, other: Any) -> Any:
-    """The matrix product; with a vector the product of matrix and vector, of two vectors their dot product.
+    """The matrix product: shapes (*, n, m) and (*, m, k) give (*, n, k).
 
-    Dimensions before the last two are a stack of matrices, and broadcast. Raises RuntimeError where the inner sizes
-    or the dtypes differ.
+    The dimensions before the last two broadcast. A matrix and a vector give a vector, and two vectors give their dot
+    product. Raises RuntimeError if the inner sizes or the dtypes differ.
 
     >>> import retrograd as torch
     >>> torch.ones(5, 2, 3).matmul(torch.ones(3, 4)).shape
@@ -94,10 +94,10 @@ def matmul(input: Any, other: Any) -> Any:
 
 
 def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
-    """matmul where at least one operand has more than two dimensions.
+    """The matmul of operands of which at least one has more than two dimensions.
 
-    Expanding a matrix to the stack it meets would give the backward pass a stack of gradients to add up, so where the
-    matrix requires grad the stack is folded into one long matrix instead, even if that takes a copy.
+    If a matrix were expanded to the stack, the backward pass would have to add up a stack of gradients. So if the
+    matrix requires grad, the stack is folded into one long matrix instead, even if that takes a copy.
     """
     if a.ndim == b.ndim == 3:
         if b.shape[0] == 1 != a.shape[0] and requires(other):
@@ -113,7 +113,7 @@ def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
 
 
 def _folds(array: Any, turned: bool = False) -> bool:
-    """Whether all dimensions but the last are one in memory, of matrices as they are or transposed."""
+    """Whether all dimensions but the last can be read as one dimension. `turned` asks it of the transposed matrices."""
     strides, shape = steps(array), array.shape
     if turned:
         strides, shape = [(*sizes[:-2], sizes[-1], sizes[-2]) for sizes in (strides, shape)]
@@ -130,7 +130,7 @@ def _folded(stack: Any, other: Any) -> Any:
 
 
 def _folded_right(input: Any, stack: Any) -> Any:
-    """A matrix or a vector times a stack of matrices: the same, transposed."""
+    """A matrix or a vector times a stack of matrices, computed as the transposed product."""
     if input._array.ndim == 1:
         return _folded(_transpose(stack, -1, -2), input)
     product = _transpose(_folded(_transpose(stack, -1, -2), input.t()), -1, -2)
@@ -142,7 +142,7 @@ def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
     thread = local.thread
     if (a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and thread.observer is None
             and not (thread.grad and (requires(input) or requires(other)))):
-        return bmm(input, other)                            # nobody sees the views that stand between
+        return bmm(input, other)                            # the views of the general case are not recorded
     x = input if a.ndim > 1 else input.unsqueeze(0)
     y = other if b.ndim > 1 else other.unsqueeze(1)
     (*left, n, inner), (*right, rows, k) = x._array.shape, y._array.shape
@@ -156,7 +156,7 @@ def _stacked(input: Any, other: Any, a: Any, b: Any) -> Any:
 
 
 def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
-    """A stack of stacks as one stack."""
+    """The dimensions of the stack folded into one."""
     return _view(x, shape) if in_rows(x._array) else x.reshape(shape)
 
 
@@ -164,7 +164,7 @@ def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def refuse_matrices(a: Any, b: Any) -> None:
-    """Raises where two matrices cannot be multiplied."""
+    """Raises RuntimeError or NotImplementedError if two matrices cannot be multiplied."""
     if a.ndim != 2:
         raise RuntimeError(f"self must be a matrix, but it has {a.ndim} dimensions")
     if b.ndim != 2:
@@ -183,7 +183,10 @@ def refuse_matrices(a: Any, b: Any) -> None:
     "mm(Tensor input, Tensor mat2, dtype out_dtype, out)",
     out=rule(exact=EXACT, overlap=FREE), method=True)
 def mm(input: Any, mat2: Any) -> Any:
-    """The product of two matrices. Raises RuntimeError unless both are matrices that fit, of one dtype."""
+    """The product of two matrices: shapes (n, m) and (m, k) give (n, k).
+
+    Raises RuntimeError if an operand is not a matrix, the inner sizes differ, or the dtypes differ.
+    """
     a, b = array_of("mm", input), array_of("mm", mat2, "mat2", 2)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         refuse_matrices(a, b)
@@ -191,7 +194,7 @@ def mm(input: Any, mat2: Any) -> Any:
 
 
 def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
-    """Raises RuntimeError where two stacks of matrices cannot be multiplied one by one."""
+    """Raises RuntimeError if two stacks of matrices cannot be multiplied pair by pair."""
     for i, array in enumerate((a, b), 1):
         if array.ndim != 3:
             raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
@@ -208,13 +211,16 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
     "bmm(Tensor input, Tensor mat2, dtype out_dtype, out)",
     out=rule(exact=EXACT, overlap=FREE, repeated=True), method=True)
 def bmm(input: Any, mat2: Any) -> Any:
-    """The products of two stacks of matrices, of shapes (b, n, m) and (b, m, k)."""
+    """The products of two stacks of matrices: shapes (b, n, m) and (b, m, k) give (b, n, k).
+
+    Raises RuntimeError if the sizes do not fit or the dtypes differ.
+    """
     check_stacks(array_of("bmm", input), array_of("bmm", mat2, "mat2", 2))
     return _bmm(input, mat2)
 
 
 def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
-    """Raises RuntimeError where x + mat @ vec cannot be."""
+    """Raises RuntimeError if the shapes or dtypes of x + mat @ vec do not fit."""
     if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {x.ndim}, {mat.ndim}, {vec.ndim}")
     if mat.shape[1] != vec.shape[0] or (x.ndim and x.shape[0] not in (1, mat.shape[0])):
@@ -231,7 +237,7 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
     out=rule(exact="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}", overlap=FREE,
         repeated=True), method=True)
 def mv(input: Any, vec: Any) -> Any:
-    """The product of a matrix and a vector."""
+    """The product of a matrix and a vector: shapes (n, m) and (m,) give (n,)."""
     a, b = array_of("mv", input), array_of("mv", vec, "vec", 2)
     if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         check_matrix_vector(np.empty(a.shape[:1], b.dtype), a, b)
@@ -239,7 +245,7 @@ def mv(input: Any, vec: Any) -> Any:
 
 
 def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
-    """Raises RuntimeError unless these are two vectors of one length and dtype."""
+    """Raises RuntimeError unless the operands are two vectors of the same length and dtype."""
     a, b = array_of(name, input), array_of(name, other, parameter, 2)
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
@@ -256,7 +262,14 @@ def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
     "dot(Tensor input, Tensor tensor, out)",
     out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True), method=True)
 def dot(input: Any, tensor: Any) -> Any:
-    """The sum of the products of the elements of two vectors."""
+    """The sum of the products of the elements of two vectors, as a tensor without dimensions.
+
+    Raises RuntimeError unless the operands are two vectors of the same length and dtype.
+
+    >>> import retrograd as torch
+    >>> torch.dot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
+    tensor(11.)
+    """
     _check_vectors("dot", "tensor", input, tensor)
     return _dot(input, tensor)
 
@@ -265,14 +278,14 @@ def dot(input: Any, tensor: Any) -> Any:
     "vdot(Tensor input, Tensor other, out)",
     out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True), method=True)
 def vdot(input: Any, other: Any) -> Any:
-    """The sum of the products of the elements of two vectors, the first of them conjugated."""
+    """The sum of the products of the elements of two vectors. The first vector is conjugated. See `dot`."""
     _check_vectors("vdot", "other", input, other)
     return _vdot(input, other)
 
 
 @public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul"), event="aten::outer", method=True)
 def outer(input: Any, vec2: Any) -> Any:
-    """The products of each element of one vector with each of another."""
+    """The products of each element of one vector and each element of another: (n,) and (m,) give (n, m)."""
     for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
@@ -281,7 +294,7 @@ def outer(input: Any, vec2: Any) -> Any:
 
 @public("trace(Tensor input)", method=True)
 def trace(input: Any) -> Any:
-    """The sum of the diagonal of a matrix. Raises RuntimeError unless it is one."""
+    """The sum of the diagonal of a matrix. Raises RuntimeError if the input is not a matrix."""
     array = array_of("trace", input)
     if array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {array.ndim}")
@@ -304,7 +317,7 @@ def operator_matmul(self: Any, other: Any) -> Any:
 
 @public(operator="__rmatmul__", name="__rmatmul__")
 def operator_rmatmul(self: Any, other: Any) -> Any:
-    """`other @ self`, where other is an array."""
+    """`other @ self`, for an array `other`."""
     return matmul(plain(other), self) if isinstance(other, np.ndarray) else NotImplemented
 
 

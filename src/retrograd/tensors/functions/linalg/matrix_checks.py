@@ -1,4 +1,4 @@
-"""What functions of stacks of matrices ask of their arguments, in PyTorch's words."""
+"""Checks of the arguments of functions of stacks of matrices, with PyTorch's messages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from ...arguments.dims import array_of
 
 def matrices(function: str, name: str, value: Any, argument: str = "A", position: int = 1, *,
              square: bool = False) -> Any:
-    """The array of a tensor of matrices. Raises TypeError, or RuntimeError where it has fewer than two dims or, if they
-    have to be, its matrices are not square."""
+    """The array of a tensor of matrices.
+
+    Raises TypeError for another type, and RuntimeError if the tensor has fewer than two dims or, with `square`, its
+    matrices are not square.
+    """
     array = array_of(function, value, argument, position)
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {argument if argument == 'B' else 'A'} must have at least 2 "
@@ -28,7 +31,7 @@ def matrices(function: str, name: str, value: Any, argument: str = "A", position
 
 
 def check_square(name: str, array: Any) -> None:
-    """Raises RuntimeError unless there are two dims at least and the matrices are square."""
+    """Raises RuntimeError unless the array has at least two dims and its matrices are square."""
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions. It has {array.ndim}.")
     rows, columns = array.shape[-2:]
@@ -39,8 +42,8 @@ def check_square(name: str, array: Any) -> None:
 
 
 def check_floating(name: str, array: Any, *, low: bool = True) -> None:
-    """Raises RuntimeError unless the elements are floating-point or complex numbers, and where not `low`, of more than
-    16 bits."""
+    """Raises RuntimeError unless the elements are floating-point or complex numbers. If `low` is False, numbers of 16
+    bits raise too."""
     if array.dtype.kind not in "fc":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {legacy(array)}. "
                            "Convert with .float() or .double().")
@@ -49,20 +52,20 @@ def check_floating(name: str, array: Any, *, low: bool = True) -> None:
 
 
 def word(function: str, value: Any, argument: str) -> str:
-    """An option that is a str. Raises TypeError for anything else."""
+    """The value of an option that must be a str. Raises TypeError for another type."""
     if not isinstance(value, str):
         raise TypeError(f"{function}(): argument '{argument}' (position 2) must be str, not {type(value).__name__}")
     return value
 
 
 def check_kernel(kernel: str, array: Any) -> None:
-    """Raises NotImplementedError for elements that no kernel takes: whole numbers, bools, numbers of 16 bits."""
+    """Raises NotImplementedError for elements that PyTorch's kernel does not take: ints, bools, numbers of 16 bits."""
     if array.dtype.kind not in "fc" or array.itemsize == 2:
         raise unimplemented(kernel, array.dtype, "Convert with .float() or .double().")
 
 
 def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:
-    """Raises RuntimeError unless two operands have one dtype."""
+    """Raises RuntimeError unless two operands have the same dtype."""
     if a.dtype is not b.dtype:
         one, other = names.split()
         raise RuntimeError(f"{name}: Expected {one} and {other} to have the same dtype, but found {one} of type "
@@ -70,7 +73,7 @@ def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:
 
 
 def check_right_side(name: str, a: Any, b: Any, left: bool) -> None:
-    """Raises RuntimeError unless matrices a and b fit for a @ x = b, or not `left` for x @ a = b."""
+    """Raises RuntimeError unless matrices a and b fit a @ x = b, or x @ a = b if `left` is False."""
     rows, columns = b.shape[-2:]
     if a.shape[-1] != (rows if left else columns):
         raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
@@ -78,7 +81,7 @@ def check_right_side(name: str, a: Any, b: Any, left: bool) -> None:
 
 
 def check_stacks(a: Any, b: Any) -> None:
-    """Raises RuntimeError where two stacks do not broadcast to each other."""
+    """Raises RuntimeError if two stacks do not broadcast to each other."""
     left, right = a.shape[:-2], b.shape[:-2]
     for i in range(1, min(len(left), len(right)) + 1):
         if left[-i] != right[-i] and 1 not in (left[-i], right[-i]):
@@ -93,17 +96,17 @@ def holds_vectors(a: Any, b: Any) -> bool:
 
 
 def columns(b: Any) -> Any:
-    """An array of the shape of vectors as matrices of one column. It has no numbers, and is there to be checked."""
+    """A placeholder with the shape of vectors as matrices of one column, for the checks. Its numbers mean nothing."""
     return np.broadcast_to(np.empty((), b.dtype), (*b.shape, 1))
 
 
 def refuse_failures(info: Any, name: str, sentence: str, error: Callable[[str], Exception] = LinAlgError) -> None:
-    """Raise the error for the first matrix whose info is not 0, of which the sentence says {i}."""
+    """Raise the error for the first matrix whose info is not 0. The info fills {i} in the sentence."""
     check_values(info._array, check_codes, name, sentence, error)
 
 
 def check_codes(codes: np.ndarray[Any, Any], name: str, sentence: str, error: Callable[[str], Exception]) -> None:
-    """`refuse_failures` of the numbers themselves."""
+    """The check of `refuse_failures`, on the numbers of the infos."""
     if not codes.any():
         return
     at = int((codes.reshape(math.prod(codes.shape)) != 0).argmax())

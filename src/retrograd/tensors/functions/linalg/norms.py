@@ -1,4 +1,4 @@
-"""Norms of vectors, matrices, differences and slices. That of a matrix is composed of one of vectors, as in PyTorch."""
+"""Norms of vectors, matrices, differences and slices. Matrix norms are composed of vector norms, as in PyTorch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _dist, _renorm = recorded(ops.dist), recorded(ops.renorm)
 
 
 def _target(name: str, dtype: Any, array: Any) -> Any:
-    """The type to compute in, or None. Raises RuntimeError for one that is of another kind, or narrower."""
+    """The dtype to compute in, or None. Raises RuntimeError for a dtype of another kind, or a narrower one."""
     if dtype is None:
         return None
     target, have = element_type(name, dtype), array.dtype
@@ -51,10 +51,10 @@ def _target(name: str, dtype: Any, array: Any) -> Any:
     "out=None)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_vector_norm", repeated=True))
 def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The norm over `dim` of the elements as a vector: (sum |x|^ord)^(1/ord).
+    """The norm of the elements over `dim`, or of all elements: (sum |x|^ord)^(1/ord).
 
-    For ord = inf and -inf it is the largest and smallest |x|, for 0 how many are not zero. Where the norm is 0 its
-    gradient is 0. Raises RuntimeError for ints, and for an extreme of nothing.
+    For ord = inf and -inf it is the largest and the smallest |x|, for ord = 0 the number of elements that are not 0. If
+    the norm is 0, the gradient is 0. Raises RuntimeError for ints, and for ord = inf or ord < 0 of no elements.
 
     >>> import retrograd as torch
     >>> torch.linalg.vector_norm(torch.tensor([3., 4.]))
@@ -82,7 +82,7 @@ def _refuse_order(ord: Any) -> None:
 
 
 def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
-    """The dims of the rows and of the columns, after all else was found right too."""
+    """The dims of the rows and of the columns. Raises RuntimeError if the tensor or the dims do not fit."""
     array, name = A._array, "linalg.matrix_norm"
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
@@ -104,8 +104,13 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
                 out: Any = None) -> Any:
     """The norm of each matrix in the two dims `dim`.
 
-    "fro" is that of the elements as a vector, 1 the largest sum of a column, inf of a row; -1 and -inf the smallest.
+    "fro" is the norm of the elements as a vector, "nuc" the sum of the singular values. 2 and -2 are the largest and
+    the smallest singular value. 1 and -1 are the largest and smallest sum of |x| of a column, inf and -inf of a row.
     Raises RuntimeError for other orders, for ints, and for a tensor of fewer than two dims.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.matrix_norm(torch.tensor([[1., -2.], [3., 4.]]), 1)
+    tensor(6.)
     """
     if out is not None:
         result = matrix_norm(input, ord, dim, keepdim, dtype=dtype)
@@ -137,7 +142,7 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
 
 
 def _spectral(input: Any, first: int, second: int, keepdim: bool, target: Any, reduced: Any) -> Any:
-    """What `reduced` makes of the singular values, as a norm over two dims."""
+    """The singular values of the matrices in two dims, reduced by `reduced` to a norm over these dims."""
     ndim = input._array.ndim
     order = [*(d for d in range(ndim) if d not in (first, second)), first, second]
     x = input if target is None or target is input._array.dtype else _cast(input, target)
@@ -156,7 +161,7 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out:
 
 
 def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
-    """The largest or smallest along `dim`. Of nothing the largest size is 0."""
+    """The largest or the smallest element along `dim`. The largest of no sizes is 0."""
     if not largest:
         return amin(x, dim, keepdim)
     return amax(x, dim, keepdim) if x._array.shape[dim] else total(x, dim, keepdim)
@@ -168,8 +173,10 @@ def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
     "linalg_norm(Tensor input, str ord, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)")
 def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
                 out: Any = None) -> Any:
-    """The norm of a vector, or of a matrix, by how many dims there are: `vector_norm` over one dim, `matrix_norm` over
-    two. Without `ord` all elements, or those in `dim`, are a vector. Raises RuntimeError for other numbers of dims.
+    """The norm of vectors or of matrices: `vector_norm` over one dim, `matrix_norm` over two dims.
+
+    Without `ord` it is the 2-norm of the elements over `dim`, or of all elements. Raises RuntimeError for another
+    number of dims.
     """
     array = array_of("linalg_norm", input)
     if dim is not None:
@@ -195,7 +202,7 @@ linalg_norm.__name__ = linalg_norm.__qualname__ = "norm"
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="norm", repeated=True))
 def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
-    """The square root of the sum of squares over one or two dims; over all for the empty tuple."""
+    """The square root of the sum of squares over one or two dims; over all dims if `dim` is an empty tuple."""
     array = array_of("frobenius_norm", input)
     dims = [dim] if isinstance(dim, int) else [*dim]
     if len(dims) > 2:
@@ -208,11 +215,11 @@ def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
 @public(method=True)
 def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, keepdim: bool = False,
          dtype: Any = None, *, out: Any = None) -> Any:
-    """The p-norm over `dim` of the elements as a vector: (sum |x|^p)^(1/p), for "fro" and None with p = 2.
+    """The p-norm of the elements over `dim`, or of all elements: (sum |x|^p)^(1/p). "fro" and None stand for p = 2.
 
-    For p = inf and -inf it is the largest and smallest |x|, for p = 0 how many are not zero, for "nuc" the sum of the
-    singular values of a matrix. Where the norm is 0 its gradient is 0. Raises RuntimeError for ints, for other names
-    of norms, and for an extreme of nothing.
+    For p = inf and -inf it is the largest and the smallest |x|, for p = 0 the number of elements that are not 0, for
+    "nuc" the sum of the singular values of a matrix. If the norm is 0, the gradient is 0. Raises RuntimeError for ints,
+    for other names of norms, and for p = inf or p < 0 of no elements.
 
     >>> import retrograd as torch
     >>> torch.tensor([3., 4.]).norm()
@@ -227,9 +234,9 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims | None = None, kee
 
 @public()
 def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
-    """The norm of each slice at an index of `dim`, with ones for the other sizes; for `dim` -1 the norm of all.
+    """The norm of each slice along `dim`. All other sizes of the result are 1. For `dim` -1, the norm of all elements.
 
-    It is what weight normalisation divides by.
+    Weight normalization divides by this norm.
 
     >>> import retrograd as torch
     >>> torch.norm_except_dim(torch.tensor([[3., 4.], [6., 8.]]))
@@ -253,7 +260,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
 
 @public("dist(Tensor input, Tensor other, Number p=2)", method=True)
 def dist(input: Any, other: Any, p: float = 2) -> Any:
-    """The p-norm of `input - other`, which are broadcast.
+    """The p-norm of all elements of `input - other`. The operands are broadcast.
 
     >>> import retrograd as torch
     >>> torch.dist(torch.tensor([0., 0.]), torch.tensor([3., 4.]))
@@ -272,9 +279,9 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 @public("renorm(Tensor input, Number p, int dim, Number maxnorm, out)", out=rule(exact=EXACT), method=True)
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """The slices along `dim`; those whose p-norm is more than `maxnorm` are scaled down to it.
+    """A copy in which the slices along `dim` with a p-norm above `maxnorm` are scaled down to `maxnorm`.
 
-    Raises RuntimeError for less than two dimensions, and for what is no norm.
+    Raises RuntimeError for fewer than two dimensions, for a `p` that is not positive, and for a negative `maxnorm`.
 
     >>> import retrograd as torch
     >>> torch.renorm(torch.tensor([[3., 4.], [0., 1.]]), 2, 0, 1)

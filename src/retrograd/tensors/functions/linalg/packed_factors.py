@@ -1,4 +1,4 @@
-"""Factorizations that are kept in one matrix, and what is done with them: LU, LDL, reflections of Householder."""
+"""Factorizations that are stored in one matrix, and functions of them: LU, LDL, Householder reflections."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def _factorable(function: str, A: Any, pivot: Any, argument: str = "A") -> None:
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
 def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """L and U in one matrix, the pivots, and an info for each matrix: 0, or which U[i, i] is 0, counted from 1.
+    """L and U in one matrix, the pivots, and the info of each matrix: 0, or the first i with U[i, i] = 0, from 1.
 
-    At step i of the elimination row i was swapped with row pivots[i], counted from 1. Raises RuntimeError for a zero
-    only with `check_errors`, and without `pivot`, which PyTorch has on CUDA alone.
+    Step i of the elimination swapped row i with row pivots[i], counted from 1. Raises RuntimeError for a zero on the
+    diagonal only with `check_errors`, and if `pivot` is False, which PyTorch supports only on CUDA.
     """
     _factorable("linalg_lu_factor_ex", A, pivot)
     factors, pivots, info = _lu_factor_ex(A)
@@ -67,8 +67,10 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"),
     strict=True)
 def linalg_lu_factor(A: Any, *, pivot: bool = True) -> Any:
-    """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`. Raises RuntimeError where U has a
-    zero on its diagonal."""
+    """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`: `(LU, pivots)`.
+
+    A of shape (*, m, n) gives (*, m, n) and (*, min(m, n)). Raises RuntimeError if U has a zero on its diagonal.
+    """
     _factorable("linalg_lu_factor", A, pivot)
     factors, pivots, info = _lu_factor_ex(A)
     refuse_failures(info, "torch.linalg.lu_factor", _ZERO, RuntimeError)
@@ -80,7 +82,9 @@ def linalg_lu_factor(A: Any, *, pivot: bool = True) -> Any:
     out=rule(exact=EXACT, overlap=FREE),
     strict=True)
 def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
-    """A permutation P, a lower triangular L of ones on its diagonal and an upper triangular U with P @ L @ U = A.
+    """The permutation P, lower triangular L and upper triangular U with P @ L @ U = A: `(P, L, U)`.
+
+    L has ones on its diagonal. For A of shape (*, m, n) and k = min(m, n), P is (*, m, m), L (*, m, k), U (*, k, n).
 
     >>> import retrograd as torch
     >>> torch.linalg.lu(torch.tensor([[1., 2.], [2., 2.]])).U
@@ -94,7 +98,7 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
 
 @public(method=True)
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
-    """L and U in one matrix, and the pivots; with `get_infos` the info too. An older form of
+    """L and U in one matrix, and the pivots; with `get_infos` also the infos. An older form of
     `torch.linalg.lu_factor`."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
               "removed in a future PyTorch release.")
@@ -119,8 +123,11 @@ def _itself(x: Any) -> Any:
     out=rule(exact=EXACT, overlap=FREE),
     strict=True)
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
-    """The X of A @ X = B, or not `left` of X @ A = B, given what `linalg.lu_factor` made of A; with the `adjoint` of A
-    for A."""
+    """The X with A @ X = B, or X @ A = B if `left` is False, given the result of `linalg.lu_factor(A)`.
+
+    With `adjoint` the equation has the adjoint of A in place of A. B has shape (*, n, k), or (*, k, n) if `left` is
+    False. Raises RuntimeError if shapes, dtypes or pivots do not fit.
+    """
     function, name = "linalg_lu_solve", "linalg.lu_solve"
     array, order = array_of(function, LU, "LU"), array_of(function, pivots, "pivots", 2)
     b = array_of(function, B, "B", 3)
@@ -159,7 +166,7 @@ def _check_unpacked(order: Any, rows: int) -> None:
 
 @public(method=True)
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
-    """The X of A @ X = input, given the LU of A: an older form of `torch.linalg.lu_solve`."""
+    """The X with A @ X = input, given the LU of A. An older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
               "release.")
     return linalg_lu_solve(LU_data, LU_pivots, input, out=out)  # type: ignore[call-arg]
@@ -167,7 +174,8 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
 
 @public(out=rule(exact=EXACT, overlap=FREE))
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """P, L and U of what `linalg.lu_factor` returns; what is not unpacked is empty."""
+    """P, L and U from the result of `linalg.lu_factor`. Without `unpack_data` L and U are empty, without
+    `unpack_pivots` P is empty."""
     array, order = array_of("lu_unpack", LU_data, "LU_data"), array_of("lu_unpack", LU_pivots, "LU_pivots", 2)
     if array.ndim < 2:
         raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} "
@@ -187,9 +195,9 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
 def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
-    """L and D of symmetric, or `hermitian`, matrices in one matrix, the pivots of Bunch and Kaufman, and an info.
+    """L and D of each symmetric or `hermitian` matrix in one matrix, the Bunch-Kaufman pivots, and the info.
 
-    The lower triangle is read. It has no derivative.
+    Only the lower triangle is read. There is no gradient.
     """
     name = "torch.linalg.ldl_factor_ex"
     array = matrices("linalg_ldl_factor_ex", name, input, "input", square=True)
@@ -203,8 +211,8 @@ def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: b
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
 def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> Any:
-    """L and D of symmetric, or `hermitian`, matrices in one matrix, and the pivots. Raises RuntimeError where D has a
-    zero."""
+    """L and D of each symmetric or `hermitian` matrix in one matrix, and the pivots. Raises RuntimeError if D has a
+    zero on its diagonal."""
     factors, pivots, info = linalg_ldl_factor_ex(input, hermitian=hermitian)
     refuse_failures(info, "torch.linalg.ldl_factor", "D[{i},{i}] is zero.", RuntimeError)
     return return_types.linalg_ldl_factor((factors, pivots))
@@ -212,7 +220,7 @@ def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> Any:
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
 def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
-    """The X of A @ X = B, given what `linalg.ldl_factor` made of A. It has no derivative."""
+    """The X with A @ X = B, given the result of `linalg.ldl_factor(A)`. There is no gradient."""
     function, name = "linalg_ldl_solve", "torch.linalg.ldl_solve"
     array, order = array_of(function, LD, "LD"), array_of(function, pivots, "pivots", 2)
     b = array_of(function, B, "B", 3)
@@ -239,8 +247,11 @@ def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -
     "linalg_householder_product(Tensor input, Tensor tau, out)",
     out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"))
 def linalg_householder_product(input: Any, tau: Any) -> Any:
-    """The first columns of the product of the reflections 1 - tau v v^H, whose vectors v are in the columns of `input`
-    below the diagonal: the Q of `geqrf`. Shapes (*, m, n) with m >= n, and (*, k) with k <= n."""
+    """The first n columns of the product of the reflections 1 - tau v v^H: the Q of `geqrf`.
+
+    The vectors v are in the columns of `input` below the diagonal. `input` has shape (*, m, n) with m >= n, and `tau`
+    (*, k) with k <= n.
+    """
     return _product("linalg_householder_product", input, tau, "tau")
 
 
@@ -267,14 +278,14 @@ def _product(function: str, input: Any, tau: Any, argument: str) -> Any:
 
 @public(out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"), method=True)
 def orgqr(input: Any, input2: Any) -> Any:
-    """The first columns of a product of reflections. See `torch.linalg.householder_product`."""
+    """The first columns of a product of reflections. Another name for `torch.linalg.householder_product`."""
     return _product("orgqr", input, input2, "input2")
 
 
 @public(out=castable("torch.geqrf", "a tau"), method=True)
 def geqrf(input: Any) -> Any:
-    """R with the vectors of the reflections that lead to it below its diagonal, and their factors: `(a, tau)`. It has
-    no derivative; `linalg.qr` has."""
+    """R, with the vectors of its Householder reflections below the diagonal, and their factors: `(a, tau)`. There is no
+    gradient; `linalg.qr` has one."""
     array = array_of("geqrf", input)
     if array.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
@@ -286,8 +297,10 @@ def geqrf(input: Any) -> Any:
     out=rule(exact="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
         "result has dtype {out}", overlap=FREE), method=True)
 def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
-    """Q @ input3, or not `left` input3 @ Q, for the square Q that is the product of the reflections; its adjoint with
-    `transpose`. See `torch.linalg.householder_product` for the first two arguments."""
+    """Q @ input3, or input3 @ Q if `left` is False, for the square Q that is the product of the reflections.
+
+    With `transpose` the adjoint of Q stands for Q. `torch.linalg.householder_product` explains the first two arguments.
+    """
     a, tau = array_of("ormqr", input), array_of("ormqr", input2, "input2", 2)
     c, side = array_of("ormqr", input3, "input3", 3), -2 if left else -1
     for name, array in (("input", a), ("other", c)):

@@ -1,4 +1,4 @@
-"""Products of several matrices, powers, exponentials and Vandermonde matrices, covariances."""
+"""Products of several matrices, powers, exponentials, Vandermonde matrices and covariances."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ _matrix_exp = recorded(exponential.matrix_exp)
 
 @public("linalg_multi_dot(Tensors tensors, out)")
 def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
-    """The product of several matrices, in the order that takes the fewest multiplications.
+    """The product of several matrices, in the order with the fewest multiplications.
 
-    The first and the last may be vectors. Raises RuntimeError for fewer than two, and for those that do not fit.
+    The first and the last tensor may be vectors. Raises RuntimeError for fewer than two tensors, and if the sizes do
+    not fit or the dtypes differ.
     """
     if isinstance(tensors, TensorBase) or not isinstance(tensors, (tuple, list)):
         raise TypeError("linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
@@ -62,7 +63,7 @@ def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
 
 
 def _check_chain(arrays: list[Any]) -> None:
-    """Raises RuntimeError where matrices cannot be multiplied one by the next."""
+    """Raises RuntimeError if a matrix cannot be multiplied by the next."""
     first = arrays[0].dtype
     for i, array in enumerate(arrays):
         if array.ndim != 2:
@@ -84,7 +85,8 @@ def _unit(array: Any) -> Any:
 
 @public("linalg_matrix_power(Tensor input, int n, out)", method=True)
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
-    """The product of `n` times each square matrix, by squaring; for a negative `n` of its inverse."""
+    """Each square matrix multiplied by itself `n` times, by squaring; for a negative `n`, its inverse multiplied by
+    itself. `n` = 0 gives the identity."""
     array = array_of("linalg_matrix_power", input)
     n = as_int("linalg_matrix_power", n, "n")
     if out is not None:
@@ -116,7 +118,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 
 @public("linalg_matrix_exp(Tensor input)", method=True)
 def matrix_exp(input: Any) -> Any:
-    """The exponential of each square matrix: the sum of its powers over factorials. Raises RuntimeError for ints.
+    """The exponential of each square matrix: the sum of A^n / n!. Shape (*, n, n) stays. Raises RuntimeError for ints.
 
     >>> import retrograd as torch
     >>> torch.matrix_exp(torch.tensor([[0., 1.], [0., 0.]]))
@@ -131,7 +133,7 @@ def matrix_exp(input: Any) -> Any:
 
 @public()
 def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """A view of the diagonals of the matrices in two dims, as the last dimension."""
+    """A view of the diagonals of the matrices in two dims. The diagonal is the last dimension of the view."""
     array_of("linalg_diagonal", A, "A")
     return diagonal(A, offset, dim1, dim2)
 
@@ -145,9 +147,13 @@ linalg_diagonal.__name__ = linalg_diagonal.__qualname__ = "diagonal"
         repeated=True),
     strict=True)
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
-    """The sum along `dim` of the products of elements, the first of them conjugated; other dims broadcast.
+    """The sum along `dim` of the products of the elements of `x`, conjugated, and `y`. The other dims broadcast.
 
     Raises RuntimeError for ints, and for operands of different dtypes.
+
+    >>> import retrograd as torch
+    >>> torch.linalg.vecdot(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
+    tensor([3., 7.])
     """
     a, b = array_of("linalg_vecdot", x, "x"), array_of("linalg_vecdot", y, "y", 2)
     check_floating("linalg.vecdot", a)
@@ -157,7 +163,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 
 @public("linalg_vander(Tensor x, *, int N=None)")
 def linalg_vander(x: Any, N: int | None = None) -> Any:
-    """The powers 0 to N - 1 of each element, along a new last dim. Raises RuntimeError for N < 2, bools and halves."""
+    """The powers 0 to N - 1 of each element, along a new last dim. Without `N`, as many powers as the last dim has
+    elements. Raises RuntimeError for N < 2, bools and numbers of 16 bits."""
     array = array_of("linalg_vander", x, "x")
     if array.dtype.kind == "b" or (array.dtype.itemsize == 2 and array.dtype.kind == "f"):
         raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
@@ -173,7 +180,7 @@ linalg_vander.__name__ = linalg_vander.__qualname__ = "vander"
 
 
 def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str) -> Any:
-    """Weights of observations. Raises RuntimeError where there are too many or too few, or a negative one."""
+    """The weights of the observations. Raises RuntimeError for a wrong number of weights, and for a negative weight."""
     array = array_of("cov", weights, which)
     if array.ndim > 1:
         raise RuntimeError(f"cov(): expected {which} to have one or fewer dimensions but got {which} with {array.ndim} "
@@ -195,10 +202,16 @@ def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str)
 
 @public("cov(Tensor input, *, int correction=1, Tensor fweights=None, Tensor aweights=None)", method=True)
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariances of variables: rows of a matrix, whose columns are observations.
+    """The covariances of variables: each row of `input` is a variable, each column an observation.
 
-    `fweights` says how often an observation was made, `aweights` how much it counts; sums are divided by their total
-    less `correction`. Raises RuntimeError for bools, for more than two dims and for weights that do not do.
+    Shape (n, m) gives (n, n). `fweights` says how often each observation was made, `aweights` how much it counts. The
+    sums are divided by the total of the weights minus `correction`. Raises RuntimeError for bools, for more than two
+    dims, and for weights of a wrong number, dtype or sign.
+
+    >>> import retrograd as torch
+    >>> torch.cov(torch.tensor([[1., 2., 3.], [3., 2., 1.]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
     """
     array = array_of("cov", input)
     correction = as_int("cov", correction, "correction")
@@ -229,7 +242,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 
 @public("corrcoef(Tensor input)", method=True)
 def corrcoef(input: Any) -> Any:
-    """The correlations of variables: their covariances over the standard deviations of both. See `cov`."""
+    """The correlations of variables: each covariance over the standard deviations of both variables. See `cov`."""
     array = array_of("corrcoef", input)
     if array.ndim > 2:
         raise RuntimeError("corrcoef(): expected input to have two or fewer dimensions but got an input with "

@@ -1,4 +1,4 @@
-"""Systems of linear equations, with square, triangular, factored and any other matrices, and with tensors as such."""
+"""Systems of linear equations: with square, triangular and factored matrices, least squares, and tensor equations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SINGULAR = "The solver failed because the input matrix is singular."
 
 
 def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
-    """The solution and its info."""
+    """The solution and the info of each matrix."""
     name = "linalg.solve"
     a, b = matrices(function, name, A, square=True), array_of(function, B, "B", 2)
     check_floating(name, a)
@@ -64,7 +64,7 @@ def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
 def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
-    """The solution as of `torch.linalg.solve`, and an info for each matrix, which is not 0 where it is singular.
+    """The result of `torch.linalg.solve`, and the info of each matrix: 0 unless the matrix is singular.
 
     Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
     """
@@ -79,10 +79,10 @@ def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = F
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"),
     strict=True)
 def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
-    """The X of A @ X = B, or not `left` of X @ A = B, for square matrices A of shape (*, n, n).
+    """The X with A @ X = B, or X @ A = B if `left` is False, for square matrices A of shape (*, n, n).
 
-    B holds matrices, (*, n, k), or a vector for each matrix, (*, n) or (n,). Stacks broadcast. Raises RuntimeError
-    where shapes or dtypes do not fit and `torch.linalg.LinAlgError` where a matrix is singular.
+    B holds matrices, (*, n, k), or one vector for each matrix, (*, n) or (n,). Stacks broadcast. Raises RuntimeError if
+    shapes or dtypes do not fit, and `torch.linalg.LinAlgError` if a matrix is singular.
 
     >>> import retrograd as torch
     >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
@@ -99,10 +99,10 @@ def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
     out=rule(exact="expected scalar type {result} but found {out}", overlap=("free", "aligned")),
     strict=True)
 def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
-    """The X of A @ X = B, or not `left` of X @ A = B, for triangular matrices A, `upper` or lower.
+    """The X with A @ X = B, or X @ A = B if `left` is False, for triangular matrices A, `upper` or lower.
 
-    The other triangle is not read; if `unitriangular`, nor is the diagonal, which counts as ones. A zero on the
-    diagonal gives infinities and no error.
+    The other triangle is not read. With `unitriangular` the diagonal is not read either and counts as ones. A zero on
+    the diagonal gives infinities, not an error.
     """
     name, function = "linalg.solve_triangular", "linalg_solve_triangular"
     a, b = matrices(function, name, input, "input", square=True), matrices(function, name, B, "B", 2)
@@ -114,7 +114,7 @@ def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = Tru
 
 @public(out=rule(exact=EXACT, overlap=FREE), method=True)
 def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
-    """The X of A @ X = input for triangular A, or of A^T with `transpose`, and a copy of A: an older form of
+    """The X with A @ X = input for triangular A, or A^T @ X = input with `transpose`, and a copy of A. An older form of
     `torch.linalg.solve_triangular`."""
     warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
               "future PyTorch release.")
@@ -130,7 +130,7 @@ def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = F
 
 
 def _check_pair(name: str, a: Any, b: Any) -> None:
-    """The checks of older functions: one dtype, square matrices, sizes and stacks that fit."""
+    """The checks of the older functions: the same dtype, square matrices, sizes and stacks that fit."""
     if a.dtype is not b.dtype:
         raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
                            f"{legacy(a)} instead.")
@@ -146,7 +146,8 @@ def _check_pair(name: str, a: Any, b: Any) -> None:
     out=castable("cholesky_solve", "result"),
     strict=True, method=True)
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
-    """The X of A @ X = input, where `input2` is the Cholesky factor of A: L of L @ L^H, or if `upper` U of U^H @ U."""
+    """The X with A @ X = input, given the Cholesky factor `input2` of A: L with A = L @ L^H, or with `upper` U with
+    A = U^H @ U."""
     b, a = array_of("cholesky_solve", input), array_of("cholesky_solve", input2, "input2", 2)
     for name, array in (("b", b), ("u", a)):
         if array.ndim < 2:
@@ -158,8 +159,8 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
 
 @public(out=castable("cholesky_inverse", "result"), method=True)
 def cholesky_inverse(input: Any, upper: bool = False) -> Any:
-    """The inverse of the matrix whose Cholesky factor is given, lower, or `upper`. Raises `torch.linalg.LinAlgError`
-    where its diagonal has a zero."""
+    """The inverse of a matrix, given its Cholesky factor, lower or `upper`. Raises `torch.linalg.LinAlgError` if the
+    factor has a zero on its diagonal."""
     array = matrices("cholesky_inverse", "cholesky_inverse", input, "input", square=True)
     check_kernel("cholesky_inverse_out_cpu", array)
     result = _cholesky_inverse(input, bool(upper))
@@ -181,12 +182,12 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
     "linalg_lstsq(Tensor input, Tensor b, float rcond=None, *, str driver=None, Tensors[4] out=None)",
     out=castable("torch.linalg.lstsq", "solution solution rank singular_values"))
 def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
-    """The X for which the columns of A @ X - B are shortest, as `(solution, residuals, rank, singular_values)`.
+    """The X with the shortest columns of A @ X - B, as `(solution, residuals, rank, singular_values)`.
 
-    A has shape (*, m, n), B (*, m, k) or, for vectors, (*, m). Of several solutions the shortest is given. The drivers
-    'gelsy' (the default), 'gelsd' and 'gelss' count singular values below `rcond` times the largest as 0, 'gels' takes
-    the rank for granted. Squared lengths of the residuals are there with 'gels', and with 'gelsd' and 'gelss', if
-    m > n and the rank is full; the singular values with 'gelsd' and 'gelss'.
+    A has shape (*, m, n), B (*, m, k) or, for vectors, (*, m). If there are several solutions, the result is the
+    shortest. The drivers 'gelsy' (the default), 'gelsd' and 'gelss' count singular values below `rcond` times the
+    largest as 0; 'gels' assumes full rank. `residuals`, the squared lengths, are empty unless m > n, the rank is full
+    and the driver is not 'gelsy'. `singular_values` are empty unless the driver is 'gelsd' or 'gelss'.
     """
     name, x, y = "torch.linalg.lstsq", array_of("linalg_lstsq", input), array_of("linalg_lstsq", b, "b", 2)
     if x.ndim < 2:
@@ -215,9 +216,10 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str 
 
 @public("linalg_tensorinv(Tensor input, int ind=2, out)")
 def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
-    """The inverse for `tensordot(…, ind)`: that of the matrix with the first `ind` dims in a row, and the others.
+    """The inverse for `tensordot(…, ind)`: the inverse of the matrix that has the first `ind` dims as its rows and the
+    other dims as its columns.
 
-    Raises RuntimeError unless that matrix is square, `torch.linalg.LinAlgError` where it is singular.
+    Raises RuntimeError if this matrix is not square, and `torch.linalg.LinAlgError` if the matrix is singular.
     """
     shape = array_of("linalg_tensorinv", input).shape
     ind = as_int("linalg_tensorinv", ind, "ind")
@@ -237,9 +239,10 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
 
 @public("linalg_tensorsolve(Tensor input, Tensor other, ints dims=None, out)")
 def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
-    """The x of tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` were moved to the end.
+    """The x with tensordot(input, x, x.ndim) = other, after the dims `dims` of `input` are moved to the end.
 
-    Raises RuntimeError unless as many equations as unknowns remain, `torch.linalg.LinAlgError` where there is no x.
+    Raises RuntimeError if the numbers of equations and unknowns differ, and `torch.linalg.LinAlgError` if the system is
+    singular.
     """
     ndim, b = array_of("linalg_tensorsolve", input).ndim, array_of("linalg_tensorsolve", other, "other", 2)
     x = input

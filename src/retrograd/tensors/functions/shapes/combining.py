@@ -1,4 +1,4 @@
-"""Matrices and lists made of several tensors, or of the elements of one: blocks, products, choices, powers."""
+"""Tensors composed of several tensors, or of the elements of one tensor: blocks, products, choices and powers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _all_tensors(tensors: tuple[Any, ...]) -> None:
 
 @public()
 def block_diag(*tensors: Any) -> Any:
-    """A matrix with the tensors, of at most two dimensions, one after another on its diagonal, and zeros elsewhere.
+    """A matrix with the given matrices one after another on its diagonal, and zeros elsewhere.
 
-    A vector is one row. Raises RuntimeError for more dimensions.
+    A vector counts as one row, a number as a 1 x 1 matrix. Raises RuntimeError for more than two dimensions.
 
     >>> import retrograd as torch
     >>> torch.block_diag(torch.tensor([1, 2]), torch.tensor([[3], [4]]))
@@ -59,9 +59,16 @@ def _vector(x: Any) -> Any:
 
 @public()
 def cartesian_prod(*tensors: Any) -> Any:
-    """All choices of one element from each vector, a row each, in the order of nested loops; of one vector, itself.
+    """All choices of one element from each vector, one choice in each row, in the order of nested loops.
 
-    Raises RuntimeError for what is no vector, and for different dtypes.
+    A single vector is returned as it is. Raises RuntimeError if a tensor is not a vector, and if the dtypes differ.
+
+    >>> import retrograd as torch
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
     """
     _all_tensors(tensors)
     if not tensors:
@@ -75,9 +82,9 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 @public("combinations(Tensor input, int r=2, bool with_replacement=False)", strict=True)
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-    """All choices of `r` elements of a vector, a row each, in the vector's order; with replacement, also of one twice.
+    """All choices of `r` elements of a vector, one choice in each row, in the order of the vector.
 
-    Raises RuntimeError for what is no vector.
+    With replacement a choice may hold an element several times. Raises RuntimeError if the input is not a vector.
     """
     array_of("combinations", input)
     count = as_int("combinations", r, "r")
@@ -97,7 +104,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 @public("diagflat(Tensor input, int offset=0)", method=True)
 def diagflat(input: Any, offset: int = 0) -> Any:
-    """A matrix with all elements on a diagonal, and zeros elsewhere."""
+    """A matrix with all elements of the input on the diagonal number `offset`, and zeros elsewhere."""
     array_of("diagflat", input)
     return diag_embed(input.contiguous().view(-1), as_int("diagflat", offset, "offset"))
 
@@ -106,7 +113,14 @@ def diagflat(input: Any, offset: int = 0) -> Any:
     "kron(Tensor input, Tensor other, out)",
     out=rule(uncastable="result type {result} can't be cast to the desired output type {out}"), method=True)
 def kron(input: Any, other: Any) -> Any:
-    """The Kronecker product: `other`, times each element of `input`, in its place. In the common dtype."""
+    """The Kronecker product, in the common dtype: each element of `input` is replaced by the element times `other`.
+
+    The sizes are the products of the sizes of both operands.
+
+    >>> import retrograd as torch
+    >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
+    tensor([ 1, 10,  2, 20])
+    """
     a, b = array_of("kron", input).shape, array_of("kron", other, "other", 2).shape
     ndim = max(len(a), len(b))
     a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
@@ -117,10 +131,10 @@ def kron(input: Any, other: Any) -> Any:
 
 @public("vander(Tensor x, int N=None, bool increasing=False)", strict=True)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The powers 0 to N - 1 of the elements of a vector, a row each, the highest first unless `increasing`.
+    """The powers 0 to N - 1 of each element of a vector, one row for each element.
 
-    Without N there are as many as elements. Of bools and ints they are int64. Raises RuntimeError for what is no
-    vector and for a negative N.
+    The highest power comes first, unless `increasing`. Without `N` there are as many powers as elements. The powers of
+    bools and ints are int64. Raises RuntimeError if the input is not a vector, and for a negative N.
 
     >>> import retrograd as torch
     >>> torch.vander(torch.tensor([2, 3]), 3)
@@ -129,10 +143,10 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """
     array = array_of("vander", x, "x")
     if array.ndim != 1:
-        raise RuntimeError(f"x must be a one-dimensional tensor. It has {array.ndim} dimensions.")
+        raise RuntimeError(f"x must be a one-dimensional tensor. x has {array.ndim} dimensions.")
     count = array.size if N is None else as_int("vander", N, "N")
     if count < 0:
-        raise RuntimeError(f"N must be non-negative. It is {count}.")
+        raise RuntimeError(f"N must be non-negative. Got N={count}.")
     dtype = array.dtype if array.dtype.kind in "fc" else I64
     powers = plain(np.ones((array.size, min(count, 1)), dtype))
     if count > 1:

@@ -1,6 +1,6 @@
-"""A tensor's strides and sizes chosen by the caller: `as_strided`, memory laid out by strides, geometry set in place.
+"""Strides and sizes that the caller chooses: `as_strided`, memory laid out by strides, changes of geometry in place.
 
-An in-place change of geometry is an operation like any other: it is recorded, and counted as a write, but moves no
+An in-place change of geometry is recorded and counted as a write, like every in-place operation, but it moves no
 element. Must not know how a view is taken again, only that it can be.
 """
 
@@ -34,10 +34,10 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 @public(method=True)
 def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
-    """The tensor's memory read by other strides, a view. Without `storage_offset` it starts where the tensor does.
+    """A view of the tensor's memory with other strides. Without `storage_offset` it starts where the tensor starts.
 
-    Gradients of elements that are read several times add up; those of memory that the tensor itself has in several
-    places are shared among them. Raises RuntimeError where the view would leave the memory.
+    The gradients of an element that the view reads several times add up. If several places of the tensor itself share
+    an element, they share its gradient. Raises RuntimeError if the view would leave the memory.
 
     >>> import retrograd as torch
     >>> torch.arange(4).as_strided((3, 2), (1, 1))
@@ -51,7 +51,7 @@ def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | 
 
 
 def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, offset: Any) -> Geometry:
-    """Sizes and strides as given, and how far from the first element of `array` the first one is to be."""
+    """The sizes, the strides, and the number of elements from the first element of `array` to the first of the view."""
     for i, (argument, value) in enumerate((("size", size), ("stride", stride))):
         if not isinstance(value, (tuple, list)):
             raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
@@ -60,12 +60,12 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
     own, owner = offset_of(array), owner_of(array)
     start = own if offset is None else int(offset)
     if len(sizes) != len(strides):
-        raise RuntimeError("mismatch in length of strides and shape. There are "
-                           f"{len(strides)} and {len(sizes)} of them.")
+        raise RuntimeError("mismatch in length of strides and shape. Got "
+                           f"{len(strides)} strides and {len(sizes)} sizes.")
     if min(strides, default=0) < 0:
         raise RuntimeError(f"{name}: Negative strides are not supported at the moment, got strides: {[*strides]}")
     if start < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {start}. It counts elements from the start of the memory.")
+        raise RuntimeError(f"Tensor: invalid storage offset {start}. The offset counts from the start of the memory.")
     if min(sizes, default=0) < 0:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={[*sizes]} and strides={[*strides]}")
     low, high = np.lib.array_utils.byte_bounds(owner) if owner.size else (0, 0)
@@ -80,14 +80,16 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
 @public()
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
-    """New memory of a shape, laid out by strides, with whatever it holds."""
+    """A new tensor of this shape with these strides. Its elements are whatever the memory held."""
     return _new_strided("empty_strided", size, stride, element_type("empty_strided", dtype), device, requires_grad)
 
 
 @public()
 def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                    requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
-    """New memory of a shape, whose dimensions follow one another in memory as `physical_layout` lists them.
+    """A new tensor whose dimensions lie in memory in the order of `physical_layout`, the outermost first.
+
+    Its elements are whatever the memory held. Raises RuntimeError unless `physical_layout` permutes the dims.
 
     >>> import retrograd as torch
     >>> torch.empty_permuted((2, 3, 5), (0, 2, 1)).stride()
@@ -101,9 +103,9 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     for place, dim in enumerate(order):
         if not 0 <= dim < len(sizes):
             raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} "
-                               f"at index {place}). Negative ones are not taken here.")
+                               f"at index {place}). Negative dims are not accepted here.")
         if dim in order[:place]:
-            raise RuntimeError(f"Duplicate dim not allowed. {dim} is there twice.")
+            raise RuntimeError(f"Duplicate dim not allowed. {dim} occurs twice.")
     strides, step = [0] * len(sizes), 1
     for dim in reversed(order):
         strides[dim], step = step, step * max(sizes[dim], 1)
@@ -113,7 +115,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
 @public(method=True)
 def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
                       device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
-    """New memory for this tensor's type, laid out by strides."""
+    """A new tensor of this shape with these strides, by default in the dtype of `self`. See `empty_strided`."""
     target = self._array.dtype if dtype is None else element_type("new_empty_strided", dtype)
     return _new_strided("new_empty_strided", size, stride, target, device, requires_grad)
 
@@ -134,7 +136,7 @@ def _new_strided(name: str, size: Any, stride: Any, dtype: np.dtype[Any], device
 # Geometry in place
 
 def _turn(op: Op, x: Any, *options: Any) -> Any:
-    """Give x the geometry of the view that `op` takes of it."""
+    """Give x the geometry of the view that `op` takes of x."""
     op, edge = op.written, edge_of(x) if local.thread.grad else None
     before = x._array
     x._array = op.run(before, *options)
@@ -148,12 +150,12 @@ def _turn(op: Op, x: Any, *options: Any) -> Any:
         node = new_node(op, (x,), (before,), (edge,), (before, *options), (x,))
         node.shape, node.dtype = x._array.shape, before.dtype
         set_edge(x, node)
-        meta.seen = next_number()                        # unrecorded, it is stale like any view of what was written
+        meta.seen = next_number()                        # without a record, x is stale like any view after a write
     return x
 
 
 def _ndim(name: str, x: Any) -> int:
-    """The number of dimensions of what is to be turned. Raises RuntimeError where it may not be written to."""
+    """The number of dimensions of a tensor to change in place. Raises RuntimeError if writes to it are not allowed."""
     ndim = array_of(name, x, "self").ndim
     check_writable(x, local.thread.grad and requires(x))
     return ndim
@@ -161,7 +163,7 @@ def _ndim(name: str, x: Any) -> int:
 
 @public(method=True)
 def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
-    """Give the tensor other sizes and strides on its memory. Returns the tensor itself."""
+    """Give the tensor other sizes and strides over its memory. Returns the tensor itself. See `as_strided`."""
     _ndim("as_strided_", self)
     array = self._array
     geometry = geometry_of("as_strided_", array, size, stride, storage_offset)
@@ -187,7 +189,7 @@ def swapaxes_(self: TensorBase, axis0: int, axis1: int) -> TensorBase:
 
 @public(method=True)
 def t_(self: TensorBase) -> TensorBase:
-    """Transpose the matrix itself. Raises RuntimeError for more than two dimensions."""
+    """Transpose the tensor itself. Raises RuntimeError for more than two dimensions."""
     ndim = _ndim("t_", self)
     if ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {ndim}D")
@@ -196,7 +198,7 @@ def t_(self: TensorBase) -> TensorBase:
 
 @public(method=True)
 def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
-    """Take the dimensions of size 1 from the tensor itself, or those of them that `dim` names."""
+    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only those that `dim` lists."""
     ndim = _ndim("squeeze_", self)
     if dim is None:
         return _turn(ops.squeeze, self)  # type: ignore[no-any-return]
@@ -208,7 +210,7 @@ def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
 
 @public(method=True)
 def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
-    """Give the tensor itself a dimension of size 1 at `dim`."""
+    """Insert a dimension of size 1 into the tensor itself, at `dim`."""
     return _turn(ops.unsqueeze, self,  # type: ignore[no-any-return]
                  axis_of("unsqueeze_", dim, _ndim("unsqueeze_", self) + 1))
 

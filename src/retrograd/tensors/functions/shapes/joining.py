@@ -1,4 +1,4 @@
-"""Joining tensors and splitting them, as functions and methods. Parts are views, what is joined is new."""
+"""Joining and splitting tensors, as functions and methods. Parts are views; joined tensors have new memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _slice = recorded(slice_)
 
 
 def _sequence(name: str, tensors: Any) -> Any:
-    """The tensors to join, as a tuple or list. Raises TypeError or RuntimeError where it is none."""
+    """The tensors to join, as a tuple or list. Raises TypeError or RuntimeError for another type."""
     if type(tensors) is not tuple and type(tensors) is not list:
         if isinstance(tensors, (tuple, list)):
             return tuple(tensors)
@@ -43,9 +43,10 @@ def _arrays(tensors: Any) -> list[Any]:
 
 @public("cat(Tensors tensors, int dim=0, out)", out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART))
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """Tensors one after another along `dim`, in their common dtype.
+    """The tensors one after another along `dim`, in their common dtype.
 
-    All other sizes must be equal; a tensor of shape [0] is passed over. Raises RuntimeError where sizes differ.
+    All other sizes must be equal. Tensors of shape [0] are ignored. Raises RuntimeError if other sizes differ, and
+    ValueError for an empty list.
 
     >>> import retrograd as torch
     >>> torch.cat([torch.tensor([1., 2.]), torch.tensor([3.])])
@@ -70,9 +71,14 @@ concat = concatenate = cat
 
 @public("stack(Tensors tensors, int dim=0, out)", out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART))
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """Tensors of one shape along a new dimension `dim`, in their common dtype.
+    """Tensors of the same shape along a new dimension `dim`, in their common dtype.
 
-    Raises RuntimeError where shapes differ.
+    Raises RuntimeError if the shapes differ.
+
+    >>> import retrograd as torch
+    >>> torch.stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
     """
     tensors = _sequence("stack", tensors)
     if not tensors:
@@ -94,9 +100,13 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
 
 @public(method=True)
 def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
-    """Consecutive views along `dim`: of one size (the last may be smaller), or of the sizes in a list.
+    """Consecutive views along `dim`: all of the size given (the last may be smaller), or of the sizes in a list.
 
-    Raises RuntimeError where the sizes do not add up to the tensor's.
+    Raises RuntimeError if the sizes in the list do not add up to the size of `dim`.
+
+    >>> import retrograd as torch
+    >>> torch.arange(5).split(2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     array = array_of("split", tensor)
     if not array.ndim:
@@ -119,7 +129,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
 
 @public(method=True)
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Consecutive views along `dim`, of the given sizes."""
+    """Consecutive views along `dim`, of the given sizes. Raises RuntimeError if they do not add up to its size."""
     return split(input, [*split_sizes], dim)
 
 
@@ -136,7 +146,7 @@ def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[A
 
 @public("chunk(Tensor input, int chunks, int dim=0)", event="aten::chunk", method=True)
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """Consecutive views along `dim`, of one size but for the last: at most `chunks` of them."""
+    """At most `chunks` consecutive views along `dim`, all of the same size except the last, which may be smaller."""
     array = array_of("chunk", input)
     if not array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
@@ -156,7 +166,12 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     event="aten::tensor_split", method=True)
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
                  sections: Any = None, tensor_indices_or_sections: Any = None) -> tuple[Any, ...]:
-    """Views along `dim`: a number of nearly equal ones, or cut before each of the given indices."""
+    """Views along `dim`: a number of parts of nearly equal size, or the parts between the given indices.
+
+    >>> import retrograd as torch
+    >>> torch.arange(5).tensor_split([1, 3])
+    (tensor([0]), tensor([1, 2]), tensor([3, 4]))
+    """
     array = array_of("tensor_split", input)
     if not array.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
@@ -180,7 +195,7 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
 
 
 def _as_ints(given: Any) -> Any:
-    """The ints that a tensor says for indices or a number of sections."""
+    """The indices or the number of sections, given as a tensor, in Python's ints."""
     array = given._array
     if array.dtype != np.int64:
         raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
@@ -192,14 +207,14 @@ def _as_ints(given: Any) -> Any:
 
 
 def _given(*alternatives: Any) -> Any:
-    """What was given of an argument with several names."""
+    """The value of an argument that has several names."""
     return next((v for v in alternatives if v is not None), None)
 
 
 @public("hsplit(Tensor input, int sections)", "hsplit(Tensor input, ints indices)", event="aten::hsplit", method=True)
 def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
-    """`tensor_split` along the second dimension, or of one dimension along that."""
+    """`tensor_split` along the second dimension; of a vector, along its only dimension."""
     if array_of("hsplit", input).ndim < 1:
         raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 "
                            "dimensions!")
@@ -209,7 +224,7 @@ def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, 
 @public("vsplit(Tensor input, int sections)", "vsplit(Tensor input, ints indices)", event="aten::vsplit", method=True)
 def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
-    """`tensor_split` along the first dimension, of at least two."""
+    """`tensor_split` along the first dimension. The tensor needs at least two dimensions."""
     if array_of("vsplit", input).ndim < 2:
         raise RuntimeError("torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with "
                            f"{input._array.ndim} dimensions!")
@@ -219,7 +234,7 @@ def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, 
 @public("dsplit(Tensor input, int sections)", "dsplit(Tensor input, ints indices)", method=True)
 def dsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
            ) -> tuple[Any, ...]:
-    """`tensor_split` along the third dimension."""
+    """`tensor_split` along the third dimension. The tensor needs at least three dimensions."""
     if array_of("dsplit", input).ndim < 3:
         raise RuntimeError("torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
                            f"{input._array.ndim} dimensions!")
@@ -234,10 +249,10 @@ def _even_split(name: str, input: Any, given: Any, axis: int) -> tuple[Any, ...]
     return tensor_split(input, given, axis)
 
 
-# Stacks, with as many dimensions as they need
+# Stacks along the first, second or third dimension
 
 def _at_least(tensors: Any, least: Callable[[Any], Any]) -> Any:
-    """One tensor, or several, with dimensions added as `least` does."""
+    """One tensor, or several, to which `least` adds dimensions."""
     if len(tensors) == 1:
         given = tensors[0]
         return tuple([least(x) for x in given]) if isinstance(given, (tuple, list)) else least(given)
@@ -268,13 +283,13 @@ def atleast_1d(*tensors: Any) -> Any:
 
 @public()
 def atleast_2d(*tensors: Any) -> Any:
-    """Each tensor with at least two dimensions, new ones in front."""
+    """Each tensor with at least two dimensions. New dimensions are in front."""
     return _at_least(tensors, _two_dims)
 
 
 @public()
 def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions, of a matrix the last new."""
+    """Each tensor with at least three dimensions. A matrix (n, m) becomes (n, m, 1), a vector (1, n, 1)."""
     return _at_least(tensors, _three_dims)
 
 
@@ -283,7 +298,7 @@ def atleast_3d(*tensors: Any) -> Any:
     out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
     event="aten::hstack")
 def hstack(tensors: Sequence[Any]) -> Any:
-    """Tensors side by side: along the second dimension, or vectors along their only one."""
+    """The tensors side by side: joined along the second dimension, or vectors along their only dimension."""
     parts = [_one_dim(x) for x in _joined("hstack", tensors)]
     return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
 
@@ -293,7 +308,7 @@ def hstack(tensors: Sequence[Any]) -> Any:
     out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
     event="aten::vstack")
 def vstack(tensors: Sequence[Any]) -> Any:
-    """Tensors one below the other: along the first dimension, vectors as rows."""
+    """The tensors one below the other: joined along the first dimension. Vectors count as rows."""
     return cat([_two_dims(x) for x in _joined("vstack", tensors)], 0)
 
 
@@ -305,7 +320,7 @@ row_stack = vstack
     out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
     event="aten::dstack")
 def dstack(tensors: Sequence[Any]) -> Any:
-    """Tensors one behind the other, along the third dimension."""
+    """The tensors one behind the other: joined along the third dimension. See `atleast_3d`."""
     return cat([_three_dims(x) for x in _joined("dstack", tensors)], 2)
 
 
@@ -314,13 +329,13 @@ def dstack(tensors: Sequence[Any]) -> Any:
     out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
     event="aten::column_stack")
 def column_stack(tensors: Sequence[Any]) -> Any:
-    """Tensors side by side, vectors as columns."""
+    """The tensors side by side: joined along the second dimension. Vectors count as columns."""
     given = _joined("column_stack", tensors)
     return cat([x if array_of("column_stack", x).ndim > 1 else view(x, (x._array.size, 1)) for x in given], 1)
 
 
 def _joined(name: str, tensors: Any) -> Any:
-    """The tensors to join, of which there is at least one."""
+    """The tensors to join. Raises RuntimeError for an empty list."""
     tensors = _sequence(name, tensors)
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")

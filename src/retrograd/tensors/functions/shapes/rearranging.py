@@ -1,4 +1,4 @@
-"""Diagonals, triangles, windows, copies side by side, turned and reversed tensors, as functions and methods."""
+"""Diagonals, triangles, windows, repeated, flipped and rolled tensors, as functions and methods."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _roll, _rot90, _tril, _triu = (recorded(op) for op in (joining.roll, joining.rot
 # Diagonals and triangles
 
 def plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
-    """The two axes of a plane, which must differ."""
+    """The two axes of a plane. Raises RuntimeError if they are the same."""
     first, second = axis_of(name, dim1, ndim), axis_of(name, dim2, ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -40,13 +40,18 @@ def plane(name: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 
 @public("diagonal(Tensor input, int offset=0, int dim1=0, int dim2=1)", method=True)
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """A view of the diagonals of the planes of two dimensions, as the last dimension."""
+    """A view of the diagonals over two dimensions. The diagonal is the last dimension of the view.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).diagonal()
+    tensor([1, 4])
+    """
     axes = plane("diagonal", dim1, dim2, array_of("diagonal", input).ndim)
     return _diagonal(input, as_int("diagonal", offset, "offset"), *axes)
 
 
 def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
-    """What `diag` asks of `out`, by whether it makes a matrix or takes a diagonal."""
+    """The out= rule of `diag`. It depends on whether `diag` makes a matrix or takes a diagonal."""
     if array_of("diag", input).ndim == 1:
         return rule(uncastable="diag: result type {result} can't be cast to the desired out= type {out}", exact=EXACT,
                     overlap=FREE, gradient=UNDERIVED, blame="diag_embed")
@@ -55,7 +60,7 @@ def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
 
 @public("diag(Tensor input, int diagonal=0, out)", out=_asked_of_diag, method=True)
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """A matrix with a vector on its diagonal; of a matrix, a copy of its diagonal."""
+    """Of a vector, a matrix with the vector on its diagonal; of a matrix, a copy of its diagonal."""
     ndim = array_of("diag", input).ndim
     if ndim == 1:
         return _diag_embed(input, diagonal, 0, 1)
@@ -66,20 +71,20 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 
 @public("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)", method=True)
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices in two new dimensions that have the last dimension on a diagonal."""
+    """Matrices in two new dimensions, with the last dimension of `input` on a diagonal: (*, n) gives (*, n, n)."""
     axes = plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
     return _diag_embed(input, offset if axes[0] < axes[1] else -offset, *sorted(axes))
 
 
 def _matrix(name: str, input: Any) -> None:
     if array_of(name, input).ndim < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. It has {input._array.ndim}.")
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. The input has {input._array.ndim}.")
 
 
 @public("tril(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True,
         method=True)
 def tril(input: Any, diagonal: int = 0) -> Any:
-    """The lower triangles of the last two dimensions, up to a diagonal; zeros elsewhere."""
+    """A copy with zeros above the diagonal number `diagonal` of the last two dimensions."""
     _matrix("tril", input)
     return _tril(input, diagonal)
 
@@ -87,7 +92,7 @@ def tril(input: Any, diagonal: int = 0) -> Any:
 @public("triu(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True,
         method=True)
 def triu(input: Any, diagonal: int = 0) -> Any:
-    """The upper triangles of the last two dimensions, from a diagonal on; zeros elsewhere."""
+    """A copy with zeros below the diagonal number `diagonal` of the last two dimensions."""
     _matrix("triu", input)
     return _triu(input, diagonal)
 
@@ -106,7 +111,16 @@ def _triangle_over_itself(op: Op) -> Callable[..., Any]:
 
 @public(method=True)
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
-    """A view of all windows of `size` elements along a dimension, `step` apart, as the last dimension."""
+    """A view of all windows of `size` elements along a dimension, `step` elements apart.
+
+    The elements of a window are the new last dimension. Raises RuntimeError if `size` is larger than the dimension.
+
+    >>> import retrograd as torch
+    >>> torch.arange(4).unfold(0, 2, 1)
+    tensor([[0, 1],
+            [1, 2],
+            [2, 3]])
+    """
     shape = array_of("unfold", input).shape
     axis = axis_of("unfold", dimension, len(shape))
     n = shape[axis] if shape else 1
@@ -119,11 +133,14 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     return _unfold(input, axis, size, step)
 
 
-# Copies side by side
+# Repeated
 
 @public(method=True)
 def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
-    """A new tensor of copies: `repeats` of them along each dimension, of which the leading may be new."""
+    """A new tensor that repeats `input` as often as `repeats` says for each dimension.
+
+    If there are more counts than dimensions, the result has new leading dimensions.
+    """
     counts = sizes_of("repeat", counts or (repeats,), "repeats")
     shape = array_of("repeat", input).shape
     if len(counts) < len(shape):
@@ -136,7 +153,7 @@ def repeat(input: Any, *counts: Any, repeats: Any = None) -> Any:
 
 @public("tile(Tensor input, ints dims)", method=True)
 def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
-    """As `repeat`, with counts for the last dimensions alone if there are fewer of them."""
+    """Like `repeat`. If there are fewer counts than dimensions, they are for the last dimensions."""
     counts = sizes_of("tile", repeats or (dims,), "dims")
     return repeat(input, (*(1,) * (array_of("tile", input).ndim - len(counts)), *counts))
 
@@ -147,9 +164,13 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Any:
     "repeat_interleave(Tensor input, int repeats, int dim=None, *, int output_size=None)", method=True)
 def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *,
                       output_size: int | None = None) -> Any:
-    """Each slice along `dim` (without one, each element) several times over: as often for all, or as a tensor says.
+    """Each slice along `dim` several times; without `dim`, each element. `repeats` is a number, or a tensor of counts.
 
-    Of a tensor of counts alone: each index as often as it says.
+    With only a tensor of counts, the result is the index of each count, repeated as often as the count says.
+
+    >>> import retrograd as torch
+    >>> torch.repeat_interleave(torch.tensor([1, 2]), 2)
+    tensor([1, 1, 2, 2])
     """
     if repeats is None:
         counts = _counts(array_of("repeat_interleave", input))
@@ -181,7 +202,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
 
 
 def _as_many(counts: Any, output_size: int | None) -> Any:
-    """The counts, if they add up to the size that is given."""
+    """The counts. Raises RuntimeError if they do not add up to `output_size`."""
     if output_size is not None and counts.sum() != output_size:
         raise RuntimeError(f"allocated size does not match required size: output_size is {output_size}, and the counts "
                            f"add up to {counts.sum()}")
@@ -189,21 +210,21 @@ def _as_many(counts: Any, output_size: int | None) -> Any:
 
 
 def _counts(counts: Any) -> Any:
-    """How often each is to come. Raises RuntimeError for what are no such numbers, NotImplementedError for floats."""
+    """The counts, checked. Raises RuntimeError for wrong shapes or negative counts, NotImplementedError for floats."""
     if counts.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if counts.dtype.kind != "i" or counts.itemsize < 4:
         raise unimplemented("repeat_interleave_cpu", counts.dtype, "Convert with .long().")
     if counts.size and counts.min() < 0:
-        raise RuntimeError(f"repeats can not be negative. One is {counts.min()}.")
+        raise RuntimeError(f"repeats can not be negative. The smallest is {counts.min()}.")
     return counts
 
 
-# Reversed and turned
+# Flipped, rolled and rotated
 
 @public("flip(Tensor input, ints dims)", method=True)
 def flip(input: Any, *order: Any, dims: Any = None) -> Any:
-    """A copy with some dimensions reversed."""
+    """A copy with the elements along some dimensions in reverse order."""
     if not order and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
     named = sizes_of("flip", order or (dims,), "dims")
@@ -212,7 +233,7 @@ def flip(input: Any, *order: Any, dims: Any = None) -> Any:
 
 @public("fliplr(Tensor input)", method=True)
 def fliplr(input: Any) -> Any:
-    """A copy with the second dimension reversed."""
+    """A copy with the elements along the second dimension in reverse order."""
     if array_of("fliplr", input).ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return _flip(input, (1,))
@@ -220,7 +241,7 @@ def fliplr(input: Any) -> Any:
 
 @public("flipud(Tensor input)", method=True)
 def flipud(input: Any) -> Any:
-    """A copy with the first dimension reversed."""
+    """A copy with the elements along the first dimension in reverse order."""
     if array_of("flipud", input).ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return _flip(input, (0,))
@@ -228,7 +249,14 @@ def flipud(input: Any) -> Any:
 
 @public("roll(Tensor input, ints[1] shifts, ints[1] dims=[])", strict=True, method=True)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
-    """A copy turned along some dimensions, or without any as if it had one: what leaves at the end enters in front."""
+    """A copy with the elements shifted along some dimensions. Elements that leave at one end enter at the other.
+
+    Without `dims` the tensor is rolled as if it were flat.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([1, 2, 3]).roll(1)
+    tensor([3, 1, 2])
+    """
     moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     named = () if dims is None else tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
     if not moves:
@@ -245,7 +273,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 @public("rot90(Tensor input, int k=1, ints dims=[0, 1])", strict=True, method=True)
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """A copy turned by k right angles, from the first of two dimensions towards the second."""
+    """A copy rotated by k right angles, from the first of two dimensions towards the second."""
     ndim = array_of("rot90", input).ndim
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -261,7 +289,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 
 @public()
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that tensors of these shapes broadcast to."""
+    """The shape that tensors of these shapes broadcast to. Raises RuntimeError if there is no such shape."""
     common = [1] * max([len(s) if isinstance(s, (tuple, list)) else 1 for s in shapes], default=0)
     for i, shape in enumerate(shapes):
         sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
@@ -278,7 +306,8 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 @public()
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
-    """Grids of coordinates: view i has the elements of tensor i along dimension i. With "xy" the first two swap."""
+    """Grids of coordinates: view i has the elements of tensor i along dimension i. With "xy" the first two dimensions
+    are swapped."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
     if indexing is None:
         warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",

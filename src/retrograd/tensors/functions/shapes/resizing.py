@@ -1,4 +1,4 @@
-"""Giving a tensor another shape in place, as functions and methods."""
+"""Changes of a tensor's shape in place, as functions and methods."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ...state.writable import refuse_inference
 
 @public(method=True)
 def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any = None) -> TensorBase:
-    """Give the tensor another shape, row by row over its memory, with more memory if that is too small.
+    """Give the tensor another shape, row by row over its memory. If the memory is too small, it grows.
 
-    With `memory_format` the elements lie in that order instead, also where the shape stays as it is.
-    New elements hold whatever the memory held. Raises RuntimeError if the tensor requires grad, and if
-    memory that others share (views, arrays, graphs) would have to grow.
+    With `memory_format` the elements lie in this order instead, even if the shape does not change. New elements are
+    whatever the memory held. Raises RuntimeError if the tensor requires grad, and if memory that views, arrays or
+    graphs share would have to grow.
 
     >>> import retrograd as torch
     >>> torch.arange(6).resize_(2, 2)
@@ -45,7 +45,7 @@ def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any 
 
 @public(method=True)
 def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any = None) -> TensorBase:
-    """`resize_` to the shape of another tensor; `preserve_format` takes over its memory format, too."""
+    """`resize_` to the shape of another tensor. `preserve_format` also takes its memory format."""
     check_tensor("resize_as_", the_template, "the_template", 1)
     like = the_template._array
     if memory_format is preserve_format:
@@ -58,9 +58,9 @@ def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any
 
 
 def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) -> None:
-    """Resize to a shape, in the order of a memory format; None is row by row, and leaves an equal shape as it is."""
+    """Resize to a shape, in the order of a memory format. None is row by row, and keeps an equal shape as it is."""
     if requires(tensor):
-        raise RuntimeError("cannot resize variables that require grad. Resize a detach() of it, or a clone.")
+        raise RuntimeError("cannot resize variables that require grad. Resize x.detach() or a clone instead.")
     if tensor._meta is not None:
         refuse_inference(tensor._meta)
     order: Any = "C" if memory_format is None else order_of_shape(name, memory_format, shape)

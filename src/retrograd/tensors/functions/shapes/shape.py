@@ -1,4 +1,4 @@
-"""Tensors in other shapes, as functions and methods: views of the same memory wherever that is possible."""
+"""Tensors in other shapes, as functions and methods. The results are views if the strides allow it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _unsqueeze, _clone = recorded(ops.unsqueeze), recorded(_clone_op)
 
 
 def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
-    """Sizes given as `2, 3` or as one sequence, as a tuple of ints. Raises TypeError."""
+    """Sizes given as `2, 3` or as one sequence, as a tuple of ints. Raises TypeError for other types."""
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
     for n in sizes:
@@ -37,7 +37,7 @@ def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
 
 
 def _size(name: str, value: Any, argument: str, position: int) -> int:
-    """One of several sizes."""
+    """One of several sizes, as an int."""
     try:
         return as_int(name, value, argument)
     except TypeError:
@@ -46,7 +46,7 @@ def _size(name: str, value: Any, argument: str, position: int) -> int:
 
 
 def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
-    """As `sizes_of`, of which none may be less than -1."""
+    """Like `sizes_of`. Raises RuntimeError for a size less than -1."""
     for n in size:
         if type(n) is not int or n < -1:
             break
@@ -63,9 +63,9 @@ def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:
 
 @public(method=True)
 def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
-    """The same memory in another shape, of which one size may be -1; or, given a dtype, read as that.
+    """A view of the same memory in another shape; with a dtype, a view of the same bytes in that dtype.
 
-    Raises RuntimeError where the number of elements differs or the strides need a copy; `reshape` makes one then.
+    One size may be -1. Raises RuntimeError if the number of elements differs or a copy is needed; `reshape` copies.
     """
     if dtype is not None or (shape and type(shape[0]) is torch_dtype):
         return _read_as(input, shape[0] if dtype is None else dtype)
@@ -78,7 +78,7 @@ def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
 
 
 def _read_as(input: Any, dtype: torch_dtype) -> Any:
-    """The same bytes as elements of another type, which no gradient flows through."""
+    """The same bytes as elements of another dtype. No gradient flows through this view."""
     array = input._array
     have, want = array.dtype.itemsize, dtype.itemsize
     if have != want:
@@ -101,13 +101,13 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
 
 @public(event="aten::view_as", method=True)
 def view_as(input: Any, other: Any) -> Any:
-    """As `view`, in the shape of `other`."""
+    """Like `view`, in the shape of `other`."""
     return view(input, array_of("view_as", other, "other", 2).shape)
 
 
 @public("reshape(Tensor input, ints shape)", event="aten::reshape", method=True)
 def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
-    """The same elements in another shape, of which one size may be -1: a view where the strides allow it, else a copy.
+    """The same elements in another shape: a view if the strides allow it, else a copy. One size may be -1.
 
     >>> import retrograd as torch
     >>> torch.tensor([[1, 2], [3, 4]]).reshape(-1)
@@ -128,13 +128,13 @@ def reshape(input: Any, *size: Any, shape: Any = None) -> Any:
 
 @public(event="aten::reshape_as", method=True)
 def reshape_as(input: Any, other: Any) -> Any:
-    """As `reshape`, to the shape of `other`."""
+    """Like `reshape`, in the shape of `other`."""
     return reshape(input, array_of("reshape_as", other, "other", 2).shape)
 
 
 @public("flatten(Tensor input, int start_dim=0, int end_dim=-1)", event="aten::flatten", method=True)
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The dimensions from `start_dim` to `end_dim` as one. Where that is one already, the tensor itself."""
+    """The dimensions from `start_dim` to `end_dim` as one. If they are one already, the tensor itself."""
     shape = array_of("flatten", input).shape
     first, last = axis_of("flatten", start_dim, len(shape)), axis_of("flatten", end_dim, len(shape))
     if first > last:
@@ -148,14 +148,14 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 @public("unflatten(Tensor input, int dim, ints sizes)", event="aten::unflatten", method=True)
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """One dimension as several, of the given sizes; one of them may be -1."""
+    """One dimension split into several dimensions of the given sizes. One size may be -1."""
     shape = array_of("unflatten", input).shape
     axis = axis_of("unflatten", dim, len(shape))
     parts = sizes_of("unflatten", (sizes,))
     if not parts:
         raise RuntimeError("unflatten: sizes must be non-empty")
     if not shape:
-        raise RuntimeError("unflatten got an unexpected error: a tensor without dimensions has none to unflatten")
+        raise RuntimeError("unflatten got an unexpected error: a tensor without dimensions has no dim to unflatten")
     if parts.count(-1) == 1 and (known := -math.prod(parts)):
         parts = tuple([shape[axis] // known if n == -1 else n for n in parts])
     if math.prod(parts) != shape[axis]:
@@ -166,7 +166,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 @public("ravel(Tensor input)", event="aten::ravel", method=True)
 def ravel(input: Any) -> Any:
-    """All elements in one dimension: a view where the strides allow it, else a copy."""
+    """All elements in one dimension: a view if the strides allow it, else a copy."""
     return view(contiguous(input), -1)
 
 
@@ -174,7 +174,7 @@ def ravel(input: Any) -> Any:
 
 @public("clone(Tensor input, *, memory_format memory_format=None)", method=True)
 def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy, through which gradients flow."""
+    """A copy. Gradients flow through it."""
     order = order_in("clone", memory_format, array := array_of("clone", input), "K")
     if order == "K" and in_rows(array):
         order = steps(array) if 1 in array.shape and array.size else "C"
@@ -183,7 +183,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 
 @public(event="aten::contiguous", method=True)
 def contiguous(input: Any, memory_format: Any = None) -> Any:
-    """The tensor itself where it lies row by row in memory, or as `memory_format` says; else a copy that does."""
+    """The tensor itself if it lies in memory row by row, or as `memory_format` says; else a copy that does."""
     array = array_of("contiguous", input)
     if memory_format is None:
         return input if in_rows(array) else _clone(input, "C")
@@ -195,7 +195,7 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     return _clone(input, order)
 
 
-# The axes in another order
+# The dimensions in another order
 
 @public(method=True)
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
@@ -215,7 +215,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
 
 @public("permute(Tensor input, ints dims)", method=True)
 def permute(input: Any, *order: Any, dims: Any = None) -> Any:
-    """A view with the dimensions in the order given."""
+    """A view with the dimensions in the given order."""
     order = sizes_of("permute", order or (dims,), "dims")
     ndim = array_of("permute", input).ndim
     if len(order) != ndim:
@@ -224,14 +224,14 @@ def permute(input: Any, *order: Any, dims: Any = None) -> Any:
                            f"len(dims) = {len(order)}")
     axes = tuple([axis_of("permute", d, ndim) for d in order])
     if len({*axes}) < len(axes):
-        raise RuntimeError(f"permute(): duplicate dims are not allowed. They are {[*order]}.")
+        raise RuntimeError(f"permute(): duplicate dims are not allowed. Got {[*order]}.")
     return _permute(input, axes)
 
 
 @public("movedim(Tensor input, int source, int destination)", "movedim(Tensor input, ints source, ints destination)",
         method=True)
 def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """A view with some dimensions moved to other places; the rest keep their order."""
+    """A view with the dimensions `source` at the places `destination`. The other dimensions keep their order."""
     ndim = array_of("movedim", input).ndim
     source, destination = ([*d] if isinstance(d, (tuple, list)) else [d] for d in (source, destination))
     if len(source) != len(destination):
@@ -253,7 +253,7 @@ moveaxis = movedim
 
 @public("t(Tensor input)", method=True)
 def t(input: Any) -> Any:
-    """A matrix transposed; a tensor of fewer dimensions as it is. Raises RuntimeError for more than two."""
+    """The transposed matrix; a vector or number as it is. Raises RuntimeError for more than two dimensions."""
     ndim = array_of("t", input).ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last "
@@ -276,7 +276,7 @@ def matrices_transposed(input: Any) -> Any:
 
 @public(method=True)
 def adjoint(input: Any) -> Any:
-    """The last two dimensions swapped, and conjugated where the tensor is complex."""
+    """The last two dimensions swapped, and the elements conjugated if they are complex."""
     if array_of("adjoint", input).ndim == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     turned = matrices_transposed(input)
@@ -291,7 +291,7 @@ def matrices_adjoint(input: Any) -> Any:
 
 
 def matrix_adjoint(input: Any) -> Any:
-    """A matrix transposed, and conjugated where it is complex."""
+    """The transposed matrix, with its elements conjugated if they are complex."""
     ndim = input._array.ndim
     if ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
@@ -299,11 +299,11 @@ def matrix_adjoint(input: Any) -> Any:
     return adjoint(input)
 
 
-# Axes of size 1
+# Dimensions of size 1
 
 @public("squeeze(Tensor input)", "squeeze(Tensor input, int dim)", "squeeze(Tensor input, ints dim)", method=True)
 def squeeze(input: Any, dim: Any = None) -> Any:
-    """A view without the dimensions of size 1, or without those of them that `dim` names."""
+    """A view without the dimensions of size 1. With `dim`, only those that `dim` lists are removed."""
     if dim is None:
         return _squeeze(input)
     ndim = array_of("squeeze", input).ndim
@@ -322,9 +322,9 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 @public(method=True)
 def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
-    """A view repeated along new leading dimensions and those of size 1. A size of -1 leaves a dimension as it is.
+    """A view that repeats the tensor along new leading dimensions and dimensions of size 1. A size of -1 stays.
 
-    Raises RuntimeError where a size that is not 1 would change.
+    Raises RuntimeError if a size other than 1 would change.
     """
     sizes = sizes_of("expand", sizes or (size,))
     array = array_of("expand", input)
@@ -355,13 +355,13 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
 
 @public(event="aten::expand_as", method=True)
 def expand_as(input: Any, other: Any) -> Any:
-    """A view in the shape of `other`, repeated where it has to be."""
+    """Like `expand`, to the shape of `other`."""
     return expand(input, array_of("expand_as", other, "other", 2).shape)
 
 
 @public("broadcast_to(Tensor input, ints size)", method=True)
 def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
-    """A view of the shape `size`, as broadcasting makes it."""
+    """Like `expand`, to the shape `size`."""
     return expand(input, *sizes, size=size)
 
 

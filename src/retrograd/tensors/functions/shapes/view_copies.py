@@ -1,7 +1,7 @@
-"""The functions that end in `_copy`, which copy what a view shows; and parts that count as no views.
+"""The functions that end in `_copy`, which copy the elements of a view; and splits whose parts do not count as views.
 
-What is asked of a view is asked of its function, with a tensor that nothing else knows of: that checks the options,
-and the view that it gives knows which operator took it.
+A `_copy` function first calls the function of the view on a detached tensor. This call checks the options, and the
+view records which operator made it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _unsafe_split, _unsafe_split_with_sizes = recorded(ops.unsafe_split), recorded(o
 
 # Views that are copied
 
-# What PyTorch does not differentiate where the result is complex.
+# Functions that PyTorch does not differentiate if the result is complex.
 _REAL = ("view_as_complex_copy", "select_copy", "slice_copy")
 
 
-# What has several results, and where PyTorch tells of a wrong number of them.
+# Functions with several results, and the name that PyTorch's message about a wrong number of outputs begins with.
 _PARTS = {"split_copy": "split_copy_Tensor_out()", "split_with_sizes_copy": "split_with_sizes_copy_out",
           "unbind_copy": "unbind_copy_int_out"}
 
@@ -47,7 +47,7 @@ _PART = rule(exact=EXACT, overlap=FREE, gradient=UNASKED)
 
 
 def _into_parts(name: str, out: Any, parts: tuple[Any, ...]) -> None:
-    """Write each part to its tensor of a list. As in PyTorch nothing is returned."""
+    """Write each part to its tensor in a list. Like in PyTorch, the result is None."""
     if not isinstance(out, (tuple, list)):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     if len(out) != len(parts):
@@ -65,14 +65,14 @@ def _is_complex(shown: Any) -> bool:
 
 
 def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that copies what `view` shows."""
+    """The function that copies the elements of `view`."""
 
     def copied(input: Any, *options: Any, **named: Any) -> Any:
         shown = view(with_edge(array_of(name, input), None), *options, **named)
         if type(shown) is tuple and not shown:
             return shown
         taken = (shown[0] if type(shown) is tuple else shown)._meta
-        if taken is None or taken.replay is None:        # the same bytes as another type, without a derivative
+        if taken is None or taken.replay is None:        # the same bytes in another dtype: no gradient
             return plain(basic.clone.run(shown._array, "C"))
         op, given, _ = taken.replay.args
         if name in _REAL and _is_complex(shown) and local.thread.grad and requires(input):
@@ -85,7 +85,7 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
             return copied(input, *options, **named)
         return _into_parts(name, out, copied(plain(array_of(name, input)), *options, **named))
 
-    described = public(name=name, doc=f"As `{name.removesuffix('_copy')}`, in memory of its own.",
+    described = public(name=name, doc=f"Like `{name.removesuffix('_copy')}`, but a copy in new memory.",
                        out=None if name in _PARTS else rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
     return described(into_parts if name in _PARTS else copied)
 
@@ -142,7 +142,7 @@ view_as_real_copy = _copying("view_as_real_copy", elementary.view_as_real)
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
 def detach_copy(input: Any) -> Any:
-    """A copy, through which no backward pass can go: it raises RuntimeError."""
+    """A copy. A backward pass that reaches the copy raises RuntimeError."""
     array_of("detach_copy", input)
     return _detach_copy(input)
 
@@ -151,19 +151,19 @@ def detach_copy(input: Any) -> Any:
     out=rule(exact="Expected self.dtype() == output.dtype() to be true, but got false", overlap=FREE, notice="",
         repeated=True), method=True)
 def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
-    """As `narrow`, in memory of its own."""
+    """Like `narrow`, but a copy in new memory."""
     array = array_of("narrow_copy", input)
     if length < 0:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length is not negative")
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length may not be negative")
     shown = narrow(with_edge(array, None), dim, start, length)
     _, (axis, first, last, _), _ = shown._meta.replay.args
     return _narrow_copy(input, axis, first, last - first)
 
 
-# Parts that may be written to
+# Parts that do not count as views
 
 def _apart(call: Callable[..., Any], input: Any, sizes: tuple[int, ...], axis: int) -> tuple[Any, ...]:
-    """The parts, which share memory with the tensor, while a write to one counts for none of the others."""
+    """The parts. They share memory with the tensor, but a write to one part is not counted as a write to the others."""
     parts: tuple[Any, ...] = call(input, sizes, axis)
     for part in parts:
         part._array = new_lineage(part._array)
@@ -172,9 +172,9 @@ def _apart(call: Callable[..., Any], input: Any, sizes: tuple[int, ...], axis: i
 
 @public(method=True)
 def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
-    """As `split` into parts of one size, which count as no views: they may be written to.
+    """Like `split` into parts of one size. The parts do not count as views, so they may be written to.
 
-    Nobody notices if a value that a gradient needs is written over, hence the name.
+    The name says unsafe because autograd does not notice if a write changes a value that a gradient needs.
     """
     shown = _split(plain(array_of("unsafe_split", input)), as_int("unsafe_split", split_size, "split_size"), dim)
     axis = axis_of("unsafe_split", dim, input._array.ndim)
@@ -183,14 +183,14 @@ def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
 
 @public(method=True)
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
-    """As `split_with_sizes`, into parts that count as no views. See `unsafe_split`."""
+    """Like `split_with_sizes`. The parts do not count as views. See `unsafe_split`."""
     joining.split_with_sizes(plain(array_of("unsafe_split_with_sizes", input)), split_sizes, dim)
     return _apart(_unsafe_split_with_sizes, input, tuple(split_sizes), axis_of("", dim, input._array.ndim))
 
 
 @public(method=True)
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """As `chunk`, into parts that count as no views. See `unsafe_split`."""
+    """Like `chunk`. The parts do not count as views. See `unsafe_split`."""
     shown = joining.chunk(plain(array_of("unsafe_chunk", input)), as_int("unsafe_chunk", chunks, "chunks"), dim)
     axis = axis_of("unsafe_chunk", dim, input._array.ndim)
     sizes = tuple([part._array.shape[axis] for part in shown])

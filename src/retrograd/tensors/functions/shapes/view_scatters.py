@@ -1,6 +1,6 @@
-"""A tensor with one of its views replaced: a copy (`select_scatter` and its like), or the tensor itself.
+"""Replace one view of a tensor: in a copy (`select_scatter` and similar), or in the tensor itself.
 
-Each is a view that could be taken, so the options are those of the view. Must not know how a view is recorded.
+Each function takes the options of the function that makes the view. Must not know how a view is recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _select, _slice, _diagonal, _strided = (recorded(op) for op in (
 
 @public("select_scatter(Tensor input, Tensor src, int dim, int index)", method=True)
 def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> TensorBase:
-    """A copy with `src` as the slice number `index` along `dim`. Raises RuntimeError where its shape is another.
+    """A copy with `src` as the slice number `index` along `dim`. Raises RuntimeError if `src` has another shape.
 
     >>> import retrograd as torch
     >>> torch.zeros(2, 2).select_scatter(torch.ones(2), 0, 1)
@@ -50,7 +50,7 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
     out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), method=True)
 def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None,
                   step: int = 1) -> Any:
-    """A copy with `src` as a range along `dim`. Raises RuntimeError where its shape is another."""
+    """A copy with `src` as the slices start:end:step along `dim`. Raises RuntimeError if `src` has another shape."""
     shape = array_of("slice_scatter", input).shape
     array_of("slice_scatter", src, "src", 2)
     axis = axis_of("slice_scatter", dim, len(shape))
@@ -63,7 +63,7 @@ def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int |
 
 @public("diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)", method=True)
 def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> TensorBase:
-    """A copy with `src` on the diagonals of two dimensions. Raises RuntimeError where its shape is another."""
+    """A copy with `src` on the diagonals over two dimensions. Raises RuntimeError if `src` has another shape."""
     axes = plane("diagonal_scatter", dim1, dim2, array_of("diagonal_scatter", input).ndim)
     array_of("diagonal_scatter", src, "src", 2)
     refuse_lost_gradient(input, src)
@@ -74,7 +74,10 @@ def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: 
 @public(method=True)
 def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: Any,
                        storage_offset: int | None = None) -> TensorBase:
-    """A copy, laid out as the tensor is, with `src` where the strides say. RuntimeError where its shape is another."""
+    """A copy with the strides of the tensor, and `src` in the elements that `as_strided` would view.
+
+    Raises RuntimeError if `src` has another shape.
+    """
     array = array_of("as_strided_scatter", input)
     array_of("as_strided_scatter", src, "src", 2)
     geometry = geometry_of("as_strided_scatter", array, size, stride, storage_offset)
@@ -83,23 +86,23 @@ def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: An
 
 
 def _check_gradient(name: str, input: TensorBase, src: TensorBase) -> None:
-    """Raises RuntimeError for a gradient that PyTorch's two functions cannot have: through complex numbers, or ints."""
+    """Raises RuntimeError if a gradient would flow through complex numbers or be lost in ints, as in PyTorch."""
     refuse_complex_gradient(name, input, src)
     refuse_lost_gradient(input, src)
 
 
 @public(method=True)
 def fill_diagonal_(self: TensorBase, fill_value: Any, wrap: bool = False) -> TensorBase:
-    """Write a number on the main diagonal. With `wrap`, that of a tall matrix goes on below a free row.
+    """Write a number on the main diagonal. With `wrap`, the diagonal of a tall matrix starts again below each free row.
 
-    Raises RuntimeError for less than two dimensions, and for more of them where their sizes differ.
+    Raises RuntimeError for fewer than two dimensions, and if a tensor of more than two dimensions has different sizes.
     """
     array = array_of("fill_diagonal_", self, "self")
     shape, by = array.shape, steps(array)
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len({*shape}) > 1:
-        raise RuntimeError(f"all dimensions of input must be of equal length. They are {[*shape]}.")
+        raise RuntimeError(f"all dimensions of input must be of equal length. Got {[*shape]}.")
     start, size = self.storage_offset(), min(shape[:2])
     fill_(as_strided(self, (size,), (sum(by),), start), fill_value)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
