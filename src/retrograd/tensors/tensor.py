@@ -174,7 +174,7 @@ class Tensor(
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool. It is a {type(value).__name__}.")
         if not stands_as_leaf(self):
-            remedy = "This one was computed, and requires grad because of what it was computed from."
+            remedy = "This tensor was computed from tensors that require grad."
             if not value:
                 remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation "
                           "use var_no_grad = var.detach().")

@@ -34,7 +34,7 @@ def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeErr
     """The error for an argument that should be a tensor."""
     remedy = "Make one with torch.tensor(...)."
     if hasattr(value, "__torch_function__"):
-        remedy = "To have the calls handed over to its __torch_function__, call torch.overrides.enable() first."
+        remedy = "Its __torch_function__ did not handle the call."
     return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
                      f"{kind_of(value)}. {remedy}")
 

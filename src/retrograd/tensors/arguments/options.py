@@ -161,8 +161,8 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = _BUILTIN[dtype]
     except (KeyError, TypeError):
-        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}. Name one as "
-                        "torch.float32, torch.int64 …") from None
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}. Use a dtype "
+                        "such as torch.float32 or torch.int64.") from None
     return found
 
 
@@ -280,8 +280,8 @@ def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, s
 def refuse_lost_gradient(input: Any, src: Any) -> None:
     """Raises RuntimeError if `src` requires grad and is put into a copy of `input`, which holds integers."""
     if input._array.dtype not in DIFFERENTIABLE and local.thread.grad and requires(src):
-        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Put in "
-                           "src.detach() for a constant.")
+        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Pass "
+                           "src.detach() to treat it as a constant.")
 
 
 def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:

@@ -64,7 +64,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
     if target is self._array.dtype and not copy and (order == "K" or lies_in(memory_format, self._array)):
         return self
     if self._array.dtype.kind == "c" and target.kind not in "cb":
-        warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
+        warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.", UserWarning)
     result: TensorBase = _cast(self, target)
     if order != "K" and not lies_in(memory_format, result._array):
         result = _clone(result, order)

@@ -39,7 +39,7 @@ def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     array = checked_array(ndarray)
     if not array.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-             "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning)
+             "Writing to this tensor will fail: copy the array first if you want to write to it.", UserWarning)
     result: TensorBase = plain(apart(array))
     return result
 

@@ -150,7 +150,7 @@ def _refuse_grad(name: str, arguments: Any) -> None:
     """Raise TypeError for a call without an entry, if it would lose a gradient."""
     if _loses_grad(arguments):
         raise TypeError(f"{name}() cannot be recorded: no operator stands for it, or not with these options, and an "
-                        "argument requires grad. Call it on t.detach().numpy() if no gradient is to flow through it.")
+                        "argument requires grad. Call it on t.detach().numpy() if it needs no gradient.")
 
 
 def _foreign(values: tuple[Any, ...]) -> bool:

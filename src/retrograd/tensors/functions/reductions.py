@@ -65,7 +65,7 @@ def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
         raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[asked].legacy}. "
                            "Give x.detach() for a constant.")
     if asked.kind != "c" and isinstance(input, TensorBase) and input._array.dtype.kind == "c":
-        warn_once("Casting complex values to real discards the imaginary part. Take .real to say so.")
+        warn_once("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.")
     return asked
 
 

@@ -150,7 +150,7 @@ def root_value(root: Any, i: int) -> Any:
     if isinstance(root, GradientEdge):
         return edge_at(root)
     if not isinstance(root, TensorBase):
-        raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of what is to be differentiated is of "
+        raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of the outputs to differentiate is of "
                              f"type {type(root).__name__}.")
     return root._array
 
@@ -212,8 +212,9 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     """
     meta = leaf._meta
     if g is not None and leaf._edge is not None:
-        raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after what "
-                           f"is now differentiated was computed from it; its grad_fn is {leaf._edge.node.name()}.")
+        raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after it "
+                           "was used to compute the differentiated tensor; its grad_fn is "
+                           f"{leaf._edge.node.name()}.")
     if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
         g, recorder = None if g is None else g._array, None
     if g is not None and (meta.leaf or requires(leaf)):

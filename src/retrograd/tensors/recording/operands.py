@@ -133,8 +133,8 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
             return refusal
     if isinstance(error, TypeError) and "Cannot cast ufunc" in str(error):          # such as beta=1j with real tensors
         wide = next(x._array.dtype for x in operands if x is not None)
-        return RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow. A complex "
-                            "number has no place beside real tensors.")
+        return RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow. Real tensors "
+                            "take no complex number here.")
     shapes = [x._array.shape for x in operands if x is not None]
     if op.kind in ("elementwise", "constant") and isinstance(error, ValueError):
         for i, b in enumerate(shapes):

@@ -96,7 +96,7 @@ def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
 
 def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
     if facts.gradient == RESIZED and any(map(requires, outs)):
-        raise RuntimeError("cannot resize variables that require grad. Give a detach() of it as `out`, or a clone.")
+        raise RuntimeError("cannot resize variables that require grad. Pass its detach() or its clone() as `out`.")
     if not local.thread.grad or facts.gradient == UNASKED:
         return
     asked = (*operands, *outs) if facts.gradient == REFUSED else outs

@@ -62,7 +62,7 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
         written(self)                                   # counted even if its elements coincide
         return self
     if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
-        warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
+        warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.", UserWarning)
     write(ops.copy, self, (other,), overwrite if other._array.shape == self._array.shape else None)
     return self
 

@@ -24,8 +24,8 @@ from .saved_names import packing_order
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 _IN_PLACE = ("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
-             "be modified by in-place operations as this can lead to unexpected side-effects. Hand back a new tensor, "
-             "and write to that.")
+             "be modified by in-place operations as this can lead to unexpected side-effects. Return a new tensor, "
+             "and write to the new tensor.")
 
 
 class Hooked(Parcel):
@@ -49,7 +49,7 @@ class Hooked(Parcel):
                             f"{type(tensor).__name__}")
         if isinstance(self.edge, AccumulateGrad) and tensor._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. The unpack "
-                               f"hook gave one of dtype {tensor.dtype} for a leaf that requires grad.")
+                               f"hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad.")
         return tensor
 
     def unpack(self, node: Any) -> np.ndarray[Any, Any]:
