@@ -1,7 +1,7 @@
-"""What is on in this thread: recording, inference mode, quiet floating point, a transform, watchers, a backward pass.
+"""The state of each thread: grad mode, inference mode, floating-point errors, a transform, watchers, backward passes.
 
-Each thread has one `ThreadState`, found with a single thread-local look-up on the way into an operation. This module
-must not know tensors, nodes or operators: it holds switches, others read them.
+Each thread has one `ThreadState`. An operation finds it with a single thread-local look-up. This module only holds the
+switches; other modules read them.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Any
 
 import numpy as np
 
-# What may stand on the seam: called with an op, the call that the op would make, its arguments, and whether the call
-# writes over the first of them. It returns the op's results; `call(*arguments)` computes them, of NumPy arrays only.
+# A transform. It is called with an op, the function `call` that the op would call, the arguments, and whether `call`
+# writes over the first argument. It returns the op's results. `call(*arguments)` computes them from NumPy arrays only.
 Transform = Callable[[Any, Callable[..., Any], tuple[Any, ...], bool], Any]
 
 
 class ThreadState:
     """The switches of one thread.
 
-    `run` calls a kernel with NumPy's floating-point warnings silent, as PyTorch is on log(0) or 0/0. It enters a
-    private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it.
-    `transform` is what stands on the seam, None if nothing does. Every call of an op on arrays, and every write of an
-    op's result to memory, is handed to the transform, and the transform decides what the call means. So arrays that
-    are not NumPy's may stand behind tensors while a transform is on: no kernel meets them.
-    The observer (an open profile) is told of each node that a backward pass runs.
-    Each of `watchers` is told of every node that is recorded: `watcher(node, results, operands)`, with tensors.
-    `passes` counts the backward passes that run inside each other; `walk` is the innermost of them.
-    If anomalies are looked for, `anomalies` keeps what was seen of them.
+    `run` calls a kernel without NumPy's floating-point warnings, since PyTorch gives none for log(0) or 0/0. It enters
+    a private `contextvars.Context`, which costs some 40 ns and leaves NumPy's own state as the caller set it.
+    `transform` stands on the seam; it is None if no transform is on. Every call of an op on arrays, and every write of
+    an op's result to memory, is handed to the transform, which decides what the call means. So while a transform is on,
+    tensors may have arrays that are not NumPy's, and no kernel meets such an array.
+    `observer`, an open profile, is told of each node that a backward pass runs.
+    Each of `watchers` is told of every recorded node: `watcher(node, results, operands)`, with tensors.
+    `passes` counts the nested backward passes that are running, and `walk` is the innermost pass.
+    `anomalies` keeps what anomaly detection has seen, if it is on.
     """
 
     __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "quiet", "run", "transform",
@@ -43,16 +43,16 @@ class ThreadState:
         self.observer: Any = None
         self.passes = 0
         self.transform: Transform | None = None
-        self.walk: Any = None                              # the backward pass that is under way, the innermost
+        self.walk: Any = None                              # the innermost backward pass that is running
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
         self.quiet = contextvars.Context()
         self.quiet.run(np.seterr, all="ignore")
         self.run: Callable[..., Any] = self.quiet.run
 
     def on_bad_numbers(self, note: Callable[[str, int], Any] | None) -> None:
-        """Have `note(what, flags)` called inside a kernel that divides by zero, overflows or computes a NaN.
+        """Call `note(what, flags)` inside a kernel that divides by zero, overflows or computes a NaN.
 
-        The context is replaced, not changed, since a kernel of the thread may be running in it.
+        The context is replaced, not changed, since a kernel of this thread may be running in it.
         """
         quiet = contextvars.Context()
         quiet.run(np.seterr, all="ignore")
@@ -62,7 +62,7 @@ class ThreadState:
         self.quiet, self.run = quiet, quiet.run
 
     def tell(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
-        """Tell the watchers of a node that is complete. Called only where there are any."""
+        """Tell the watchers of a complete node. It is called only if there are watchers."""
         for watcher in self.watchers:
             watcher(node, results, operands)
 
@@ -85,7 +85,7 @@ local = _Local()
 
 
 def in_all_threads(arrange: Callable[[ThreadState], None]) -> None:
-    """Switch something in every thread, and in those to come; the few modes that PyTorch has once for a process."""
+    """Change the state of every thread, present and future, for the few modes that PyTorch has once per process."""
     with _arriving:
         _arrangements[:] = [arrange]
         for thread in [*_everyone]:

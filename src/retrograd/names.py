@@ -1,8 +1,7 @@
-"""What retrograd says about a name that it lacks: what to use instead of a name of PyTorch, or the nearest names.
+"""Hints about names that retrograd lacks: a replacement for a name of PyTorch, or the nearest names.
 
-PyTorch's names and the advice stand in two text files beside this module, which are read when the first name is
-missing. This module knows names as text only. It must not know any other module of the package, nor how the imports
-of a program are led here.
+PyTorch's names and the advice are in two text files beside this module, which are read when the first name is missing.
+`command.imports` leads the imports of a program to retrograd.
 """
 
 import difflib
@@ -20,7 +19,7 @@ _IMPORT_FROM = opmap["IMPORT_FROM"]
 
 
 def public(module_name: str) -> str:
-    """The name under which a program written for PyTorch knows one of our modules."""
+    """The name by which a program written for PyTorch knows one of our modules."""
     package, dot, rest = module_name.partition(".")
     return f"torch{dot}{rest}" if package == PACKAGE else module_name
 
@@ -33,10 +32,10 @@ def offered(namespace: dict[str, Any]) -> list[str]:
 
 
 def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable[[str], NoReturn]:
-    """A module's ``__getattr__``: refuses the name as Python does, then says what to use instead.
+    """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
 
-    ``names`` are those that the module has, and ``shown`` is how PyTorch calls the module. To be assigned under
-    ``if not TYPE_CHECKING:``; a type checker that sees this function takes every name for an existing one.
+    ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module. It must be assigned
+    under ``if not TYPE_CHECKING:``, since a type checker that sees it assumes that every name exists.
     """
     known = tuple(names)
     shown = shown or public(module_name)
@@ -44,10 +43,10 @@ def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable
     def __getattr__(name: str) -> NoReturn:
         module = sys.modules.get(module_name)
         if _is_import_from(sys._getframe(1)) and f"{module_name}.{name}" not in sys.modules:
-            # An AttributeError would become an ImportError of Python's own, under our name and without the hint.
+            # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
             message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
             raise ImportError(message, name=module_name, path=getattr(module, "__file__", None))
-        # obj is given, and name is not, so that Python does not append a second suggestion to this one.
+        # `obj` is given and `name` is not, so that Python does not append its own suggestion.
         raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
 
     return __getattr__
@@ -59,11 +58,11 @@ def _is_import_from(caller: FrameType) -> bool:
 
 
 def hint(space: str, name: str, names: Iterable[str], modules: bool = False) -> str:
-    """What follows the message that the namespace ``space`` lacks ``name`` and has ``names``. It may be empty.
+    """The hint after the message that the namespace ``space``, which has ``names``, lacks ``name``. It may be empty.
 
-    With ``modules``, a module of that name was asked for, and the text gives whole names.
+    With ``modules``, the missing name is that of a module, and the hint gives full names.
     """
-    if name.startswith("__"):  # Python asks modules for these all the time, and nobody reads the answer
+    if name.startswith("__"):  # Python itself often looks these up, and no user sees the error
         return ""
     return instead(space, name, modules) or _nearest(space, name, set(names), modules)
 
@@ -79,7 +78,7 @@ def _advice(space: str, name: str) -> str:
 
 
 def _nearest(space: str, name: str, names: set[str], modules: bool) -> str:
-    """``"; the nearest: a, b"``, for a typing mistake. Upper and lower case count as equal."""
+    """``"; the nearest: a, b"``, for a typing mistake. Upper and lower case are not distinguished."""
     spelled: dict[str, list[str]] = {}
     for known in sorted(names | in_pytorch(space, modules)):
         spelled.setdefault(known.casefold(), []).append(known)
@@ -94,14 +93,14 @@ def _nearest(space: str, name: str, names: set[str], modules: bool) -> str:
 
 @cache
 def in_pytorch(space: str, modules: bool = False) -> set[str]:
-    """The public names of one of PyTorch's namespaces, such as ``torch.nn``, or of its modules alone."""
+    """The public names of one of PyTorch's namespaces, such as ``torch.nn``, or only the names of its modules."""
     found = _table().get(space, [])
     return {name.rstrip("/") for name in found if name.endswith("/") or not modules}
 
 
 @cache
 def _table() -> dict[str, list[str]]:
-    """For each of PyTorch's namespaces its public names. A slash follows the names of modules."""
+    """The public names of each of PyTorch's namespaces. The names of modules end with a slash."""
     found: dict[str, list[str]] = {}
     space = ""
     for line in _lines("pytorch_names.txt"):

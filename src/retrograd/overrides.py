@@ -34,13 +34,13 @@ def _set(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-# Operators that PyTorch hands over under the name of a method.
+# Operators that `__torch_function__` is given as a method of another name.
 _OPERATORS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
     "__div__": "div", "__mod__": "remainder", "__matmul__": "matmul", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
     "__ge__": "ge", "__ne__": "ne", "__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__pow__": "pow",
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_"}
-# Special methods that are handed over under their own names, because they are not operators.
+# Special methods that `__torch_function__` is given under their own names, because they are not operators.
 _ASKED = _set("""__array__ __bool__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__
     __float__ __format__ __getitem__ __index__ __int__ __len__ __reduce_ex__ __repr__ __reversed__ __setitem__
     __setstate__""")

@@ -1,1 +1,1 @@
-"""One statement an operator: its kernel and its derivative rules. Must not know Tensor, nodes or the engine."""
+"""The op table: one statement for each operator, with its kernel and its derivative rules."""

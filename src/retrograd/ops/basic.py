@@ -1,6 +1,6 @@
-"""The operators that the engine itself needs to fit a gradient to its edge: a change of dtype, a real part, a copy.
+"""The operators that the engine needs to fit a gradient to its edge: a change of dtype, a real part, a copy.
 
-And the one way to look at the numbers of an array outside of a kernel.
+This module also has `check_values` and `beyond`, the only ways to use the numbers of an array outside of an op.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .framework import Op, linear, operator
 
 
 def _cast(x: Any, dtype: Any) -> Any:
-    """`x` in another dtype. A complex array gives up its imaginary part to become real, without a warning."""
+    """`x` in another dtype. A complex array loses its imaginary part to become real, without a warning."""
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         x = x.real
     return copied(x, dtype)
@@ -34,7 +34,7 @@ real = linear("real", _real, view=True, complex="adjoint", x=lambda g: g)
 
 
 def _clone(x: Any, order: Any) -> Any:
-    """A copy, dense in memory: in the order of axes that `x` has ("K"), or row by row ("C"). Or by given strides."""
+    """A dense copy: in the order of axes that `x` has ("K"), row by row ("C"), or with the given strides."""
     if order == "K":
         return copied(x, x.dtype)
     if order == "C":
@@ -49,7 +49,7 @@ copy = linear("copy_", _clone, layout="kept", node="CopyBackwards", x=lambda g: 
 
 
 def _looked_at(x: Any, test: Callable[..., Any], *options: Any) -> Any:
-    """The array itself, once `test(x, *options)` has not raised."""
+    """The array itself, if `test(x, *options)` does not raise."""
     test(x, *options)
     return x
 
@@ -58,7 +58,7 @@ look = operator("look", _looked_at, tensors=1, layout="kept")
 
 
 def check_values(x: Any, test: Callable[..., Any], *options: Any) -> None:
-    """Have `test(x, *options)` look at the numbers of an array, as a kernel does, and raise if they are wrong."""
+    """Let `test(x, *options)` look at the numbers of an array, as a kernel does, and raise if they are wrong."""
     if local.thread.transform is None:
         test(x, *options)
     else:
@@ -66,7 +66,7 @@ def check_values(x: Any, test: Callable[..., Any], *options: Any) -> None:
 
 
 def _called(xs: Any, function: Callable[..., Any]) -> Any:
-    """What the function makes of the arrays."""
+    """The result of the function for the arrays."""
     return function(*xs)
 
 
@@ -74,5 +74,5 @@ call = operator("call", _called, variadic=True)
 
 
 def beyond(function: Callable[..., Any], *xs: Any) -> Any:
-    """The array that a function of NumPy arrays makes of these, beyond the seam: for what has no op of its own."""
+    """The result of a function of NumPy arrays, called beyond the seam. It is for work that has no op of its own."""
     return call.compute(xs, function) if local.thread.transform is None else call.run([*xs], function)

@@ -1,6 +1,7 @@
-"""Choices by the numbers, for rules: of two values by a condition, of two ways to compute one thing.
+"""Choices that depend on the numbers, for rules: between two values, and between two ways to compute a value.
 
-A rule must not look at numbers, since what stands behind an array may have none to show. So it calls one of these.
+A rule must not look at the numbers of an array, since a transform may put an array without numbers in its place.
+So the rule calls one of these functions.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ import numpy as np
 from ..kernels.elementwise import choosing as kernels
 from .framework import Op, composed, parameters
 
-# choose(condition, x, y): x where the condition holds, y elsewhere; of arrays, without branches.
+# choose(condition, x, y): x where the condition holds, y elsewhere. For arrays the kernel has no branches.
 choose = composed("where", kernels.where, np.where, tensors=3)
 
 
 def ones(count: int) -> Callable[..., tuple[Any, ...]]:
-    """A 1 for each of so many arguments, for `either`."""
+    """A function that returns `count` ones, as the harmless arguments of `either`."""
     return lambda *args: (1.0,) * count
 
 
 def either(name: str, condition: Callable[..., Any], first: Callable[..., Any], second: Callable[..., Any], *,
            tensors: int, harmless: Callable[..., tuple[Any, ...]]) -> Op:
-    """`first` if the condition, a bool of no dimensions, holds, and `second` if not, all of the same arguments.
+    """An op that calls `first` if the condition holds and `second` if not. All three take the same arguments.
 
-    The condition may stand for more than one bool, such as one for each sample of a batch. Then both ways are taken,
-    and one result is chosen. The way that does not count is given what `harmless` makes of the arguments for the first
-    of them, so that no derivative there is nan.
+    The condition returns a bool without dimensions. Under a transform, this bool may stand for several, such as one for
+    each sample of a batch. Then both functions are called, and `np.where` picks the results. `harmless` returns values
+    for the first arguments of the function whose result is dropped, so that no derivative of that function is nan.
     """
 
     def kernel(*args: Any) -> Any:
@@ -36,7 +37,7 @@ def either(name: str, condition: Callable[..., Any], first: Callable[..., Any], 
 
     def composition(*args: Any) -> Any:
         holds = condition(*args)
-        array = getattr(holds, "_array", holds)              # what is behind a tensor
+        array = getattr(holds, "_array", holds)              # the array of a tensor
         if type(array) is np.ndarray:
             return (first if array else second)(*args)
         safe = harmless(*args)

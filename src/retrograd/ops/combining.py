@@ -1,4 +1,4 @@
-"""Blocks on a diagonal. The derivative takes them out again."""
+"""Blocks on a diagonal. The derivative takes the blocks out again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .indexing.indexing import slice_
 
 
 def _blocks(g: Any, xs_shape: Any) -> list[Any]:
-    """For each operand its block of the cotangent."""
+    """The block of the cotangent for each operand."""
     return [np.reshape(slice_(slice_(g, 0, top, bottom, 1), 1, left, right, 1), shape)
             for shape, (top, bottom, left, right) in zip(xs_shape, blocks(xs_shape))]
 

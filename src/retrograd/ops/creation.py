@@ -1,4 +1,4 @@
-"""What makes a tensor of others without arithmetic: a complex number of its parts, a constant, a random fill."""
+"""Operators that make arrays without arithmetic: complex numbers from their parts, constants, random numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elem
 
 
 def _full(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
-    """A new array that holds the number everywhere. Of `x` nothing is used."""
+    """A new array that holds the number everywhere. Nothing of `x` is used."""
     return np.zeros(shape, dtype) if type(value) is int and value == 0 else np.full(shape, value, dtype)
 
 
@@ -26,22 +26,22 @@ new_full = operator("new_full", _full, tensors=1)
 
 
 def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
-    """An array that holds the number everywhere, of the sort that the array `x` is."""
+    """An array that holds the number everywhere, of the same sort as the array `x` (NumPy's, or a transform's)."""
     make = _full if local.thread.transform is None else new_full.run
     return make(x, shape, dtype, value)
 
 
 def _copied(x: Any) -> Any:
-    """The array as memory of its own, made anew at each call."""
+    """A copy of the array in memory of its own."""
     return copied(x, x.dtype)
 
 
-# New memory that a program asked for. A transform that writes down calls has it made anew when it replays them.
+# New memory that a program asked for. A transform that records calls makes the memory anew when it replays them.
 fresh = operator("fresh", _copied, tensors=1, layout="kept")
 
 
 def drawn(x: Any, draw: Callable[..., Any]) -> Any:
-    """Random numbers in the place of `x`, which says no more than their shape and type."""
+    """Random numbers in place of those of `x`, which only gives the shape and the type."""
     return draw(x)
 
 
@@ -51,7 +51,7 @@ def drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
 
 
 def _nothing(g: Any) -> Any:
-    """What is drawn does not follow what it is drawn from, as far as a gradient can tell."""
+    """PyTorch gives random numbers a gradient of zero by every argument."""
     return np.zeros_like(g)
 
 
@@ -66,17 +66,17 @@ def random_beside(name: str, overload: int) -> Op:
                      y=_nothing)
 
 
-# Random numbers beside a tensor, or none, and not in its place.
+# Random numbers that do not replace those of the array `x`, which may be None.
 random_like = operator("random_like", drawn, tensors=1, layout="kept")
 
 
 def draw_for(x: Any, draw: Callable[[Any], Any]) -> Any:
-    """What `draw(x)` draws from a stream, of an array or None: beyond the seam."""
+    """The result of `draw(x)`, called beyond the seam; `x` is an array or None."""
     return draw(x) if local.thread.transform is None else random_like.run(x, draw)
 
 
 def draw_by(draw: Callable[..., Any], *args: Any) -> Any:
-    """What `draw(*args)` draws from a stream, beside no array."""
+    """The result of `draw(*args)`, called beyond the seam, for arguments that are no arrays."""
     return draw(*args) if local.thread.transform is None else random_like.run(None, lambda _: draw(*args))
 
 

@@ -1,7 +1,7 @@
-"""The types that operators compute in, and PyTorch's words on the types that they are not defined for.
+"""The types that operators compute in, and PyTorch's messages for the types that they are not defined for.
 
-A domain is what an op's `domain` may be instead of a word: given the common type of the operands and the type of
-each, it returns the type to compute in, or raises. Must not know single operators.
+An op's `domain` is a word or one of these functions. A domain is given the common type of the operands and the type
+of each operand. It returns the type to compute in, or raises. No domain is written for a single operator by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Message = str | RuntimeError
 
 
 def refused(message: Message, dtype: np.dtype[Any]) -> RuntimeError:
-    """The exception for a type: NotImplementedError with the text, or a RuntimeError where the message is one."""
+    """The exception for a refused type: NotImplementedError with the text, or the message itself if it is an error."""
     text = str(message).format(f"'{torch_dtype.of[dtype].legacy}'")
     return RuntimeError(text) if isinstance(message, RuntimeError) else NotImplementedError(text)
 
@@ -54,12 +54,12 @@ def without(name: str, kinds: str) -> dict[str, Message]:
 
 
 def counted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-    """The common type, where bools count as integers."""
+    """The common type; bools count as integers."""
     return I64 if dtype.kind == "b" else dtype
 
 
 def subtracted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-    """The common type of a difference, where no operand may be bool."""
+    """The common type of a difference; no operand may be bool."""
     if all(d.kind == "b" for d in dtypes):
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
                            "`logical_xor()` operator instead.")

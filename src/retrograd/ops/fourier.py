@@ -1,7 +1,7 @@
-"""Discrete Fourier transforms: of complex numbers, of real ones, and to real ones. All are linear.
+"""Discrete Fourier transforms: from complex to complex, from real to complex, from complex to real. All are linear.
 
-The rules are adjoints as they stand: the adjoint of a sum with exponents of one sign is that with the other. What
-keeps half of a symmetric result counts the other half by a weight. `scale` goes with the sums (see the kernels).
+The rules are adjoints: the adjoint of a sum with exponents of one sign has exponents of the other sign. A transform
+that keeps half of a symmetric result counts the other half by a weight. `scale` multiplies the sums (see the kernels).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from .framework import Op, linear
 
 
 def _doubles(size: int) -> int:
-    """How many elements of the half of a transform of `size` points stand for two."""
+    """How many elements of the kept half stand for two elements each, in a transform of `size` points."""
     return (size - 1) // 2
 
 
 def _from_real(g: Any, x_shape: Any, dims: Any, scale: Any, onesided: Any) -> Any:
-    """Of both halves the real part is left, which the engine takes where the input is real."""
+    """The gradient for the input of a real transform. The engine takes the real part if the input is real."""
     if not onesided:
         return c2c(g, dims, scale, False)
     size = x_shape[dims[-1]]

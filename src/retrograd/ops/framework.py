@@ -1,15 +1,15 @@
 """What an operator is: a kernel, a name, and one derivative rule for each differentiable argument.
 
-A rule is an ordinary function of the cotangent and of what it names: an input (`x`), the result (`out`), an
-input's shape or dtype (`x_shape`, `x_dtype`), or a static option. Naming is saving: what no rule of a needed
-gradient names is not kept alive. Names become positions here, once, at import; an unknown name fails here.
+A rule is an ordinary function of the cotangent and of the values that it names: an input (`x`), the result (`out`),
+an input's shape or dtype (`x_shape`, `x_dtype`), or a static option. Naming is saving: a value that no rule of a
+needed gradient names is not kept alive. Names become positions here, once, at import. An unknown name fails here.
 
-An `Op` is called as a ufunc is: an argument whose type defines `__op__` takes the call over (a Tensor records),
-otherwise the kernel runs. So this module must not know Tensor, nodes or the engine.
+An `Op` is called like a ufunc: an argument whose type defines `__op__` takes the call over (a tensor records the call),
+otherwise the kernel runs. So ops need no knowledge of tensors, nodes or the engine; `tests/test_layers.py` checks this.
 
-**The seam.** Whoever has arrays and wants the op's results calls `Op.run`; whoever wants them written over an array
-calls `Op.write`. Both hand the call to the thread's transform if one is on. The recorded calls on the hot path have
-the same test written out. So a kernel meets NumPy arrays only, and a transform sees every call with its op.
+**The seam.** `Op.run` computes the op's results from arrays, and `Op.write` writes the results over an array. Both hand
+the call to the thread's transform if one is on. The recorded calls on the hot path repeat this test in their own code.
+So a kernel meets only NumPy arrays, and a transform sees every call with its op.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import numpy as np
 from ..modes import local
 
 Rule = Callable[..., Any]
-# What an op computes in: given the common type of its operands and the type of each, the type, or an exception.
+# Chooses the type that an op computes in, from the common type of its operands and the type of each; or raises.
 Domain = Callable[[np.dtype[Any], list[np.dtype[Any]]], np.dtype[Any]]
 Step = tuple[int, Rule, tuple[int, ...]]
-# How the results of an op lie in memory, whose strides programs see; what each word means stands at `operator`.
+# How the results of an op lie in memory (programs see the strides). `operator` explains the words.
 Layout = Literal["rows", "kept", "columns", "elementwise"]
-# What the rules of an op do about complex conjugates; what each word means stands at `elementwise`.
+# What the rules of an op do about complex conjugates. `elementwise` explains the words.
 Complex = Literal["holomorphic", "real", "adjoint"]
-# What differs in an op whose result is written over its first operand: a `node`, a `name`, a `kind`, a `kernel`, and
-# rules by the argument.
+# What differs in an op if its result is written over its first operand: `node`, `name`, `kind`, `kernel`, and rules by
+# the name of the argument.
 Written = Mapping[str, Any]
 
-# What a kernel takes as it is.
+# The types of operands that a kernel takes as they are.
 _COMPUTED_WITH = frozenset((np.ndarray, float, int, bool, type(None)))
 # The layouts of kinds of operators that do not say any.
 _LAYOUTS: dict[str, Layout] = {"elementwise": "elementwise", "constant": "elementwise"}
@@ -49,10 +49,10 @@ class Save(NamedTuple):
 
 
 class Op:
-    """An operator. Made by `elementwise`, `linear` or `operator`; called with arrays or with what defines `__op__`.
+    """An operator. `elementwise`, `linear` and `operator` make it. Its operands are arrays or define `__op__`.
 
-    `arguments` are its positional arguments, the first `arity` of them tensors (or, where `variadic`, the first
-    argument is a sequence of them). `steps` holds, for each differentiable argument, its position, its rule,
+    `arguments` names the positional arguments. The first `arity` of them are tensors; if the op is `variadic`, the
+    first argument is a sequence of tensors. `steps` holds, for each differentiable argument, its position, its rule,
     and where in `saves` the values stand that the rule names.
     """
 
@@ -72,28 +72,28 @@ class Op:
         self.node_name = node or backward_name(name)
         self.outputs = tuple(outputs.split())
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
-        # Whether gradients may come to more than one output, or to a number of them that the call decides.
+        # Whether gradients may reach more than one output, or a number of outputs that the call decides.
         self.several = self.outputs == ("*",) or len(self.differentiable) > 1
         self.rules, self.view, self.variadic = dict(rules), view, variadic
-        # The gradients of several outputs reach the rules as they are, so these rules are adjoints.
+        # The engine does not conjugate the gradients of several outputs, so these rules are adjoints.
         self.complex: Complex = complex or ("adjoint" if self.several else "holomorphic")
         if self.several and self.complex == "holomorphic":
             raise TypeError(f"{name} has several outputs, so its rules are adjoints, or have real coefficients")
-        self.unfilled = unfilled      # whether rules are given None, not zeros, where no gradient came
-        # Whether the recorded call is the short one, for ufuncs, and what is called like them, of one or two tensors.
+        self.unfilled = unfilled      # whether rules get None, not zeros, for an output without a gradient
+        # Whether the short recorded call is used: for ufuncs, and kernels called like them, of one or two tensors.
         self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
         self.saves = self._initial_saves()
         self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
         self.uses = {index: frozenset(positions) for index, _, positions in self.steps}
-        self.derived = kind == "elementwise" and bool(self.steps)   # element by element, with a derivative
+        self.derived = kind == "elementwise" and bool(self.steps)   # elementwise, with a derivative
         self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
-        # Where in `saves` the arrays of an index stand, which are not operands but as much in need of care.
+        # Where in `saves` the arrays of an index stand. They are no operands, but a write to them must be noticed too.
         self.indices_at = next((i for i, (kind, place) in enumerate(self.saves)
                                 if kind == "static" and self.arguments[place] == "indices"), None)
         self.layout: Layout = layout or _LAYOUTS.get(kind, "kept" if view else "rows")
         self.composition: Callable[..., Any] | None = None     # what the op is recorded as, if it is of `composed`
         Op.by_kernel.setdefault(kernel, self)
-        # The op that is recorded where the result is written over the first operand: mostly this one.
+        # The op that is recorded if the result is written over the first operand: for most ops, this op.
         self.written: Op = self if written is None else self._changed(written)
 
     def _step(self, argument: str, rule: Rule) -> Step:
@@ -102,7 +102,7 @@ class Op:
                 tuple([self._position(argument, need) for need in parameters(rule)[1:]]))
 
     def _changed(self, written: Written) -> Op:
-        """This op with what is different in its in-place form."""
+        """The in-place form of this op."""
         rules = {**self.rules, **{name: written[name] for name in self.arguments if name in written}}
         return Op(written.get("name", self.name), written.get("kernel", self.kernel), " ".join(self.arguments), rules,
                   kind=written.get("kind", self.kind), domain=self.domain, node=written.get("node", self.node_name),
@@ -113,7 +113,7 @@ class Op:
         return f"<op {self.name}>"
 
     def _initial_saves(self) -> list[Save]:
-        """For the short calls a fixed layout, inputs then result; for others it grows as the rules ask."""
+        """Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name."""
         if not self.short:
             return []
         return [*(Save("input", i) for i in range(self.arity)), Save("out", 0)]
@@ -148,12 +148,12 @@ class Op:
         return self.kernel(*args)
 
     def run(self, *args: Any) -> Any:
-        """The op's results for arrays and options, of which the transform that is on decides."""
+        """The op's results for arrays and options, or what the thread's transform returns, if one is on."""
         transform = local.thread.transform
         return self.compute(*args) if transform is None else transform(self, self.compute, args, False)
 
     def compute(self, *args: Any) -> Any:
-        """The results for NumPy arrays: what the kernel returns, as arrays (no NumPy scalars) in the op's layout."""
+        """The kernel's results for NumPy arrays, as arrays (not NumPy scalars) in the op's layout."""
         results = local.thread.run(self.kernel, *args)
         order: Literal["C"] | None = "C" if self.layout == "rows" else None
         if self.outputs == ("out",):
@@ -161,7 +161,7 @@ class Op:
         return tuple([np.asarray(result, order=order) for result in results])
 
     def write(self, into: Callable[..., Any], *args: Any) -> None:
-        """Call `into(*args)`, which writes the op's result over the array `args[0]`; or have the transform do it."""
+        """Call `into(*args)`, which writes the op's result over the array `args[0]`, or let the transform do this."""
         transform = local.thread.transform
         if transform is None:
             local.thread.run(into, *args)
@@ -178,7 +178,7 @@ def _called_as_ufunc(kernel: Callable[..., Any]) -> bool:
 
 
 def parameters(function: Callable[..., Any]) -> list[str]:
-    """Names of the positional parameters; from the code object where there is one, since that is quick."""
+    """Names of the positional parameters, read from the code object if there is one, which is quicker."""
     code = getattr(function, "__code__", None)
     if code is None:
         return [*inspect.signature(function).parameters]
@@ -195,12 +195,12 @@ def backward_name(name: str, overload: int = 0) -> str:
 
 
 def flat(g: Any) -> Any:
-    """The rule of what is flat wherever it has a derivative: a rounding, a comparison, what is written over."""
+    """The rule of an argument with a derivative of zero: of a rounding or a comparison, or one that is overwritten."""
     return np.zeros_like(g)
 
 
 def not_differentiable(name: str) -> Rule:
-    """A rule for what PyTorch records, but refuses to differentiate."""
+    """A rule for an op that PyTorch records, but refuses to differentiate."""
 
     def rule(g: Any) -> Rule:
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
@@ -211,17 +211,17 @@ def not_differentiable(name: str) -> Rule:
 def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None,
                 domain: str | Domain = "promote", node: str | None = None, complex: Complex = "holomorphic",
                 tensors: int | None = None, written: Written | None = None, **rules: Rule) -> Op:
-    """An elementwise operator. Its rules multiply by a derivative, so each is the JVP too.
+    """An elementwise operator. Its rules multiply by a derivative, so each rule is also the JVP.
 
-    `domain` is 'promote' (the common type), 'float' (and then at least the default float), 'as given', or a function
-    that chooses the type and refuses those that the op is not defined for (see `domains`). A kernel that has a
-    keyword `out=...` is called as a ufunc is. `written` says what differs where the result is written over the first
+    `domain` is 'promote' (the common type), 'float' (the common type, but at least the default float), 'as given', or a
+    function that chooses the type and refuses types that the op is not defined for (see `domains`). A kernel that has
+    a keyword `out=...` is called like a ufunc. `written` says what differs if the result is written over the first
     operand: PyTorch gives some such writes a node of another name, or saves other values for them.
 
     `complex` says what the rules do about conjugates. The rules of a "holomorphic" op (the default) are linear in the
-    cotangent and free of conjugates, as for real numbers; the engine makes the gradient, conj(rule(conj(g))). So are
-    the rules of a "real" op, but their coefficients are real, and both conjugates cancel. An "adjoint" rule is the
-    gradient as it stands, with its conjugates: for an op that is not holomorphic (abs), or written with adjoints.
+    cotangent and without conjugates, as for real numbers; the engine computes the gradient, conj(rule(conj(g))). The
+    rules of a "real" op are the same, but their coefficients are real, so the two conjugates cancel. An "adjoint" rule
+    returns the gradient itself, with its conjugates: for an op that is not holomorphic (abs) or written with adjoints.
     """
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(parameters(kernel))
@@ -233,10 +233,10 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
            variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None,
            layout: Layout | None = None, complex: Complex | None = None, written: Written | None = None,
            **rules: Rule) -> Op:
-    """An operator linear in each argument that has a rule, taken together: its JVP is itself on the tangents.
+    """An operator that is jointly linear in the arguments that have rules: its JVP is the op itself on the tangents.
 
-    `layout` is as for `operator`, but that of a view is 'kept'. `complex` is as for `elementwise`, but that of a view
-    is 'real': a view only moves numbers.
+    `layout` is as for `operator`, but the layout of a view is 'kept'. `complex` is as for `elementwise`, but a view is
+    'real', since it only moves numbers.
     """
     return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
               variadic=variadic, domain=domain, tensors=tensors, layout=layout,
@@ -247,14 +247,18 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, 
              differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
              variadic: bool = False, written: Written | None = None, **rules: Rule) -> Op:
-    """Any other operator: neither elementwise nor linear in all its arguments at once.
+    """Any other operator: neither elementwise nor jointly linear in its arguments.
 
-    `layout` is 'rows', the default (results that the kernel leaves otherwise are copied row by row); 'kept' (they stay
-    as the kernel leaves them, mostly as the operand lies); 'columns' (they stay so too, and the kernel makes
-    matrices column by column, as LAPACK does); or 'elementwise' (as the operands lie together, the first that can
-    deciding for each two dimensions; so lie the results of all elementwise operators).
-    `complex` is as for `elementwise`; for an op with several outputs the default is 'adjoint'.
-    The rules of an op that is `unfilled` are given None for the outputs that no gradient came from, and may return it.
+    `layout` says how the results lie in memory:
+
+    - 'rows', the default: row by row; results that the kernel leaves otherwise are copied.
+    - 'kept': as the kernel leaves them, which is mostly as the operand lies.
+    - 'columns': also as the kernel leaves them; the kernel makes matrices column by column, as LAPACK does.
+    - 'elementwise': as TensorIterator orders dimensions. For each two dimensions, the first operand that can decides.
+      The results of all elementwise operators lie so.
+
+    `complex` is as for `elementwise`, but the default is 'adjoint' for an op with several outputs. The rules of an
+    `unfilled` op get None for outputs without a gradient, and may return None.
     """
     return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, complex=complex, domain=domain,
@@ -272,8 +276,8 @@ def composed(name: str, kernel: Callable[..., Any], composition: Callable[..., A
              arguments: list[str] | None = None) -> Op:
     """A quick kernel for what `composition` computes with other operators; only rules call such an op.
 
-    A kernel may look at the numbers, where a rule must not: it takes a short way that only some numbers allow, or one
-    that only arrays have. Recorded, the op is its composition, so it has no rules and leaves no node of its own.
+    Unlike a rule, a kernel may look at the numbers. So it can take a shortcut that only some numbers allow, or that
+    only arrays have. A call on tensors records the composition, so the op has no rules and leaves no node of its own.
     """
     arguments = parameters(kernel) if arguments is None else arguments
     op = Op(name, kernel, " ".join(arguments), {}, kind="operator", tensors=tensors, layout="kept")

@@ -1,4 +1,4 @@
-"""Joining, splitting, repeating and rearranging. All are linear; a derivative takes apart what was put together."""
+"""Joining, splitting, repeating and rearranging. All are linear. The derivative of a join is a split, and so on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .framework import Op, linear
 
 
 def _parts(g: Any, xs_shape: Any, dim: Any) -> list[Any]:
-    """For each operand its part of the cotangent; nothing for one of shape [0], which is passed over."""
+    """The part of the cotangent for each operand. An operand of shape [0], which `cat` skips, gets an empty part."""
     if (0,) not in xs_shape:
         return split(g, tuple([shape[dim] for shape in xs_shape]), dim)  # type: ignore[no-any-return]
     sizes = [0 if shape == (0,) and g.ndim != 1 else shape[dim] for shape in xs_shape]

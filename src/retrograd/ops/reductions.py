@@ -1,7 +1,7 @@
-"""Reductions: sums, means, products, variances, extremes. Each drops axes, or keeps them at size 1.
+"""Reductions: sums, means, variances, extremes. Each drops axes, or keeps them with size 1.
 
-`axes` is a tuple of non-negative axes, `dim` one of them, `dtype` a NumPy dtype or None. Their gradient is the
-cotangent repeated over the axes that are gone, which `spread` does and `sum_dim` undoes.
+`axes` is a tuple of non-negative axes, `dim` is one such axis, and `dtype` is a NumPy dtype or None. The gradient of a
+sum is the cotangent repeated over the dropped axes: `spread` repeats, and `sum_dim` is its adjoint.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _nansum(g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
 
 nansum = operator("nansum", kernels.nansum, x=_nansum)
 
-# Variance. The mean of a complex array is taken off, and the variance is real: not holomorphic.
+# Variance. The variance of a complex array is real, so it is not holomorphic.
 
 
 def _var(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
@@ -53,7 +53,7 @@ def _var(g: Any, x: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
 
 
 def _std(g: Any, x: Any, out: Any, axes: Any, keepdim: Any, correction: Any) -> Any:
-    """The subgradient at a deviation of 0 is 0."""
+    """The gradient of a standard deviation. At a deviation of 0 the subgradient is 0."""
     g = np.where(out == 0.0, 0.0, g / (out * 2.0))
     return _var(g, x, axes, keepdim, correction)
 
@@ -67,7 +67,7 @@ def _std_mean(g: Any, x: Any, std: Any, axes: Any, keepdim: Any, correction: Any
 
 
 def _with_mean(of_spread: Any, g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
-    """Both shares of a gradient. Of one element the variance is nan, and so is its share, unless it was not asked."""
+    """The sum of both shares of a gradient. The variance of one element is nan, so its share is left out if unused."""
     if g is None:
         return of_spread
     of_mean = _mean_dim(g, x.shape, axes, keepdim)
@@ -81,7 +81,7 @@ var_mean = operator("var_mean", kernels.var_mean, outputs="var mean", unfilled=T
 std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", unfilled=True, complex="adjoint",
                     x=_std_mean)
 
-# Extremes: without a dim, and for amax and amin, ties share the gradient evenly; with a dim the first gets it.
+# Extremes. Without a dim, and for amax and amin, ties share the gradient evenly. With a dim, the first tie gets all.
 
 tied = operator("tied", kernels.tied, tensors=2)
 
@@ -105,7 +105,7 @@ amax = operator("amax", kernels.extreme, x=_extreme)
 amin = operator("amin", kernels.extreme, x=_extreme)
 aminmax = operator("aminmax", kernels.aminmax, outputs="min max", x=_aminmax)
 
-# Questions without a derivative
+# Reductions without a derivative
 
 argmax = operator("argmax", kernels.argextreme, tensors=1)
 argmin = operator("argmin", kernels.argextreme, tensors=1)

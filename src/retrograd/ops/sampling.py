@@ -1,4 +1,4 @@
-"""Samples that follow a tensor of parameters. What has a gradient in PyTorch has it here, the others refuse."""
+"""Samples from distributions with tensors as parameters. A gradient exists here if it exists in PyTorch."""
 
 from __future__ import annotations
 

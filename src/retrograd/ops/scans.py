@@ -1,6 +1,7 @@
 """Products, and running sums, products and extremes along a dimension.
 
-Where an element is 0 the product of the others is not the product divided by it, so it is computed as such.
+If an element is 0, the product of the others is not the quotient of the product and the element. So the product of the
+others is computed as a product.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ sums_from: Op = linear("sums_from", kernels.sums_from, x=lambda g, dim: cumsum(g
 
 
 def product_of_others(x: Any, dim: int) -> Any:
-    """For each element the product of the others along `dim`: of those before it, and of those after it."""
+    """For each element, the product of the others along `dim`: the product before it times the product after it."""
     after = cumprod(reverse(shift(x, dim, -1, 1.0), dim), dim, None)
     return cumprod(shift(x, dim, 1, 1.0), dim, None) * reverse(after, dim)
 
 
 def _pulled(g: Any, a: Any, dim: Any) -> Any:
-    """The adjoint of a recurrence: one that runs backwards, u[i] = g[i] + a[i + 1] u[i + 1]."""
+    """The adjoint of a recurrence, which is a recurrence that runs backwards: u[i] = g[i] + a[i + 1] u[i + 1]."""
     return reverse(recurrence(reverse(shift(a, dim, -1, 0.0), dim), reverse(g, dim), dim), dim)
 
 
@@ -42,12 +43,12 @@ recurrence: Op = operator("recurrence", kernels.recurrence, a=_to_factors, b=lam
 
 
 def _factors(x: Any, out: Any) -> Any:
-    """What was multiplied: of complex numbers the real parts, where the product was asked for in a real type."""
+    """The factors that were multiplied. If a real type was asked for, these are the real parts of complex numbers."""
     return np.real(x) if x.dtype.kind == "c" != out.dtype.kind else x
 
 
 def _by_neighbours(g: Any, x: Any, out: Any, dim: Any) -> Any:
-    """The derivative of a product by an element is that of the elements before it, times that of those after it."""
+    """The derivative of a product by an element is the product before the element times the product after it."""
     return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
 
 
@@ -67,7 +68,7 @@ cumprod: Op = operator("cumprod", kernels.cumprod, x=_cumprod)
 
 
 def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
-    """exp(x) times the sum of g exp(-out) from there on, as a recurrence of numbers that are at most 1."""
+    """exp(x) times the sum of g exp(-out) from each element on, as a recurrence with factors of at most 1."""
     if not x.ndim:
         return g
     before = shift(out, dim, 1, -math.inf)
@@ -79,7 +80,7 @@ logcumsumexp = operator("logcumsumexp", kernels.logcumsumexp, x=_logcumsumexp)
 
 
 def _by_others(g: Any, x: Any, out: Any, dim: Any) -> Any:
-    """The gradient of a product along `dim`, or of all elements if that is None, times the product of the others."""
+    """The gradient of a product times the product of the others, along `dim`, or over all elements if `dim` is None."""
     if dim is None:
         return g * np.reshape(product_of_others(np.reshape(x, (-1,)), 0), x.shape)
     return g * product_of_others(x, dim)

@@ -1,4 +1,4 @@
-"""Views in other shapes, and what undoes each. None of them looks at the elements, so all are linear."""
+"""Views in other shapes, and the adjoint of each view. They do not look at the elements, so all are linear."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ unsqueeze: Op = linear("unsqueeze", kernels.unsqueeze, view=True, x=lambda g, di
 
 
 def _read_as(x: Any, dtype: Any) -> Any:
-    """The same bytes as elements of another type."""
+    """The same bytes, read as elements of another type."""
     return x.view(dtype)
 
 

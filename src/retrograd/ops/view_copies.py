@@ -1,6 +1,6 @@
-"""What a view shows, copied to memory of its own: an operator for each view, with its rules and a node named after it.
+"""Copies of views, in memory of their own: an operator for each view, with the view's rules and a node named after it.
 
-The derivative of a copy of a view is that of the view, so nothing is derived here.
+The derivative of a copy of a view is the derivative of the view, so this module states no rules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .indexing import indexing
 
 
 def _copy_of(view: Op) -> Op:
-    """The operator that copies what `view` shows. What no view could show in another shape, it copies all the same."""
+    """The operator that copies what `view` shows. Unlike `view`, it takes an array of any strides."""
     take = np.reshape if view is shape.view else view.kernel
 
     def kernel(x: Any, *options: Any) -> Any:
@@ -38,7 +38,7 @@ detach_copy: Op = linear("detach_copy", kernels.detach_copy, node="NotImplemente
 narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape, dim, start, length:
                          indexing.slice_backward(g, x_shape, dim, start, start + length, 1))
 
-# Parts that count as no views, so that they may be written to: nobody looks after the memory that they share.
+# Parts that do not count as views, so that programs may write to them. Their shared memory is not tracked.
 
 unsafe_split: Op = linear("unsafe_split", kernels.split, layout="kept", outputs="*", complex="real",
                           x=lambda g, dim: joining.cat(g, dim))

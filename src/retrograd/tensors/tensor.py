@@ -88,8 +88,8 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
     """An array that remembers how it was made.
 
-    Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it
-    requires grad, `backward()` brings the gradients to the leaves.
+    `tensor`, `zeros`, `rand` and other functions make tensors, and operations on tensors make new tensors. If a tensor
+    requires grad, `backward()` computes the gradients of the leaves that it was computed from.
     """
 
     vars().update(METHODS)                                   # the functions and properties declared as methods
@@ -98,36 +98,36 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
     __array_priority__ = 1000
 
     def __new__(cls, *args: Any, **data: Any) -> Any:
-        """The old constructor: `Tensor(2, 3)` of sizes, `Tensor([1, 2])` of data. See `torch.tensor`."""
+        """The old constructor: `Tensor(2, 3)` takes sizes, `Tensor([1, 2])` takes data. Better use `torch.tensor`."""
         return construct(cls, args, **data)
 
-    # What it is
+    # Its data
 
     @public_property
     def shape(self) -> Size:
-        """The sizes of its dimensions."""
+        """The sizes of the dimensions."""
         return Size(self._array.shape)
 
     @public_property
     def dtype(self) -> dtype:
-        """The type of its elements."""
+        """The type of the elements."""
         return dtype.of[self._array.dtype]
 
     @public_property
     def device(self) -> device:
-        """Where its memory is."""
+        """The device of the memory: the CPU."""
         return CPU
 
     @public_property
     def ndim(self) -> int:
-        """How many dimensions it has."""
+        """The number of dimensions."""
         return self._array.ndim
 
-    # What it is in the graph
+    # Its place in the graph
 
     @public_property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to it: a leaf that asks for one, what was made from such a leaf, a view of either."""
+        """Whether gradients flow to the tensor: it is a leaf that requires grad, or was computed from such a leaf."""
         return requires(self)
 
     @requires_grad.setter
@@ -135,7 +135,7 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool. It is a {type(value).__name__}.")
         if not stands_as_leaf(self):
-            remedy = "This one was computed, and requires grad because of what it was computed from."
+            remedy = "This tensor was computed from tensors that require grad."
             if not value:
                 remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation "
                           "use var_no_grad = var.detach().")
@@ -151,11 +151,11 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
-        self.requires_grad = None  # type: ignore[assignment]        # which is refused, as no bool
+        self.requires_grad = None  # type: ignore[assignment]        # raises, since None is no bool
 
     @public()
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError where it cannot be changed."""
+        """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError if it cannot be changed."""
         if not isinstance(requires_grad, bool):
             raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                             f"{type(requires_grad).__name__}")
@@ -168,19 +168,19 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @public_property
     def is_leaf(self) -> bool:
-        """Whether no recorded operation made it."""
+        """Whether no recorded operation made the tensor."""
         return self.grad_fn is None
 
     @public_property
     def grad_fn(self) -> Any:
-        """The node that made it; None for a leaf."""
+        """The node that made the tensor; None for a leaf."""
         edge = edge_of(self)
         return None if self._edge is None else edge.node.public
 
     @public_property
     def output_nr(self) -> int:
-        """Which output of its grad_fn it is."""
-        return 0 if self._edge is None else self._edge.index             # as PyTorch, without a look at the base
+        """The index of the tensor among the outputs of its grad_fn."""
+        return 0 if self._edge is None else self._edge.index             # like PyTorch, without a look at the base
 
     @public_property
     def retains_grad(self) -> bool:
@@ -189,7 +189,7 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @public_property
     def grad(self) -> Tensor | None:
-        """The gradient that backward passes accumulated here; None before the first."""
+        """The gradient that backward passes have accumulated; None before the first pass."""
         meta = self._meta
         if meta is not None and (meta.leaf or meta.grad is not None or meta.retained is not None):
             grad: Tensor | None = meta.grad
@@ -215,7 +215,7 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @public_property
     def _base(self) -> Tensor | None:
-        """The tensor whose memory a view is of; None for what is no view."""
+        """The tensor whose memory a view shows; None if the tensor is no view."""
         return None if self._meta is None else self._meta.base
 
     @public()
@@ -224,14 +224,14 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @public_property
     def _version(self) -> int:
-        """How often the memory was written in place, counted over all views of it."""
+        """The number of in-place writes to the memory, through all tensors that share it."""
         if self.is_inference():
             raise RuntimeError("Inference tensors do not track version counter.")
         return count(self._array)
 
     @public()
     def is_inference(self) -> bool:
-        """Whether it was made under `inference_mode`."""
+        """Whether the tensor was made under `inference_mode`."""
         return self._meta is not None and self._meta.inference
 
     # Backward
@@ -239,11 +239,11 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
     @public()
     def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False,
                  inputs: Any = None) -> None:
-        """Accumulate the gradients of this tensor into the leaves it was computed from.
+        """Accumulate the gradients of this tensor into the leaves that it was computed from.
 
-        `gradient` is the cotangent to start with, of this tensor's shape; a scalar needs none. `inputs` limits the
-        pass to the gradients of these tensors. Raises RuntimeError where nothing requires grad, where a cotangent
-        is missing or does not fit, and where the graph was already used and freed.
+        `gradient` is the cotangent to start with, of this tensor's shape; a scalar needs none. `inputs` limits the pass
+        to the gradients of these tensors. Raises RuntimeError if nothing requires grad, if a cotangent is missing or
+        does not fit, and if the graph was already used and freed.
         """
         cotangents = (gradient,) if gradient is None or isinstance(gradient, TensorBase) else tuple(gradient)
         starts = starting([self], cotangents)
@@ -256,14 +256,14 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @public()
     def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in `.grad` too. Does nothing for a leaf."""
+        """Keep the gradient of this non-leaf in `.grad` too. For a leaf it does nothing."""
         retain(self)
 
     @public()
     def register_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(grad)` whenever the gradient of this tensor is computed; what it returns replaces the gradient.
+        """Call `hook(grad)` whenever the gradient of this tensor is computed. The hook's result replaces the gradient.
 
-        Raises RuntimeError where the tensor requires no grad. The handle's `remove()` takes the hook away.
+        Raises RuntimeError if the tensor requires no grad. The `remove()` of the returned handle removes the hook.
         """
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -271,7 +271,7 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @public()
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
-        """Call `hook(tensor)` after a gradient was accumulated into this leaf."""
+        """Call `hook(tensor)` after a gradient has been accumulated into this leaf."""
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not self.is_leaf:
@@ -283,7 +283,7 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
 
     @public_property
     def _backward_hooks(self) -> HookDict | None:
-        """The hooks that `register_hook` added, since it has its present grad_fn; None before the first."""
+        """The hooks that `register_hook` added to the present grad_fn; None before the first."""
         return None if self._meta is None else self._meta.hooks
 
     @_backward_hooks.setter
@@ -298,7 +298,7 @@ class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
     def _post_accumulate_grad_hooks(self) -> HookDict | None:
         return None if self._meta is None else self._meta.post_accumulate
 
-    # The engine's word that all of a leaf's gradient is here.
+    # The engine calls this after the whole gradient of a leaf has been accumulated.
     _accumulate = accumulate
 
 

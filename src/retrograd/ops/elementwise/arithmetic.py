@@ -1,7 +1,7 @@
-"""Sums, products, quotients, powers: the arithmetic of arrays, element by element, and writing one over another.
+"""Elementwise arithmetic: sums, products, quotients, powers, and writing one array over another.
 
-A Python number on its own side of an operator is a static option, not an array: PyTorch gives such an operation a
-node of its own name.
+If one operand is a Python number, that number is a static option of an op of its own: PyTorch's node for such an
+operation has another name.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ sub_scaled = elementwise("sub", kernels.sub_scaled, domain=subtracted, x=lambda 
 rsub_scaled = elementwise("rsub", kernels.rsub_scaled, domain=subtracted, x=lambda g, alpha: -g * alpha, y=lambda g: g)
 rsub = elementwise("rsub", kernels.rsub_number, node=backward_name("rsub", 1), x=lambda g, alpha: -g * alpha)
 
-# With a Python number, as PyTorch's own composed functions record it: what users write takes the ops above
+# With a Python number, as PyTorch's composed functions record it. Calls of users are recorded by the ops above.
 
 add_number = elementwise("add", kernels.add_number, domain="float", node=backward_name("add", 1), tensors=1,
                        x=lambda g: g)
@@ -40,7 +40,7 @@ mul_number = elementwise("mul", kernels.mul_number, domain="float", node=backwar
 div_number = elementwise("div", kernels.div_number, domain="float", node=backward_name("div", 1), tensors=1,
                        x=lambda g, number: g / number)
 
-# Division with a rounding, and what it leaves
+# Rounded division, and its remainders
 
 _undefined = not_differentiable("floor_divide")
 _DIVIDED = promoted(**without("div_floor_cpu", "bc"))
@@ -57,7 +57,7 @@ number_remainder = elementwise("remainder", kernels.number_remainder, node="NotI
 
 
 def _flat_by_dividend(g: Any, y: Any, rounding_mode: Any) -> Any:
-    """A rounded quotient is flat. The values are named because PyTorch saves them, so that a second pass is refused."""
+    """A rounded quotient is flat. The rule names `y` because PyTorch saves it, so a second pass raises its error."""
     return np.zeros_like(g)
 
 
@@ -82,14 +82,14 @@ fmod_number = elementwise("fmod", kernels.fmod_number, domain=promoted(**without
 
 
 def _at_least_zero(y: Any) -> Any:
-    """Where an exponent is a real number that is not negative."""
+    """Where an exponent is real and not negative."""
     if y.dtype.kind == "c":
         return np.logical_and(np.imag(y) == 0.0, np.real(y) >= 0.0)
     return y >= 0.0
 
 
 def _by_base(g: Any, x: Any, exponent: Any) -> Any:
-    """The derivative of x ** exponent, where exponent is a number. 0 ** 0 has a flat neighbourhood."""
+    """The derivative of x ** exponent by x, for a number as exponent. It is 0 for an exponent of 0, at x = 0 too."""
     if exponent == 0:
         return np.zeros_like(g)
     return g * (exponent * power(x, exponent - 1))
@@ -118,7 +118,7 @@ pow_ = elementwise("pow", kernels.power, node=backward_name("pow", 1), x=_by_bas
                  domain=promoted(**without("pow", "b")))
 number_to_power = elementwise("pow", kernels.number_to_power, node=backward_name("pow", 2), y=_by_exponent_of_number)
 
-# What these ufuncs mean on what is no array: their kernels are ours.
+# Called with a tensor, these ufuncs mean the ops whose kernels are not the ufuncs themselves.
 Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.fmod: fmod, np.power: pow_,
                      np.reciprocal: reciprocal, np.square: square})
 

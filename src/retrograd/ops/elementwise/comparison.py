@@ -1,4 +1,4 @@
-"""Comparisons, logic and bits, predicates; and what chooses between values by comparing them."""
+"""Comparisons, logic, bits, predicates, and operators that choose between values by comparing them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..framework import Op, backward_name, constant, elementwise, flat, not_diff
 
 
 def _comparison(name: str, ufunc: np.ufunc, domain: Any) -> Op:
-    """A comparison has no derivative, but has a node where its result is written over a tensor of numbers."""
+    """A comparison. It has no derivative, but it leaves a node if its result is written over a tensor of numbers."""
     return constant(name, ufunc, "x y", domain=domain, written={
         "kind": "elementwise", "node": backward_name(name, 1), "x": flat, "y": flat})
 
 
 def _with_number(op: Op) -> Op:
-    """The comparison with a Python number, written over the tensor: its node has a name of its own."""
+    """The comparison with a Python number, written over the tensor. Its node has another name."""
 
     def kernel(x: Any, number: Any) -> Any:
         x = with_number(x, number)
@@ -59,7 +59,7 @@ isreal = constant("isreal", kernels.isreal, "x")
 signbit = constant("signbit", np.signbit, "x", domain=promoted(c="signbit is not implemented for complex tensors."))
 isclose = constant("isclose", kernels.isclose, "x y")
 
-# The greater and the lesser: equal ones share the gradient
+# The greater and the lesser: equal values share the gradient
 
 
 def _unordered(name: str) -> Any:
@@ -82,17 +82,17 @@ def _first_min(x: Any, y: Any) -> Any:
     return np.logical_or(x <= y, np.isnan(y))
 
 
-# Here the first one takes it all, and one that is nan never does.
+# In these the first of equal values gets the whole gradient, and a nan gets nothing.
 fmax = elementwise("fmax", np.fmax, domain=_unordered("fmax"), x=lambda g, x, y: choose(_first_max(x, y), g, 0.0),
                  y=lambda g, x, y: choose(_first_max(x, y), 0.0, g))
 fmin = elementwise("fmin", np.fmin, domain=_unordered("fmin"), x=lambda g, x, y: choose(_first_min(x, y), g, 0.0),
                  y=lambda g, x, y: choose(_first_min(x, y), 0.0, g))
 
-# Limits. At a limit that is a number, the gradient passes.
+# Limits. At a limit that is a number, the gradient flows.
 
 
 def _within(g: Any, x: Any, min: Any, max: Any) -> Any:
-    """The gradient of what lies within the limits; nan does not."""
+    """The gradient where x lies within the limits. A nan does not."""
     inside = x <= max if min is None else x >= min
     if min is not None and max is not None:
         inside = np.logical_and(inside, x <= max)
@@ -131,7 +131,7 @@ heaviside = elementwise("heaviside", kernels.heaviside, node="NotImplemented", x
 
 
 def _resigned(g: Any, x: Any, out: Any) -> Any:
-    """The sign that a number other than 0 is multiplied by; at 0 the derivative is 0."""
+    """The sign by which copysign multiplies a number other than 0. At 0 the derivative is 0."""
     return g * (out / choose(x == 0, 1.0, x))
 
 

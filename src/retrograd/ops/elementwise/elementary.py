@@ -1,4 +1,4 @@
-"""Powers of e, logarithms, circles and hyperbolas, the error function, roundings, and the parts of complex numbers."""
+"""Exponentials, logarithms, trigonometric and hyperbolic functions, the error function, roundings, complex parts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ logaddexp = elementwise("logaddexp", kernels.logaddexp, domain=promoted(**withou
 logaddexp2 = elementwise("logaddexp2", kernels.logaddexp2, domain=promoted(**without("logaddexp2_cpu", "bic")),
                        x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
 
-# Circles and hyperbolas
+# Trigonometric and hyperbolic functions
 
 sin = elementwise("sin", np.sin, domain="float", x=lambda g, x: g * np.cos(x))
 cos = elementwise("cos", np.cos, domain="float", x=lambda g, x: g * -np.sin(x))
@@ -51,7 +51,7 @@ atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 -
 
 
 def _acosh(g: Any, x: Any) -> Any:
-    """The square root of x * x - 1 has a cut that acosh has not; the product of two roots is right on both sides."""
+    """The square root of x * x - 1 has a branch cut that acosh lacks. The product of two roots does not have it."""
     return g * rsqrt(x * x - 1) if x.dtype.kind != "c" else g * (rsqrt(x - 1) * rsqrt(x + 1))
 
 
@@ -84,7 +84,7 @@ erfinv: Op = elementwise("erfinv", normal.erfinv, domain=floating(**without("erf
 
 
 def _logit(g: Any, x: Any, eps: Any) -> Any:
-    """Flat, or not defined, outside of the limits; infinite at 0, of whatever sign, and at 1."""
+    """Outside of the limits the derivative is 0, or nan without eps. At 0, of either sign, and at 1 it is infinite."""
     limit = 0.0 if eps is None else eps
     outside = np.logical_or(x < limit, x > 1 - limit)
     slope = g / choose(outside, 1.0, x * (1 - x) + 0.0)
@@ -113,7 +113,7 @@ sinc = elementwise("sinc", kernels.sinc, domain="float", x=_sinc)
 
 
 def _sgn(g: Any, x: Any) -> Any:
-    """A real sign is flat; a complex one turns with what is at right angles to it."""
+    """The sign of a real number is flat. That of a complex number follows the part at right angles to the number."""
     if x.dtype.kind != "c":
         return np.zeros_like(g)
     size, sign = np.abs(x), sgn(x)
@@ -128,7 +128,7 @@ sign = elementwise("sign", kernels.sgn, x=flat, domain=promoted(
     c="Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."))
 Op.by_kernel[np.sign] = sgn
 
-# Roundings: flat wherever they have a derivative
+# Roundings, which are flat wherever they have a derivative
 
 ceil, floor, trunc = [
     elementwise(name, kernels.whole(ufunc), x=flat, domain=promoted(
@@ -143,7 +143,7 @@ Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: r
                      np.rad2deg: rad2deg})
 nan_to_num = elementwise("nan_to_num", kernels.nan_to_num, x=lambda g, x: np.where(np.isfinite(x), g, 0.0))
 
-# Complex numbers and their parts. What is not holomorphic has its VJP for a rule.
+# Complex numbers and their parts. The rule of a function that is not holomorphic is its VJP.
 
 
 def _angle(g: Any, x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Parts and neighbours of numbers: mantissas and exponents, common divisors, the next number that there is."""
+"""Parts and neighbours of numbers: mantissas and exponents, common divisors, the next representable number."""
 
 from __future__ import annotations
 

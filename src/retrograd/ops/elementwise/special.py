@@ -1,7 +1,7 @@
 """Special functions: the gamma function's family, Bessel functions, the normal distribution, polynomials.
 
-Where PyTorch has no derivative, there is none: most Bessel functions and the polynomials are constants, and some
-arguments (the first of zeta and of igamma) are recorded, but refuse to be differentiated.
+Functions without a derivative in PyTorch have none here: most Bessel functions and the polynomials are constants. Some
+arguments (the first of zeta and of igamma) are recorded, but a backward pass through them raises.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TINY = 2.0 ** -52
 
 
 def _underivable(what: str) -> Rule:
-    """A rule for an argument that PyTorch has no derivative by."""
+    """A rule for an argument by which PyTorch has no derivative."""
 
     def rule(g: Any) -> Rule:
         raise NotImplementedError(f"the derivative for '{what}' is not implemented. It is a constant if it is detached")
@@ -32,7 +32,7 @@ def _underivable(what: str) -> Rule:
     return rule
 
 
-# The gamma function and its kin
+# The gamma function and its relatives
 
 polygamma: Op = elementwise("polygamma", gamma.polygamma, domain="float",
                           x=lambda g, x, n: g * polygamma(x, n + 1), written={"node": backward_name("polygamma", 1)})
@@ -68,9 +68,9 @@ igammac = elementwise("igammac", incomplete_gamma.igammac, arguments="x y",
 
 
 def _with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domain, x: Rule, y: Rule) -> tuple[Op, Op]:
-    """The operator of a number x and a tensor, and that of a tensor and a number y, which have nodes of their own.
+    """Two operators: of a number x and a tensor, and of a tensor and a number y. Each has a node of its own name.
 
-    In a rule the number is called as the tensor is that it stands for.
+    In a rule, the number has the name of the tensor in whose place it stands.
     """
 
     def beside(array: Any, number: Any) -> Any:
@@ -149,7 +149,7 @@ xlogy_of_number, xlogy_with_number = _with_numbers("xlogy", "XlogyBackward", ele
 
 
 def _i1(g: Any, x: Any, out: Any) -> Any:
-    """i0 - i1 / x, and 1 / 2 at nan and so close to 0 that 1 / x might not be a number."""
+    """i0 - i1 / x. At nan, and so close to 0 that 1 / x might not be finite, it is 1 / 2."""
     flat = np.logical_not(np.abs(x) > _TINY)
     safe = np.where(flat, 1.0, x)
     return g * np.where(flat, 0.5, i0(safe) - out / safe)

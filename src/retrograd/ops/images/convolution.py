@@ -1,7 +1,7 @@
-"""Convolutions, of any number of dimensions of space: the adjoints of one are convolutions too, to any order.
+"""Convolutions over any number of spatial dimensions. Their adjoints are convolutions too, to any order.
 
-By its input a convolution has the transposed one for a gradient, and the reverse; by its weight an operator of its own,
-which is linear in the input and in the cotangent, with convolutions for its gradients.
+The gradient by the input of a convolution is the transposed convolution, and the reverse. The gradient by the weight is
+an operator of its own, which is linear in the input and in the cotangent. Its gradients are convolutions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..reductions import sum_dim
 
 
 def _within(x: Any, shape: Any) -> Any:
-    """The part of `x` of this shape. Padding of an output may make room for a position that the input does not have."""
+    """The part of `x` of this shape. Output padding may make room for a position that the input does not have."""
     for dim, size in enumerate(shape):
         if x.shape[dim] != size:
             x = slice_(x, dim, 0, size, 1)
@@ -26,7 +26,7 @@ def _within(x: Any, shape: Any) -> Any:
 
 def _input(g: Any, weight: Any, shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
            groups: Any) -> Any:
-    """What comes back to an input of this shape."""
+    """The gradient for an input of this shape."""
     if transposed:
         back = convolution(g, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
         return _within(back, shape)
@@ -48,7 +48,8 @@ def _by_weight(g: Any, x: Any, weight_shape: Any, stride: Any, padding: Any, dil
 
 
 def _by_bias(g: Any) -> Any:
-    # Over space first, where elements lie together: that takes a third of the time of one sum.
+    # The sum over space comes first, since its elements are neighbours in memory. A single sum takes three times as
+    # long.
     return sum_dim(sum_dim(g, tuple(range(2, g.ndim)), False, None), (0,), False, None)
 
 
@@ -68,7 +69,7 @@ convolution_weight: Op = operator("convolution_backward", kernels.weight_gradien
                                   node="ConvolutionBackwardBackward0", tensors=2, x=_by_seen, g=_by_given)
 
 
-# Over time, where the dimensions are (time, batch, channels)
+# Convolution over time, with the dimensions (time, batch, channels)
 
 _ONE = (1,)
 
@@ -88,7 +89,7 @@ def _tbc_by_weight(g: Any, x: Any, weight_shape: Any, pad: Any) -> Any:
 conv_tbc = operator("conv_tbc", kernels.conv_tbc, tensors=3, x=_tbc_by_input, weight=_tbc_by_weight,
                     bias=lambda g: sum_dim(g, (0, 1), False, None))
 
-# Columns and back
+# Images to columns, and back
 
 unfold: Op = linear("im2col", kernels.unfold, node="Im2ColBackward0",
                     x=lambda g, x_shape, kernel, dilation, padding, stride: fold(

@@ -1,4 +1,4 @@
-"""Padding, and channels that become pixels. Each derivative undoes what was done: it crops, adds up or puts back."""
+"""Padding, and channels that become pixels. Each derivative reverses the operator: it crops, adds up or puts back."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Pooling: maxima, whose gradient goes to where they are, and means, which are linear.
+"""Pooling: maxima, whose gradients go to the places of the maxima, and means, which are linear.
 
-To take the elements at some places and to add to these places are adjoint to each other; so are a mean and its
+Reading the elements at some places and adding to these places are adjoint operators. So are a mean and its
 `..._backward`.
 """
 

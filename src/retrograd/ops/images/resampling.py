@@ -1,4 +1,4 @@
-"""Images of other sizes, and affine grids: linear operators, each with an adjoint. One for each name in PyTorch."""
+"""Resized images and affine grids: linear operators, each with an adjoint. Each name in PyTorch has its operator."""
 
 from __future__ import annotations
 

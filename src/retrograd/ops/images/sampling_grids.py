@@ -1,6 +1,6 @@
-"""Values of images at the points of a grid. `orders` is which derivative by each coordinate a weight stands for.
+"""Values of images at the points of a grid. `orders` says which derivative by each coordinate the weights are.
 
-The derivative by the grid is then the same operator one order higher, so derivatives of all orders are there.
+The derivative by the grid is the same operator one order higher, so derivatives of all orders exist.
 """
 
 from __future__ import annotations

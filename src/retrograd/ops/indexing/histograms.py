@@ -1,4 +1,4 @@
-"""Operators that count: places in an order, and histograms. None has a derivative."""
+"""Operators that count: places in a sorted sequence, and histograms. They have no derivatives."""
 
 from __future__ import annotations
 

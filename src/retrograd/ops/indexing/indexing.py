@@ -1,6 +1,6 @@
-"""Reading and writing by index. Each read has a derivative that adds into zeros, whose own derivative is the read.
+"""Reading and writing by index. The derivative of a read adds into zeros, and the derivative of that is the read.
 
-An index that is one array is an operand of the operator, but has no derivative; `indices` of several is static.
+A single index array is an operand without a derivative. `indices`, a tuple of several, is a static option.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ slice_: Op = linear("slice", kernels.slice_, view=True,
 slice_backward: Op = linear("slice_backward", kernels.slice_backward,
                             g=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
 
-# By arrays, as x[…] does
+# By index arrays, as in x[…]
 
 index: Op = linear("index", kernels.index, x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
 index_backward: Op = linear("index_backward", kernels.index_backward, g=lambda g, indices: index(g, indices))
@@ -69,7 +69,7 @@ index_fill: Op = operator("index_fill", kernels.index_fill, layout="kept", tenso
 index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, layout="kept",
                                node=backward_name("index_fill", 1), tensors=3, x=_cleared, value=_to_number)
 
-# Element by element along one dimension
+# One index for each element, along one dimension
 
 gather: Op = linear("gather", gathering.gather, tensors=2,
                     x=lambda g, index, x_shape, dim: gather_backward(g, index, x_shape, dim))
@@ -78,7 +78,7 @@ gather_backward: Op = linear("gather_backward", gathering.gather_backward, tenso
 
 
 def _to_src(g: Any, index: Any, src_shape: Any, dim: Any) -> Any:
-    """What was read of the source; of a larger source the rest was not."""
+    """The gradient for the source. It is 0 for the part of a larger source that was not read."""
     taken = gather(g, index, dim)
     for d, size in enumerate(src_shape):
         if taken.shape[d] != size:
@@ -121,7 +121,7 @@ masked_scatter: Op = linear("masked_scatter", gathering.masked_scatter, tensors=
 masked_first: Op = linear("masked_scatter_backward", gathering.masked_first, tensors=2,
                           g=lambda g, mask, g_shape: masked_scatter(np.zeros_like(g, shape=g_shape), g, mask))
 
-# By number in row-major order
+# By position in row-major order
 
 
 def _to_put_over(g: Any, source_shape: Any, index: Any, accumulate: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Values brought together where an index leads: `scatter_reduce` and `index_reduce`, of one rule for each reduction.
+"""Values reduced at the places that an index names: `scatter_reduce` and `index_reduce`, with one rule per reduction.
 
-The index of `index_reduce` comes spread over the shape of its source, so that both are the same to a rule. A source
-may be larger than its index; only the part that the index is for is read.
+The index of `index_reduce` is first expanded to the shape of its source, so a rule serves both functions. A source may
+be larger than its index; only the part that the index covers is read.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..framework import Op, composed, linear, not_differentiable, operator
 from ..scans import any_zero
 from .indexing import gather, scatter_add, scatter_value, slice_, slice_backward, take
 
-# What has no derivative: how many values come together, which of them do
+# Operators without a derivative: how many values meet at a place, and which values do
 
 counts: Op = operator("scatter_counts", kernels.counts, tensors=1)
 in_groups: Op = operator("in_groups", kernels.in_groups, tensors=1, outputs="order inverse before after")
 
 
 def _read(src: Any, shape: Any) -> Any:
-    """The part of a source that an index of this shape is for."""
+    """The part of a source that an index of this shape covers."""
     if src.ndim != len(shape):
         return np.reshape(src, shape)
     for d, n in enumerate(shape):
@@ -44,7 +44,7 @@ def _placed(g: Any, shape: Any) -> Any:
 
 
 def _own(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
-    """The gradient of what was there before: nothing where that did not count."""
+    """The gradient for the values that were there before: 0 if they were not included."""
     return g if include_self else scatter_value(g, index, dim, 0)
 
 
@@ -95,7 +95,7 @@ def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, in
 
 
 def products_of_others(factors: Any, index: Any, shape: Any, dim: Any) -> Any:
-    """For each factor the product of all others that lead where it does: of those before it and of those after it."""
+    """For each factor, the product of all others at its place: the product before it times the product after it."""
     order, inverse, before, after = in_groups(index, shape, dim)
     line, back = take(np.reshape(factors, (-1,)), order), math.prod(index.shape) - 1 - np.arange(math.prod(index.shape))
     behind = take(_products_before(take(line, back), take(after, back)), back)
@@ -103,9 +103,9 @@ def products_of_others(factors: Any, index: Any, shape: Any, dim: Any) -> Any:
 
 
 def _doubled(line: Any, count: Any, most: int) -> Any:
-    """For each element the product of as many before it as `count` says, which is nowhere more than `most`.
+    """For each element, the product of the `count` elements before it. `most` is the largest count.
 
-    It is made by doubling: each step multiplies every product by that of as many elements before those.
+    Each step doubles the lengths of the products: it multiplies a product by the product just before it.
     """
     place, step = np.arange(line.shape[0]), 1
     running = np.where(count >= 1, take(line, np.maximum(place - 1, 0)), np.ones_like(line))
@@ -127,11 +127,11 @@ def _in_any_case(line: Any, count: Any) -> Any:
 _products_before = composed("products_before", _shortly, _in_any_case, tensors=2)
 
 
-# Extremes. All that are the extreme share its gradient evenly.
+# Extremes. All elements that equal the extreme share its gradient evenly.
 
 
 def _winners(x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> tuple[Any, Any, Any]:
-    """A 1 for each element of what was there and of the source that is the extreme, and how many are at each place."""
+    """Ones where `x` and the source equal the extreme, for each of the two, and their number at each place."""
     own = np.where(x == out, np.ones_like(x), np.zeros_like(x))
     if not include_self:
         own = scatter_value(own, index, dim, 0)
@@ -142,7 +142,7 @@ def _winners(x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any
 
 def _extreme_to_self(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:
     own, _, number = _winners(x, src, index, out, dim, include_self)
-    share = g / number                                  # where a nan is, none equals it, and the gradient is nan
+    share = g / number                                  # no element equals a nan, so the gradient is nan there
     return _own(np.where(own == 1, share, share * 0.0), index, dim, include_self)
 
 

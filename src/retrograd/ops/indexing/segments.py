@@ -1,6 +1,7 @@
 """Reductions of segments, and their derivatives to any order.
 
-What goes back to an element is read where its segment is. An element of no segment reads the zeros behind the last one.
+The gradient for an element is read at the place of its segment. An element outside of all segments reads the zeros that
+are appended after the last segment.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from .scattering import products_of_others
 
 
 def _with_none(values: Any, dim: Any) -> Any:
-    """The values of the segments, and a 0 for what is in none."""
+    """The values of the segments, and a 0 for the elements outside of all segments."""
     count = values.shape[dim]
     return slice_backward(values, (*values.shape[:dim], count + 1, *values.shape[dim + 1:]), dim, 0, count, 1)
 
 
 def _read(values: Any, index: Any, dim: Any) -> Any:
-    """For each element the value of its segment."""
+    """The value of its segment, for each element."""
     return gather(_with_none(values, dim), index, dim)
 
 
@@ -37,7 +38,7 @@ def _of_mean(g: Any, index: Any, lengths: Any, dim: Any) -> Any:
 
 
 def _of_extreme(g: Any, x: Any, out: Any, index: Any, dim: Any) -> Any:
-    """All that are the extreme share the gradient evenly, and so do all nan of a segment that has one."""
+    """All elements that equal the extreme share the gradient evenly. In a segment with nan, all nan share it."""
     hit = np.logical_or(x == _read(out, index, dim), np.isnan(x))
     ones = np.where(hit, np.ones_like(x), np.zeros_like(x))
     number = scatter_add(_with_none(np.zeros_like(out), dim), ones, index, dim)
@@ -56,7 +57,7 @@ def _by_quotients(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, 
 
 
 def _with_zeros(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
-    """Whether there is a 0 or a nan."""
+    """Whether any element is 0 or nan."""
     return any_zero(np.where(np.isnan(x), np.zeros_like(x), x))
 
 

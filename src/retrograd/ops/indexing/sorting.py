@@ -1,7 +1,7 @@
-"""Operators that pick elements: extremes with their indices, medians, sorting. The gradient goes to what was picked.
+"""Operators that pick elements: extremes with their indices, medians, sorting. Picked elements get the gradient.
 
-`picked` takes elements by index along a dimension and `placed` puts them back among zeros; each is the other's
-derivative.
+`picked` takes elements by index along a dimension, and `placed` puts them back among zeros. Each is the derivative of
+the other.
 """
 
 from __future__ import annotations

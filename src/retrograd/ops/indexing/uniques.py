@@ -1,4 +1,4 @@
-"""The different elements of an array, which PyTorch records and refuses to differentiate; and what is among them."""
+"""The unique elements of an array, which PyTorch records and refuses to differentiate; and tests of membership."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..framework import Op, Rule, backward_name, constant, operator
 def _refused(name: str) -> Rule:
     def rule(g: Any) -> NoReturn:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented. Take the gradient of the elements "
-                                  "themselves, say by their indices.")
+                                  "themselves, for example by their indices.")
 
     return rule
 

@@ -1,4 +1,4 @@
-"""A copy with one view replaced. The derivative is zero where something was put, which has the rest."""
+"""A copy in which the elements of one view are replaced. Their gradient goes to the source, all other to the input."""
 
 from __future__ import annotations
 

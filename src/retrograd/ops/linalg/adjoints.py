@@ -1,4 +1,4 @@
-"""What the derivatives of factorizations are written in: adjoints, parts and masks of stacks of matrices."""
+"""The vocabulary of the derivatives of factorizations: adjoints, parts and masks of stacks of matrices."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..shape import diagonal, transpose
 
 
 def turned(x: Any) -> Any:
-    """The matrices transposed."""
+    """The transposes of the matrices."""
     return transpose(x, -1, -2)
 
 
 def adjoint(x: Any) -> Any:
-    """The matrices transposed and conjugated."""
+    """The conjugate transposes of the matrices."""
     return np.conj(turned(x)) if x.dtype.kind == "c" else turned(x)
 
 
 def conjugate(x: Any) -> Any:
-    """The complex conjugate; of real numbers these themselves, without an operation."""
+    """The complex conjugate. A real array is returned as it is, without an operation."""
     return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def real_part(x: Any) -> Any:
-    """The real part; of real numbers these themselves, without an operation."""
+    """The real part. A real array is returned as it is, without an operation."""
     return real(x) if x.dtype.kind == "c" else x
 
 
@@ -57,17 +57,17 @@ def main_diagonal(x: Any) -> Any:
 
 
 def joined(parts: Any, axis: int) -> Any:
-    """The parts of a stack of matrices in one, along an axis that is counted from the end."""
+    """The parts of a stack of matrices joined along an axis, which is counted from the end."""
     return cat(parts, parts[0].ndim + axis)
 
 
 def scalars(x: Any) -> Any:
-    """A number for each matrix, as matrices of one element."""
+    """One number for each matrix, as 1 x 1 matrices."""
     return np.reshape(x, (*x.shape, 1, 1))
 
 
 def on_diagonal(n: int) -> Any:
-    """Where the diagonal of an n x n matrix is."""
+    """A mask of the diagonal of an n x n matrix."""
     return np.eye(n, dtype=bool)
 
 
@@ -83,7 +83,7 @@ def skew(x: Any) -> Any:
 
 
 def in_sum(*terms: Any) -> Any:
-    """The sum of the terms that are not None; None where all are."""
+    """The sum of the terms that are not None; None if all are."""
     total: Any = None
     for term in terms:
         if term is not None:

@@ -1,6 +1,6 @@
 """Cross products, and distances between all pairs of rows.
 
-The derivative of a distance d by a difference is `_powers` / d^(p - 1); where the distance is 0 the subgradient is 0.
+The derivative of a distance d by a difference is `_powers` / d^(p - 1). At a distance of 0 the subgradient is 0.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ cross: Op = operator("linalg_cross", kernels.cross, x=lambda g, y, dim: cross(y,
 
 
 def _powers(difference: Any, distance: Any, p: Any) -> Any:
-    """What a distance to the power p - 1 times its derivative by a difference is. Of extremes that tie, each counts in
-    full, as in PyTorch."""
+    """d^(p - 1) times the derivative of a distance d by a difference. Each of several extremes that tie counts in full,
+    as in PyTorch."""
     if p == 2:
         return difference
     sign = np.sign(difference)
@@ -48,7 +48,7 @@ def _over_power(g: Any, distance: Any, p: Any) -> Any:
 
 
 def _by_first(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
-    """The gradient by x: so many rows at a time that the differences from all rows of y take no more than a block."""
+    """The gradient by x, for a few rows of x at a time, so that their differences from all rows of y fit in a block."""
     if p == 0:
         return np.zeros_like(x)
     count = x.shape[-2]
@@ -60,7 +60,7 @@ def _by_first(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
 
 
 def _by_rows(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
-    """The sum over the rows of y, as a product of a row and a matrix for each row of x."""
+    """The sum over the rows of y, computed as a product of a row and a matrix for each row of x."""
     powers = _powers(unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), out, p)
     factors = _over_power(g, out, p)
     return squeeze_dim(np.matmul(unsqueeze(factors, factors.ndim - 1), powers), factors.ndim - 1)
@@ -74,7 +74,7 @@ cdist = operator("_cdist_forward", kernels.cdist, node="CdistBackward0", x=_by_f
 
 
 def _by_left(g: Any, x: Any, y: Any, out: Any) -> Any:
-    """Without the differences of all pairs, as the distances themselves."""
+    """The gradient by x without the differences of all pairs, which the distances themselves do not form either."""
     ratio = _over_power(g, out, 2)
     return x * sum_dim(ratio, (g.ndim - 1,), True, None) - np.matmul(ratio, y)
 
@@ -91,7 +91,7 @@ paired: Op = linear("paired", kernels.paired, x=lambda g, x_shape: symmetric(g, 
 
 
 def _pdist(g: Any, x: Any, out: Any, p: Any) -> Any:
-    """Each pair counts for both its rows: the gradient of all distances, in a symmetric matrix."""
+    """The gradients of the distances as a symmetric matrix, since each pair counts for both of its rows."""
     rows = x.shape[0]
     return _by_first(symmetric(g, rows), x, x, symmetric(out, rows), p)
 

@@ -1,7 +1,8 @@
 """Cholesky, QR and eigenvalues of stacks of matrices.
 
-Eigenvectors have derivatives only where the eigenvalues are distinct, and, if complex, where the result does not depend
-on their phases. Eigenvalues have derivatives in any case, so where no gradient came from vectors, none is looked for.
+Eigenvectors have derivatives only if the eigenvalues are distinct. Complex eigenvectors have derivatives only if the
+result does not depend on their phases. Eigenvalues always have derivatives, so if the vectors got no gradient, their
+part of the rule is skipped.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ cholesky: Op = operator("cholesky", kernels.cholesky_ex, layout="columns", outpu
 
 
 def _qr(g: Any, q: Any, r: Any, mode: Any) -> Any:
-    """For wide matrices only the first columns are decomposed; the gradient of the others joins that of Q."""
+    """Only the first columns of a wide matrix are factorized. The gradient of the other columns joins that of Q."""
     gq, gr = g
     if mode == "r":
         raise RuntimeError("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
@@ -99,7 +100,7 @@ eigh: Op = operator("linalg_eigh", kernels.eigh, layout="columns", outputs="valu
 
 
 def _eig(g: Any, values: Any, vectors: Any) -> Any:
-    """Eigenvectors have length 1 and a real greatest element, so what goes along with them has no gradient."""
+    """Eigenvectors have length 1 and a fixed phase, so the gradient along the vectors themselves is removed."""
     by_values, by_vectors = g
     if by_vectors is None:
         return None if by_values is None else _by_eigenvalues(by_values, vectors)

@@ -1,9 +1,9 @@
 """Products of Householder reflections, and QR by them.
 
-A product Q of reflections 1 - tau v v^H is 1 - V T V^H, with their vectors in the columns of V and a triangle T, so
-that its derivative is one of a few products of matrices. With S the part of V^H V above the diagonal and D the diagonal
-matrix of the tau, T^-1 is D^-1 + S; T = (1 + D S)^-1 D is the same for a tau of 0 too. Everything is written for Q @ c;
-a product from the other side is the adjoint of one.
+A product Q of reflections 1 - tau v v^H equals 1 - V T V^H: the columns of V are the vectors, and T is triangular. So
+the derivative of Q is that of a few products of matrices. Let S be the part of V^H V above the diagonal, and D the
+diagonal matrix of the tau. Then T^-1 = D^-1 + S. The form T = (1 + D S)^-1 D also holds for a tau of 0. All rules are
+written for Q @ c; a product from the other side is the adjoint of such a product.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .triangular import solve_triangular
 
 
 def _pulled(g: Any, v: Any, tau: Any, c: Any, adjoint_too: Any) -> tuple[Any, Any]:
-    """The gradients for the vectors and tau, of the product of the reflections, or of its adjoint, and `c`."""
+    """The gradients for the vectors and for tau, if the product of the reflections, or its adjoint, multiplies `c`."""
     diagonal, above = on_diagonal(tau.shape[-1]), above_diagonal(np.matmul(adjoint(v), v))
     factor = np.where(diagonal, tau[..., None, :], np.zeros_like(above))
-    system = tau[..., :, None] * above                     # the ones on its diagonal are left to the solver
+    system = tau[..., :, None] * above                     # the solver assumes ones on its diagonal
     t = solve_triangular(system, factor, True, True, True)
     onto_c, onto_g = np.matmul(adjoint(v), c), np.matmul(adjoint(v), g)
     if adjoint_too:

@@ -13,7 +13,7 @@ from .triangular import solve_triangular
 
 
 def _by_factors(lower: Any, upper: Any, g_lower: Any, g_upper: Any) -> Any:
-    """The gradient for L @ U, given those for L and U, of which only what is not constant counts."""
+    """The gradient for L @ U, given those for L and U. Only their parts that are not constant count."""
     m, n, k = lower.shape[-2], upper.shape[-1], lower.shape[-1]
     square, first = lower[..., :k, :], upper[..., :k]
     inner_lower = np.matmul(adjoint(square), g_lower[..., :k, :])
@@ -43,7 +43,7 @@ def _lu(g: Any, lower: Any, upper: Any, p: Any) -> Any:
 
 
 def _unpacked(g: Any, x_shape: Any) -> Any:
-    """Both triangles in one matrix again."""
+    """The gradients of both triangles in one matrix."""
     (m, n), below, above = x_shape[-2:], below_diagonal(g[0]), upper_part(g[1])
     if n > m:
         below = joined((below, np.zeros_like(above[..., m:])), -1)
@@ -65,7 +65,7 @@ def _right_side(g: Any, x: Any, indices: Any, left: Any, adjoint_too: Any) -> An
 
 
 def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
-    """What is right of the matrix is left of its adjoint."""
+    """The gradient for the factors. A system x A = b is solved as its adjoint, A^H x^H = b^H."""
     if not left:
         return _solving_factors(adjoint(g), x, adjoint(out), indices, True, not adjoint_too)
     lower, upper, p = lu_unpack(x, indices[0], True, True)

@@ -14,7 +14,7 @@ from ..shape import diagonal_backward, t, transpose, unsqueeze
 
 
 def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, complex: Complex = "holomorphic") -> Op:
-    """A product of two tensors without options, whose kernel is called like a ufunc."""
+    """A product of two tensors without options. Its kernel is called like a ufunc."""
     return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, complex=complex,
               short=True)
 
@@ -44,7 +44,7 @@ def _mat1(g: Any, mat2: Any, alpha: Any) -> Any:
 
 
 def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
-    """The product is taken transposed: where mat2 is a layer's weight transposed, its gradient is then row-major."""
+    """The product is computed transposed. So the gradient is row-major if mat2 is the transposed weight of a layer."""
     return t(mm(t(_scaled(g, alpha)), mat1))
 
 
@@ -57,7 +57,7 @@ def _batch2(g: Any, batch1: Any, alpha: Any) -> Any:
 
 
 def _for_each(g: Any, stack: Any) -> Any:
-    """The gradient of a sum over a stack, for each matrix in it."""
+    """The gradient of a sum over a stack, for each matrix in the stack."""
     return np.broadcast_to(g, (stack.shape[0], *g.shape))
 
 
@@ -88,5 +88,5 @@ def _trace(g: Any, x_shape: Any) -> Any:
 
 trace = linear("trace", kernels.trace, x=_trace)
 
-# A product of a vector and a matrix is one of two matrices, without the dim that was put in front.
+# A product of a vector and a matrix is a product of two matrices, without the dim that was added in front.
 first_row = linear("squeeze", kernels.first_row, node="SqueezeBackward4", x=lambda g, x_shape: np.reshape(g, x_shape))

@@ -1,4 +1,4 @@
-"""Norms, the distance of two arrays, and slices scaled down to a norm: what takes the derivative of a norm with it."""
+"""Norms, the distance of two arrays, and slices scaled down to a norm. All use the derivative of a norm."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..reductions import spread, sum_dim, tied
 
 
 def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
-    """The gradient of a p-norm. Where the norm is 0 the subgradient is 0; extremes that tie share it evenly."""
+    """The gradient of a p-norm. At a norm of 0 the subgradient is 0. Extremes that tie share the gradient evenly."""
     if p == 0:
         return np.zeros_like(x)
     if p == 2:
-        inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # a norm that is not 0 is too large for it to overflow
+        inverse = np.where(out == 0.0, 0.0, 1.0 / out)      # no norm but 0 is small enough for an overflow
         return spread(g, x.shape, axes, keepdim) * (x * spread(inverse, x.shape, axes, keepdim))
     size, sign = np.abs(x), np.sign(x)
     if p == 1:
@@ -56,7 +56,7 @@ _EPSILON = 1e-7
 
 
 def _renorm(g: Any, x: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
-    """Where a slice is scaled by maxnorm / norm, what the norm makes of a change is taken off."""
+    """If a slice is scaled by maxnorm / norm, the derivative of that norm is subtracted."""
     axes = tuple([axis for axis in range(x.ndim) if axis != dim])
     size = norm(x, p, axes, True, None)
     along = sum_dim(np.real(np.conj(x) * g), axes, True, None)

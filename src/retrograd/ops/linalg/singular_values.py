@@ -1,7 +1,8 @@
 """Singular values and vectors of stacks of matrices.
 
-Singular vectors have derivatives only where the values are distinct, and, if complex, where the result does not depend
-on their phases. The values have derivatives in any case, so where no gradient came from vectors, none is looked for.
+Singular vectors have derivatives only if the singular values are distinct. Complex singular vectors have derivatives
+only if the result does not depend on their phases. Singular values always have derivatives, so if the vectors got no
+gradient, their part of the rule is skipped.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ...kernels.linalg import factorizations as kernels
 from ..framework import Op, constant, operator
 from .adjoints import adjoint, differences, in_sum, main_diagonal, on_diagonal, skew
 
-# How far from real the product of a vector and its gradient may be.
+# The largest imaginary part that the product of a vector and its gradient may have.
 _PHASE = 1e-2
 
 
@@ -24,8 +25,8 @@ def _refuse_phase(products: Any, refusal: str) -> Any:
     return products
 
 
-# The inner products of complex vectors with a gradient, if it does not go along with the phases of the vectors;
-# otherwise an error with the words given.
+# The inner products of vectors and their gradients, unless complex products show that the result depends on the phases
+# of the vectors: that raises an error with the given text.
 without_phase = operator("without_phase", _refuse_phase, tensors=1)
 _REFUSED = ("svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i phi}. "
             "The specified loss function depends on this phase term, making it ill-defined.")
@@ -52,7 +53,7 @@ def _svd(g: Any, u: Any, s: Any, vh: Any) -> Any:
 
 
 def _between_vectors(s: Any, gs: Any, by_u: Any, by_v: Any) -> Any:
-    """The part of the gradient between singular vectors, in the basis of these."""
+    """The part of the gradient between singular vectors, in the basis of these vectors."""
     apart, sums = differences(s), s[..., None, :] + s[..., :, None]
     squares = np.where(on_diagonal(s.shape[-1]), apart, apart * sums)
     turned_u = None if by_u is None else skew(by_u)

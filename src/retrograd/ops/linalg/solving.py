@@ -20,7 +20,7 @@ def _det(g: Any, a: Any) -> Any:
 
 
 def _cofactors_of_regular(g: Any, a: Any) -> Any:
-    """det(a) a^-T, differentiated."""
+    """The gradient through det(a) a^-T."""
     inverse = turned(inv_ex(a)[0])
     all_of_them = scalars(det(a)) * inverse
     along = np.sum(g * all_of_them, axis=(-2, -1), keepdims=True)
@@ -28,9 +28,9 @@ def _cofactors_of_regular(g: Any, a: Any) -> Any:
 
 
 def _cofactors_of_singular(g: Any, a: Any) -> Any:
-    """The same in the basis of the singular vectors, where nothing is divided.
+    """The same in the basis of the singular vectors, without a division.
 
-    A pair of singular values is left out of the product for each element of the basis.
+    For each element of the basis, the product leaves out one pair of singular values.
     """
     left, sizes, right = svd(a, False)
     n = sizes.shape[-1]
@@ -50,7 +50,7 @@ def _some_singular(g: Any, a: Any) -> Any:
 
 
 def _harmless(g: Any, a: Any) -> tuple[Any, Any]:
-    """A matrix with an inverse, and with singular values that differ."""
+    """The arguments for the way not taken: a matrix with an inverse and with distinct singular values."""
     return 1.0, np.diag(np.arange(1.0, a.shape[-1] + 1.0))
 
 
@@ -95,7 +95,7 @@ def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: Any, vect
 
 
 def _by_matrix(pulled: Any, x: Any, left: Any, vector: Any) -> Any:
-    """The gradient for the matrix of a system, given the solution x and the gradient for the right side."""
+    """The gradient for the matrix of a system, given the solution x and the gradient for the right-hand side."""
     if vector:
         return -(pulled[..., None] * conjugate(x)[..., None, :])
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
@@ -106,14 +106,14 @@ def _adjoint_right_side(g: Any, a: Any, left: Any, vector: Any) -> Any:
 
 
 def _adjoint_matrix(g: Any, a: Any, out: Any, left: Any, vector: Any) -> Any:
-    """What is pulled through the adjoint system is a solution with the matrix itself."""
+    """The gradient for the matrix of the adjoint system. The system of that gradient has the matrix `a` itself."""
     return _by_matrix(out, solve_ex(a, g, left, vector)[0], left, vector)
 
 
 solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
                         differentiable="x", complex="adjoint", a=_solved_matrix, b=_right_side)
 
-# The system with the adjoint matrix, of which the LU may be there. That is not followed: `a` is.
+# The system with the adjoint matrix. The LU of `a` may be given; gradients go to `a`, not to the LU.
 solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layout="columns", tensors=4,
                              node="LinalgSolveExBackward0", complex="adjoint", b=_adjoint_right_side, a=_adjoint_matrix)
 
@@ -130,7 +130,7 @@ pinv: Op = operator("linalg_pinv", kernels.pinv, complex="adjoint", a=_pinv)
 
 
 def _as_columns(g: Any, b: Any, x: Any, vector: Any) -> tuple[Any, Any, Any, Any]:
-    """Gradients, right side and solution as matrices. Residuals that are not there have no gradient."""
+    """Gradients, right-hand side and solution as matrices. Residuals that lstsq does not return have no gradient."""
     by_x, by_residuals = g
     if by_residuals is not None and by_residuals.shape != (
             (*x.shape[:-1], 1) if vector else (*x.shape[:-2], x.shape[-1])):
@@ -148,7 +148,7 @@ def _least_matrix(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -> An
 
 
 def _by_solution(g: Any, a: Any, b: Any, x: Any, rcond: Any) -> Any:
-    """The derivative of a pseudoinverse times b, in which every product with one is another least solution."""
+    """The derivative of a pseudoinverse times b. Every product with a pseudoinverse is a least-squares solution."""
     dual = adjoint(a)
     pulled = _least(dual, g, rcond)
     outside = np.matmul(b - np.matmul(a, x), adjoint(_least(a, pulled, rcond)))
@@ -168,7 +168,7 @@ def _least_right_side(g: Any, a: Any, b: Any, x: Any, rcond: Any, vector: Any) -
 
 
 def _by_residuals(g: Any, a: Any, b: Any, x: Any) -> Any:
-    """The gradient for a @ x - b, of whose columns the squared lengths are the residuals."""
+    """The gradient for a @ x - b. The residuals are the squared lengths of its columns."""
     return 2 * (np.matmul(a, x) - b) * g[..., None, :]
 
 
@@ -176,7 +176,7 @@ lstsq: Op = operator("linalg_lstsq", kernels.lstsq, layout="columns", tensors=2,
                      outputs="x residuals rank singular_values", differentiable="x residuals", unfilled=True,
                      a=_least_matrix, b=_least_right_side)
 
-# LDL: no derivatives in PyTorch either
+# LDL, which has no derivatives in PyTorch either
 
 _no_factor, _no_solution = not_differentiable("linalg_ldl_factor_ex"), not_differentiable("linalg_ldl_solve")
 ldl_factor_ex = operator("linalg_ldl_factor_ex", symmetric.ldl_factor_ex, layout="columns", node="NotImplemented",

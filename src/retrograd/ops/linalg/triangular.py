@@ -22,7 +22,7 @@ def _by_matrix(g: Any, a: Any, out: Any, upper: Any, left: Any, unitriangular: A
 
 
 def _read(x: Any, upper: Any, unitriangular: Any) -> Any:
-    """The part of a matrix that the solver read."""
+    """The part of a matrix that the solver reads."""
     if unitriangular:
         return above_diagonal(x) if upper else below_diagonal(x)
     return upper_part(x) if upper else lower_part(x)
@@ -61,7 +61,7 @@ def _cholesky_solve_factor(g: Any, factor: Any, out: Any, upper: Any) -> Any:
 
 
 def _by_factor(by_product: Any, factor: Any, upper: Any) -> Any:
-    """The gradient for a Cholesky factor, given that for the product of it and its adjoint."""
+    """The gradient for a Cholesky factor, given the gradient for the product of the factor and its adjoint."""
     both = by_product + adjoint(by_product)
     return upper_part(np.matmul(factor, both)) if upper else lower_part(np.matmul(both, factor))
 

@@ -1,4 +1,4 @@
-"""Sums of products of three, whose derivative by a vector is such a sum again."""
+"""Sums of products of three factors. The derivative by a factor is again such a sum."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Activation functions, one node each.
+"""Activation functions, each with a node of its own.
 
-At a kink, the first and the second derivative are PyTorch's: each rule says to which side the kink counts.
+At a kink, the first and the second derivative are PyTorch's: each rule decides to which side the kink counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..joining import cat, split
 
 
 def _nothing(g: Any, result: Any) -> Any:
-    """Which side of the kink something lies on changes nowhere."""
+    """The derivative of the side of a kink on which a value lies, which is 0."""
     return np.zeros_like(result)
 
 
@@ -38,7 +38,7 @@ def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
 
 
 def _check_slope(name: str, slope: Any) -> None:
-    """Refuse a result to stand for the input, where it does not tell on which side of 0 that was."""
+    """Refuse a negative slope. The rule is given the result, which then does not tell the sign of the input."""
     if slope < 0:
         raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
                            "supported. Use inplace=False.")
@@ -54,7 +54,7 @@ leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", te
 
 
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
-    """0 belongs to the exponential, but the slope's own slope is 0 there."""
+    """At 0 the slope is that of the exponential, but the second derivative is 0."""
     below = choose(x < 0.0, x, 0.0) * input_scale
     if alpha * input_scale == 1.0:                          # both sides are one formula
         return g * scale * np.exp(below)
@@ -95,7 +95,7 @@ at_most = composed("minimum", _at_most, lambda x, limit: choose(x >= limit, limi
 
 
 def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
-    """Straight beyond the threshold; the slope's own slope is 0 at the threshold, too."""
+    """Beyond the threshold the function is a straight line. At the threshold too, the second derivative is 0."""
     t = x if beta == 1.0 else x * beta
     return choose(t > threshold, g, g * sigmoid(at_most(t, threshold)))
 
@@ -105,7 +105,7 @@ log_sigmoid = elementwise("log_sigmoid", kernels.log_sigmoid, domain="as given",
 
 
 def _hardtanh(g: Any, x: Any, min_val: Any, max_val: Any) -> Any:
-    """The ends themselves are flat."""
+    """The slope is 0 at the ends of the interval too."""
     return choose(np.logical_or(x <= min_val, x >= max_val), 0.0, g)
 
 
@@ -132,7 +132,7 @@ gelu = elementwise("gelu", kernels.gelu, domain="as given", x=_gelu)
 
 
 def _outside(g: Any, x: Any, lambd: Any) -> Any:
-    """The ends of the interval are flat. A nan passes."""
+    """The slope is 0 at the ends of the interval too. At a nan the gradient flows."""
     return choose(np.abs(x) <= lambd, 0.0, g)
 
 
@@ -140,7 +140,7 @@ hardshrink = elementwise("hardshrink", kernels.hardshrink, domain="as given", te
 softshrink = elementwise("softshrink", kernels.softshrink, domain="as given", tensors=1, x=_outside)
 
 
-_SIXTH = 0.1666666716337204          # what 1 / 6 is in single precision, in which PyTorch has it
+_SIXTH = 0.1666666716337204          # 1 / 6 in single precision, as in PyTorch
 
 
 def _hardsigmoid(g: Any, x: Any) -> Any:
@@ -148,7 +148,7 @@ def _hardsigmoid(g: Any, x: Any) -> Any:
 
 
 def _slope(x: Any) -> Any:
-    """What is not finite has a slope that is."""
+    """The slope of hardswish, which is finite for infinite values too."""
     between = choose(np.logical_and(x > -3.0, x < 3.0), x, 0.0)
     return choose(x <= -3.0, 0.0, choose(x < 3.0, between / 3.0 + 0.5, 1.0))
 
@@ -193,11 +193,11 @@ def _even(g: Any, x: Any, lower: Any, upper: Any) -> Any:
 
 
 def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
-    """The noise is the slope, unless that is all but certain."""
+    """The noise is the slope, unless the limits of the slope are almost equal."""
     return g * noise if upper - lower > 1e-6 else _even(g, x, lower, upper)
 
 
-# The result has the sign of x, and stands for x where it is written over x.
+# The result has the sign of x, so the rules of the in-place form use the result instead of x.
 rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped, written={
     "node": backward_name("rrelu_with_noise", 1),
     "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})

@@ -1,7 +1,7 @@
-"""Scaled dot-product attention as one operator. Its rules take the weights that forward found as functions of q and k.
+"""Scaled dot-product attention as one operator. Its rules treat the forward pass's weights as functions of q and k.
 
-The weights are a stack of matrices, one for each head of each element of the batch. Where keys and values have fewer
-heads, each of these serves several of the queries'.
+The weights are a stack of matrices, one for each head of each element of the batch. If keys and values have fewer
+heads than the queries, each head of theirs serves several heads of the queries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .softmax import softmax_backward
 
 
 def _stack(x: Any, heads: Any) -> Any:
-    """(batch, heads, length, size) as a stack of matrices, each head repeated where there are to be more."""
+    """(batch, heads, length, size) as a stack of matrices. Heads are repeated if there are to be more of them."""
     batch, own, length, size = x.shape
     if own != heads:
         x = spread(np.reshape(x, (batch, own, 1, length, size)), (batch, own, heads // own, length, size), (2,), True)

@@ -19,7 +19,7 @@ shifted: Op = linear("shifted", kernels.shifted, x=lambda g, by: shifted(g, -by)
 
 
 def _back(g: Any, now: Any, out: Any, skips: Any, by: Any) -> Any:
-    """Each state has its share in the three that follow it."""
+    """The gradient of one step in time: each state gets its share of the three states that follow it."""
     columns = np.arange(skips.shape[1])
     beside = np.where(columns > 0 if by > 0 else columns < skips.shape[1] - 1, shifted(now, by), NEVER)
     skipped = np.where(skips, shifted(now, 2 * by), NEVER)
@@ -31,7 +31,7 @@ _step = operator("ctc_step", kernels.step, tensors=1, now=_back)
 
 
 def _forward(emitted: Any, inside: Any, skips: Any) -> Iterator[Any]:
-    """At each time, for each state: the logarithm of the sum over all paths that come to it."""
+    """At each time, for each state: the logarithm of the sum over all paths that lead to the state."""
     first = np.logical_and(inside, np.arange(inside.shape[1]) < 2)
     now = np.where(first, emitted[0], NEVER)
     yield now
@@ -41,7 +41,7 @@ def _forward(emitted: Any, inside: Any, skips: Any) -> Iterator[Any]:
 
 
 def _backward(emitted: Any, skips: Any, times: Any, lengths: Any) -> Iterator[Any]:
-    """At each time, from the last, for each state: the logarithm of the sum over all paths that go on from it."""
+    """At each time, from the last, for each state: the logarithm of the sum over all paths that start at the state."""
     from_end = 2 * lengths[:, None] - np.arange(skips.shape[1])
     last = np.where(np.logical_or(from_end == 0, from_end == 1), 0.0, NEVER)
     going_on, skips = np.full_like(emitted[0], NEVER), shifted(skips, -2)
@@ -53,10 +53,10 @@ def _backward(emitted: Any, skips: Any, times: Any, lengths: Any) -> Iterator[An
 
 
 def _ctc(g: Any, log_probs: Any, states: Any, zero_infinity: Any) -> Any:
-    """How often each class is taken, against how likely it is.
+    """The probability of each class, less how often the paths take it.
 
-    This is the gradient by what a log-softmax was taken of, as in PyTorch: the derivative of the values lacks the first
-    term, which a log-softmax takes off.
+    As in PyTorch, this is the gradient for the input of a log-softmax. The derivative by `log_probs` itself lacks the
+    probabilities. The backward pass of the log-softmax leaves this gradient unchanged.
     """
     classes, inside, skips, times, lengths = states
     places = np.broadcast_to(classes, (log_probs.shape[0], *classes.shape))

@@ -1,4 +1,4 @@
-"""Dropout that is one node, with the mask for a second result."""
+"""Dropout as one node. The mask is the second result."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def _kept(g: Any, mask: Any, scale: Any) -> Any:
 native_dropout = operator("native_dropout", kernels.native_dropout, outputs="out mask", differentiable="out", tensors=1,
                           x=_kept)
 
-# What is multiplied and added where alpha dropout keeps and drops.
+# The factors and the summands of alpha dropout, for kept and for dropped elements.
 affine = operator("affine", kernels.affine, outputs="slope shift", tensors=1, layout="kept")

@@ -1,7 +1,7 @@
-"""Rows of a table by number, alone and in bags. The gradient of a row is added up from where it was taken.
+"""Rows of a table by index, singly and in bags. The gradient of a row is the sum over the places that took the row.
 
-By convention the padding has no gradient, and a gradient may be divided by how often its row was taken: so
-`embedding_backward` undoes `embedding_rows`, and not quite `embedding`.
+By convention the padding row has no gradient, and a gradient may be divided by how often its row was taken. So
+`embedding_backward` is the adjoint of `embedding_rows`, and not quite of `embedding`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ embedding_rows: Op = linear("embedding_rows", kernels.embedding_rows, tensors=2,
 
 
 def _renorm(x: Any, index: Any, largest: float, p: float) -> Any:
-    """`x` with the rows that `index` names scaled down to a norm."""
+    """`x`, with the rows that `index` names scaled down to the norm `largest`."""
     return kernels.renorm_rows(np.array(x, order="C"), index, largest, p)
 
 
 def _underived(g: Any) -> Any:
     raise NotImplementedError("the derivative for 'embedding_renorm' is not implemented. Renormalise under "
-                              "torch.no_grad(), before the rows are taken.")
+                              "torch.no_grad(), before you take the rows.")
 
 
 embedding_renorm: Op = operator("embedding_renorm", _renorm, tensors=2, x=_underived)

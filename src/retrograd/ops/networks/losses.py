@@ -1,7 +1,7 @@
-"""Losses that are one node: squared and absolute differences, cross-entropies, negative log-likelihood.
+"""Losses with one node: squared and absolute differences, cross-entropies, negative log-likelihood.
 
-`reduction` is "mean", "sum" or "none". A reduced loss has a cotangent without dimensions, and each element's share of
-it is what `_share` says.
+`reduction` is "mean", "sum" or "none". The cotangent of a reduced loss has no dimensions. `_share` computes each
+element's share of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .activations import sigmoid
 
 
 def _share(g: Any, x: Any, reduction: Any) -> Any:
-    """What the loss of one element adds to the cotangent."""
+    """The cotangent of each element's loss."""
     return g / max(math.prod(x.shape), 1) if reduction == "mean" else g
 
 
@@ -36,7 +36,7 @@ def _limited(off: Any, limit: Any) -> Any:
 
 
 def _flat_beyond(off: Any, limit: Any) -> Any:
-    """The difference, but of at most this size, from which on it is flat."""
+    """The difference, limited to this size. Beyond the limit it is flat."""
     return choose(np.abs(off) < limit, off, np.sign(off) * limit)
 
 
@@ -65,7 +65,7 @@ def _weighted(g: Any, x: Any, weight: Any, reduction: Any) -> Any:
     return g if weight is None else g * weight
 
 
-_TINY = 9.999999960041972e-13       # what 1e-12 is in single precision, in which PyTorch has it
+_TINY = 9.999999960041972e-13       # 1e-12 in single precision, as in PyTorch
 
 
 def _bce(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
@@ -73,7 +73,7 @@ def _bce(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
 
 
 def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
-    """Of the logarithms themselves, which the loss does not let below -100."""
+    """The gradient for the target uses the plain logarithms. The loss limits them to at least -100."""
     return _weighted(g, x, weight, reduction) * (np.log1p(-x) - np.log(x))
 
 
@@ -101,7 +101,7 @@ binary_cross_entropy_with_logits = operator(
     x=_bce_logits, y=_bce_logits_target)
 
 
-# Negative log-likelihood is linear in x, and so is its gradient in g: each is the other's adjoint.
+# Negative log-likelihood is linear in x, and its gradient is linear in g: each is the adjoint of the other.
 
 def _to_classes(g: Any, x_shape: Any, target: Any, weight: Any, reduction: Any, ignore_index: Any) -> Any:
     return nll_loss_backward(g, target, weight, x_shape, reduction, ignore_index)

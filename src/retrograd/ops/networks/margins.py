@@ -1,4 +1,4 @@
-"""Losses with margins that are one node: of one target in a row, of several, of signs.
+"""Losses with margins, each one node: for one target in a row, for several targets, for signs.
 
 `reduction` is "mean", "sum" or "none". Targets are classes and have no derivative.
 """
@@ -30,7 +30,7 @@ def _in_rows(x: Any) -> Any:
 
 
 def _of_rows(g: Any, count: int, reduction: Any) -> Any:
-    """Each row's cotangent, as a column; of a reduced loss they are all one."""
+    """The cotangent of each row, as a column. The rows of a reduced loss share one cotangent."""
     return np.reshape(g / count if reduction == "mean" else g, (-1, 1))
 
 
@@ -39,7 +39,7 @@ def _to_classes(pull: Any, classes: Any, shape: Any) -> Any:
 
 
 def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: Any, margin: Any, reduction: Any) -> Any:
-    """What pushes a class down pulls the target up. Where the margin is just kept nothing does."""
+    """The target's gradient is minus the sum of those of the other classes. A margin that is just kept gives 0."""
     rows, classes = _in_rows(x), np.reshape(target, (-1, 1))
     own = gather(rows, classes, 1)
     over = margin - own + rows
@@ -67,5 +67,5 @@ def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: An
 multilabel_margin_loss = operator("multilabel_margin_loss", kernels.multilabel_margin_loss, tensors=3,
                                   x=_multilabel_margin)
 
-# Which classes are the targets of each row, for `multilabel_margin_loss`.
+# A mask of the target classes of each row, for `multilabel_margin_loss`.
 listed = operator("listed", kernels.listed, outputs="classes between", tensors=1, layout="kept")

@@ -1,7 +1,7 @@
-"""Layer, group and batch normalisation. Mean and deviation are functions of x, and derivatives go through them.
+"""Layer, group and batch normalisation. Mean and deviation are functions of x, so derivatives flow through both.
 
-Three operators make the derivatives, of any order: the standardised x, its adjoint, and the gradient of a weight. They
-are handed the mean and 1 / the deviation that forward found, but are functions of x alone.
+Three operators compute the derivatives of any order: the standardised x, its adjoint, and the gradient of a weight.
+They are given the mean and 1 / deviation of the forward pass, but their rules treat them as functions of x alone.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def _standardize(g: Any, x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> A
 
 
 def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
-    """The adjoint of standardising is symmetric."""
+    """The derivative by g. The Jacobian of standardising is symmetric, so this is the same operator."""
     g = standardize_backward(v, x, None, mean, rstd, axes, eps)
     return g if weight is None else g * weight
 
 
 def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: Any, eps: Any) -> Any:
-    """From the mean products of what is centred: v, the weighted g, and the standardised x."""
+    """The derivative by x, from the mean products of three centred arrays: v, the weighted g, the standardised x."""
     off, v = _centred(x, axes), _centred(v, axes)
     g = _centred(g if weight is None else g * weight, axes)
     rstd = 1.0 / np.sqrt(_mean(off * off, axes) + eps)
@@ -109,7 +109,7 @@ def _group_weight(g: Any, x: Any, weight_shape: Any, mean: Any, rstd: Any, group
 
 
 def _by_channel(g: Any) -> Any:
-    """The axes over which a sum leaves one number for each channel."""
+    """The axes that a sum for each channel runs over."""
     return (0, *range(2, g.ndim))
 
 
@@ -122,7 +122,7 @@ group_norm = operator("group_norm", kernels.group_norm, tensors=3, node="NativeG
                       x=_group_x, weight=_group_weight, bias=_channel_sum)
 
 
-# Batch normalisation, by the moments of the batch and by given ones
+# Batch normalisation, with the moments of the batch and with given moments
 
 def _for_channels(stat: Any, x: Any) -> Any:
     return np.reshape(stat, (1, -1, *[1 for _ in range(x.ndim - 2)]))
@@ -161,5 +161,5 @@ centred_sum = operator("centred_sum", kernels.centred_sum, tensors=3,
 batch_norm_by = operator("batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0",
                          x=_by_x, weight=_by_weight, bias=_channel_sum)
 
-# A running statistic of batches, written over.
+# The update of a running statistic, which is written over.
 blend = operator("blend", kernels.blend, tensors=2)

@@ -1,5 +1,5 @@
-"""Softmax, its logarithm, and log-sum-exp. Softmax and its logarithm have adjoints that are operators too: linear in
-the cotangent, and made of the result.
+"""Softmax, its logarithm, and log-sum-exp. The adjoints of softmax and of its logarithm are operators too: they are
+linear in the cotangent, and computed from the result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..reductions import spread, sum_dim
 
 
 def _sum(x: Any, dim: Any) -> Any:
-    """The sum along `dim`, of the same rank; a 0-d array has no axis."""
+    """The sum along `dim`, which stays as a dimension of size 1. A 0-d array has no axis, so it is its own sum."""
     return sum_dim(x, (dim,), True, None) if x.ndim else x
 
 

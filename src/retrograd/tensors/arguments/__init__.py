@@ -1,1 +1,1 @@
-"""What callers may pass: sizes, dims, dtypes, devices, generators; and PyTorch's schemas of its functions."""
+"""The arguments of public functions: sizes, dims, dtypes, devices, generators; and PyTorch's schemas."""

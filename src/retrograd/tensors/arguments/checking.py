@@ -1,8 +1,8 @@
-"""The arguments of a call that failed, held against PyTorch's signatures: its error, where they do not fit.
+"""Compares the arguments of a call with PyTorch's schemas, and makes PyTorch's error if they do not fit.
 
-This is PyTorch's own way to bind arguments, with its messages: a function with one signature says what is wrong with
-the first argument that does not fit; of several, the one that takes so many arguments, if it is but one, says that;
-otherwise all are listed.
+The error is the one that PyTorch's argument parser raises. If a function has one schema, the error names the first
+argument that does not fit. If it has several schemas and only one takes this number of arguments, the error is that of
+this schema. Otherwise the error lists all schemas.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .generator import Generator
 from .options import layout, memory_format
 from .schemas import NAMES, OTHER_NAMES, Parameter, Schema, schemas
 
-# The functions that take a number for any tensor.
+# The functions that take a Python number in place of any tensor.
 _NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
 ALIASES = {other: name for name, others in OTHER_NAMES.items() for other in others}
 
@@ -36,7 +36,7 @@ def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, 
         return None
     for way in ways:
         error = _misfit(way, said, args, kwargs)
-        if type(error) is _Element or isinstance(error, ValueError):     # these are raised whatever the others say
+        if type(error) is _Element or isinstance(error, ValueError):     # PyTorch tries no further schema
             return _plain(error)
     count = len(args) + len(kwargs)
     plausible = [way for way in ways if way.required <= count <= len(way.parameters)]
@@ -50,7 +50,7 @@ def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, 
 
 
 class _Element(TypeError):
-    """Of a list of tensors with something else in it."""
+    """The error for a list of tensors that contains something else."""
 
 
 def _plain(error: Exception | None) -> Exception | None:
@@ -58,15 +58,15 @@ def _plain(error: Exception | None) -> Exception | None:
 
 
 def _kind(value: Any) -> str:
-    """The name of a type as PyTorch's messages have it."""
+    """The name of the type of a value in PyTorch's messages."""
     if isinstance(value, (dtype, layout, device, memory_format)):
         return f"torch.{type(value).__name__}"
     return kind_of(value)
 
 
 def _misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
-    """The error of one signature, None where the arguments fit."""
-    # Ints that may be given one by one: those of functions that have nothing else, and those of methods.
+    """The error of one schema; None if the arguments fit."""
+    # The ints of the last parameter may be given one by one, if there are no other parameters beside `input`.
     last = way.parameters[way.positional - 1] if way.positional else None
     several = (last is not None and last.kind == "ints" and not last.size and len(args) >= way.positional
                and (way.positional == 1 or (way.positional == 2 and way.parameters[0].name == "input"))
@@ -113,7 +113,7 @@ def _missing(way: Schema, said: str, first: int) -> TypeError:
 
 
 def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, number: int) -> Exception | None:
-    """The error for one argument; None where it fits."""
+    """The error for one argument; None if it fits."""
     kind = parameter.kind
     if value is None and (parameter.none or parameter.name == "requires_grad"):
         return None
@@ -135,7 +135,7 @@ def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, nu
 
 
 def _too_large(value: Any, kind: str) -> ValueError | None:
-    """The error for an int that no 64 bits hold."""
+    """The error for an int that does not fit in 64 bits; None for all other values."""
     if kind == "int" and isinstance(value, int) and not -2**63 <= value < 2**63:
         return ValueError("Overflow when unpacking long long")
     return None
@@ -146,7 +146,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether it is a tensor that stands for a number."""
+    """Whether the value is a tensor that stands for a number: it has no dimensions and requires no grad."""
     return isinstance(value, TensorBase) and not value._array.ndim and not requires(value)
 
 
@@ -175,7 +175,7 @@ def _is_float(value: Any) -> bool:
 
 
 def _is_list(of: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Whether it is a list whose first element, the only one that PyTorch looks at, is one of these."""
+    """A check for lists of such elements. Like PyTorch, it looks only at the first element."""
     return lambda value: isinstance(value, (tuple, list)) and (not value or of(value[0]))
 
 

@@ -1,7 +1,4 @@
-"""From a program's data (numbers, nested sequences, arrays, tensors) to an array of PyTorch's type and shape.
-
-Must not know how a tensor is made of the array.
-"""
+"""From a program's data (numbers, nested sequences, arrays, tensors) to an array of PyTorch's type and shape."""
 
 from __future__ import annotations
 
@@ -37,8 +34,8 @@ _PLAIN = frozenset(_NUMBERS)
 def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
     """A new array of `data`, in `dtype` or in the type that PyTorch finds for it.
 
-    Python floats have the default type, ints int64; NumPy values and tensors keep theirs. Raises ValueError for a
-    ragged sequence, TypeError or RuntimeError for what is no number, with PyTorch's messages.
+    Python floats get the default type, and ints get int64. NumPy values and tensors keep their type. A ragged sequence
+    raises ValueError, and an element that is no number raises TypeError or RuntimeError, with PyTorch's messages.
     """
     kind = type(data)
     if kind is list or kind is tuple:
@@ -57,7 +54,7 @@ def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
 
 
 def checked_array(array: Array) -> Array:
-    """The array, if a tensor can have its memory as it is. Raises TypeError or ValueError with PyTorch's message."""
+    """The array, if a tensor can share its memory. Otherwise raises TypeError or ValueError with PyTorch's message."""
     dtype = array.dtype
     if dtype not in torch_dtype.of:
         if dtype.newbyteorder("=") in torch_dtype.of:
@@ -69,7 +66,7 @@ def checked_array(array: Array) -> Array:
             raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative "
                              "strides are not currently supported. (You can probably work around this by making a copy "
                              "of your array  with array.copy().) ")
-    # A dtype equal to a known one need not be the same object, and everything here compares by identity.
+    # Equal dtypes may be different objects, and the code here compares dtypes by identity.
     known = torch_dtype.of[dtype].dtype
     return array if dtype is known else array.view(known)
 
@@ -83,7 +80,7 @@ def _copied(array: Array, dtype: np.dtype[Any] | None) -> Array:
 
 
 def _is_sequence(value: Any) -> bool:
-    """Whether a value is a level of nesting. A tensor within a sequence is a number, an array a sequence."""
+    """Whether a value is a level of nesting. Within a sequence, a tensor counts as a number, an array as a sequence."""
     kind = type(value)
     return kind is list or kind is tuple or (
         hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "keys")
@@ -91,7 +88,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _of_sequence(data: Any, dtype: np.dtype[Any] | None) -> Array:
-    """Level by level: the first element of each level says how long the others are."""
+    """An array of nested sequences, read level by level. The first element of a level sets the length of the others."""
     shape = [len(data)]
     flat: Any = data
     while flat and not isinstance(flat[0], _NUMBERS) and _is_sequence(flat[0]):
@@ -111,7 +108,7 @@ def _of_sequence(data: Any, dtype: np.dtype[Any] | None) -> Array:
 
 
 def _of_arrays(arrays: Sequence[Array], shape: list[int], dtype: np.dtype[Any] | None) -> Array:
-    """A sequence of arrays of one shape: PyTorch reads them number by number, with the same result."""
+    """An array of a sequence of arrays of one shape. PyTorch reads them number by number, with the same result."""
     if not arrays[0].ndim:
         raise TypeError("len() of unsized object: a sequence holds arrays without dimensions; call .item() on them")
     stacked = _copied(checked_array(np.stack(arrays)), dtype)
@@ -128,7 +125,7 @@ def _check_length(item: Any, length: int, dim: int) -> None:
 
 
 def _of_numbers(flat: Sequence[Any], kinds: set[Any], dtype: np.dtype[Any] | None) -> Array:
-    """A one-dimensional array of what should be numbers, whose types are `kinds`."""
+    """A one-dimensional array of elements that should be numbers. `kinds` holds their types."""
     if not kinds <= _PLAIN:
         target = _common_type(flat) if dtype is None else dtype
         flat = [_element(item, target) for item in flat]
@@ -148,7 +145,7 @@ def _of_numbers(flat: Sequence[Any], kinds: set[Any], dtype: np.dtype[Any] | Non
 
 
 def _element(item: Any, target: np.dtype[Any]) -> Any:
-    """What stands in a sequence as a Python number, or as what NumPy makes one of."""
+    """An element of a sequence as a Python number, or as an object that NumPy converts to a number."""
     if isinstance(item, TensorBase):
         if item._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars. A sequence holds a tensor "
@@ -174,7 +171,7 @@ def _not_in(item: Any, target: np.dtype[Any]) -> TypeError:
 
 
 def _common_type(flat: Sequence[Any]) -> np.dtype[Any]:
-    """The type that holds numbers of any kind. Raises RuntimeError for what is no number."""
+    """The type that holds all of the numbers. Raises TypeError or RuntimeError for an element that is no number."""
 
     def own(item: Any) -> np.dtype[Any]:
         if isinstance(item, TensorBase):
@@ -185,7 +182,7 @@ def _common_type(flat: Sequence[Any]) -> np.dtype[Any]:
         if isinstance(item, _NUMBERS):
             return of_scalar(item)
         if isinstance(item, (list, tuple)):
-            return BOOL_                        # it is refused when it is to become a number
+            return BOOL_                        # refused later, when it is converted to a number
         raise _not_a_number(item)
 
     if isinstance(flat[0], str):
@@ -202,7 +199,7 @@ def _not_a_number(item: Any) -> Exception:
 
 
 def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
-    """Number by number, as PyTorch does it: what does not fit is refused, -1 is the largest unsigned number."""
+    """Convert number by number, like PyTorch. A value that does not fit raises; -1 is the largest unsigned number."""
     values: list[Any] = []
     for item in flat:
         value = item.item() if isinstance(item, np.generic) else item

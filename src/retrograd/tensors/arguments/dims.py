@@ -1,4 +1,4 @@
-"""What a caller may say for a dimension: an int or several, counted from either end; and PyTorch's word on all else."""
+"""Dimensions as callers give them: one int or several, counted from either end; and PyTorch's errors for the rest."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None
     if meta is not None and meta.inference:
-        watch_saving(array)                              # as an index it may be saved, though it is no operand
+        watch_saving(array)                              # a node may save an index, which is no operand
     return array
 
 
 def kind_of(value: Any) -> str:
-    """The name of a value's type as PyTorch's messages have it: NumPy's types are named with their package."""
+    """The name of a value's type in PyTorch's messages. The names of NumPy's types include their package."""
     name = type(value).__name__
     return f"numpy.{name}" if isinstance(value, (np.ndarray, np.generic)) else name
 
 
 def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeError:
-    """What is said of an argument that should be a tensor."""
+    """The error for an argument that should be a tensor."""
     remedy = "Make one with torch.tensor(...)."
     if hasattr(value, "__torch_function__"):
-        remedy = "To have the calls handed over to its __torch_function__, call torch.overrides.enable() first."
+        remedy = "Its __torch_function__ did not handle the call."
     return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
                      f"{kind_of(value)}. {remedy}")
 
@@ -51,7 +51,7 @@ def axis_of(name: str, dim: Any, ndim: int) -> int:
 
 
 def as_int(name: str, value: Any, argument: str) -> int:
-    """An int, or what can stand for one. Raises TypeError."""
+    """The value as an int. Raises TypeError if Python cannot use the value as an index."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -61,8 +61,8 @@ def as_int(name: str, value: Any, argument: str) -> int:
 
 
 def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
-    """The axes that `dim` names, ascending; None and the empty tuple name all. Raises TypeError, IndexError or
-    RuntimeError (one that is named twice)."""
+    """The axes that `dim` names, ascending; None and the empty tuple name all axes. Raises TypeError, IndexError, or
+    RuntimeError for an axis that is named twice."""
     if type(dim) is int:
         axis = axis_of(name, dim, ndim)
         return (axis,) if ndim else ()

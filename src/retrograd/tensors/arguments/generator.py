@@ -1,4 +1,4 @@
-"""`torch.Generator`, and the one that is used where none is given. PyTorch's numbers for PyTorch's seeds."""
+"""`torch.Generator` and the default generator. A seed gives the same numbers as in PyTorch."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..state.base import TensorBase, plain
 
 
 class Generator:
-    """A stream of random numbers of its own.
+    """A separate stream of random numbers.
 
     >>> Generator().manual_seed(7).initial_seed()
     7
     """
 
-    __module__ = "retrograd"                                 # where programs know it from
+    __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ("twister",)
 
     def __init__(self, device: Any = "cpu") -> None:
@@ -30,7 +30,7 @@ class Generator:
 
     @property
     def device(self) -> Device:
-        """Where the numbers are drawn."""
+        """The device that draws the numbers: the CPU."""
         return Device("cpu")
 
     def manual_seed(self, seed: int) -> Generator:
@@ -41,20 +41,20 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Restart the stream from a seed of the operating system's, and return that seed."""
+        """Restart the stream from a seed that the operating system gives, and return that seed."""
         return self.twister.seed()
 
     def initial_seed(self) -> int:
-        """The seed that the stream was last started from."""
+        """The seed from which the stream was last started."""
         return self.twister.initial_seed()
 
     def get_state(self) -> TensorBase:
-        """The position in the stream, as a tensor of bytes that PyTorch understands too."""
+        """The position in the stream, as a tensor of bytes that PyTorch can read too."""
         state: TensorBase = plain(self.twister.get_state())
         return state
 
     def set_state(self, new_state: TensorBase) -> None:
-        """Go to a position that `get_state` gave. Raises TypeError or RuntimeError for what is none."""
+        """Go to a position that `get_state` returned. Raises TypeError or RuntimeError for any other value."""
         if not isinstance(new_state, TensorBase):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
         if new_state._array.dtype != np.uint8:
@@ -81,7 +81,7 @@ default_generator = Generator()
 
 
 def twister_of(name: str, generator: Any) -> Twister:
-    """The stream to draw from: a generator's, or the default one for None."""
+    """The stream to draw from: the generator's, or the default stream for None."""
     if generator is None:
         return default_generator.twister
     if not isinstance(generator, Generator):
@@ -91,17 +91,17 @@ def twister_of(name: str, generator: Any) -> Twister:
 
 
 def manual_seed(seed: Any) -> Generator:
-    """Restart the default stream from a seed: `rand` and the rest then draw what PyTorch draws after this seed."""
+    """Restart the default stream from a seed. `rand` and the rest then draw the numbers that PyTorch draws."""
     return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:
-    """Restart the default stream from a seed of the operating system's, and return that seed."""
+    """Restart the default stream from a seed that the operating system gives, and return that seed."""
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed that the default stream was last started from."""
+    """The seed from which the default stream was last started."""
     return default_generator.initial_seed()
 
 
@@ -111,13 +111,13 @@ def get_rng_state() -> TensorBase:
 
 
 def set_rng_state(new_state: TensorBase) -> None:
-    """Go to a position in the default stream that `get_rng_state` gave."""
+    """Go to a position in the default stream that `get_rng_state` returned."""
     default_generator.set_state(new_state)
 
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
-    """Within a `with` statement, draw from the default stream as one likes: afterwards it is where it was before."""
+    """A context manager that restores the position in the default stream at its end."""
     state = default_generator.twister.get_state()
     try:
         yield

@@ -1,7 +1,6 @@
-"""The options that functions which make tensors share: size, element type, device, layout, whether to require grad.
+"""The shared options of functions that make tensors: size, element type, device, layout, whether to require grad.
 
-What is usual passes through here in a comparison or two; what is not gets PyTorch's message. Must not know how
-anything is made.
+Usual values pass with a comparison or two. Wrong values get PyTorch's message.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from ...ops.creation import fresh
 from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
 from .dims import not_a_tensor
 
-# Types of Python's own that PyTorch takes for element types.
+# Python's own types that PyTorch accepts as element types.
 _BUILTIN: dict[Any, Any] = {float: float64.dtype, int: int64.dtype, bool: BOOL_, complex: C128}
 
 
@@ -55,13 +54,15 @@ class _Named:
 class layout(_Named):
     """How a tensor lies in memory. There is one layout: `strided`."""
 
-    __module__ = "retrograd"                                 # where programs know it from
+    __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ()
 
 
 class memory_format(_Named):
-    """An order of the dimensions in memory: `contiguous_format` (row by row), `preserve_format` (as it was), or
-    `channels_last` and `channels_last_3d`, where the second dimension is the fastest.
+    """An order of the dimensions in memory.
+
+    `contiguous_format` is row by row, and `preserve_format` is the order of the input. In `channels_last` and
+    `channels_last_3d` the second dimension is the fastest.
     """
 
     __module__ = "retrograd"
@@ -77,17 +78,17 @@ _CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
 
 
 def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str) -> Any:
-    """How a copy of `array` is to lie: row by row ("C"), as it does ("K"), or by strides; `otherwise` without a format.
+    """The order of a copy of `array`: row by row ("C"), as the array ("K"), or strides; `otherwise` without a format.
 
-    Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
+    Raises TypeError if `given` is no format, RuntimeError if the format is for another number of dimensions.
     """
     return otherwise if given is None else order_of_shape(name, given, array.shape)
 
 
 def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
-    """How a tensor of this shape is to lie by a memory format: row by row ("C"), as it does ("K"), or by strides.
+    """The order of a tensor of this shape in a memory format: row by row ("C"), as it is ("K"), or strides.
 
-    Raises TypeError for what is no format, RuntimeError for a number of dimensions that the format is not for.
+    Raises TypeError if `given` is no format, RuntimeError if the format is for another number of dimensions.
     """
     if not isinstance(given, memory_format):
         raise TypeError(f"{name}(): argument 'memory_format' must be torch.memory_format, not {type(given).__name__}")
@@ -101,7 +102,7 @@ def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
 
 
 def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
-    """Whether an array lies as a memory format wants it."""
+    """Whether an array lies in memory as the memory format says."""
     if in_rows(array) and (given is None or given.name not in _CHANNELS_LAST):
         return True
     if given is preserve_format:
@@ -152,7 +153,7 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
 
 
 def element_type(name: str, dtype: Any) -> np.dtype[Any]:
-    """The NumPy dtype of PyTorch's `dtype`; the default floating one for None. Raises TypeError for what is none."""
+    """The NumPy dtype of PyTorch's `dtype`; the default float for None. Raises TypeError for any other value."""
     if dtype is None:
         return default_floating()
     if type(dtype) is torch_dtype:
@@ -160,13 +161,13 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = _BUILTIN[dtype]
     except (KeyError, TypeError):
-        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}. Name one as "
-                        "torch.float32, torch.int64 …") from None
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}. Use a dtype "
+                        "such as torch.float32 or torch.int64.") from None
     return found
 
 
 def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> TensorBase:
-    """The new tensor over `array`, once `device` is found to be the CPU."""
+    """The new tensor over `array`, after a check that `device` is the CPU."""
     if device is not None:
         checked(device)
     thread = local.thread
@@ -179,9 +180,9 @@ def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tenso
 
 
 def asked(requires_grad: Any) -> bool:
-    """The option `requires_grad` of the function that was called; None stands for False in most functions.
+    """The option `requires_grad` of the function that was called. In most functions None stands for False.
 
-    Raises TypeError for what is no bool.
+    Raises TypeError for any other value that is no bool.
     """
     if requires_grad is True or requires_grad is False:
         return bool(requires_grad)
@@ -207,7 +208,7 @@ def require_grad(tensor: Any) -> None:
 
 
 def number(name: str, argument: str, position: int, value: Any) -> Any:
-    """A Python number from what PyTorch takes for one: also a NumPy scalar, and a 0-d tensor that requires no grad."""
+    """A Python number from a value that PyTorch takes for one, such as a NumPy scalar or a 0-d tensor without grad."""
     kind = type(value)
     if kind is float or kind is int or kind is bool or kind is complex:
         return value
@@ -220,7 +221,7 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
     raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
 
 
-# PyTorch's names of the types in its messages on what a number does not fit.
+# PyTorch's names of the types, in its messages about a number that does not fit.
 _C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
             "bool": "bool", "float16": "c10::Half", "float32": "float", "float64": "double"}
 
@@ -229,7 +230,7 @@ _LARGEST = {dtype: float(np.finfo(dtype).max) for dtype in (F16, F32, F64)}
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether a Python number can stand in a tensor of `dtype`; an unsigned one takes -1 for its largest value."""
+    """Whether a Python number fits in a tensor of `dtype`. An unsigned type takes -1 for its largest value."""
     kind = dtype.kind
     if kind in "cb":
         return True
@@ -245,7 +246,7 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def filling(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The number as one of `dtype`, to fill a tensor with. Raises RuntimeError where it does not fit."""
+    """The number in `dtype`, to fill a tensor with. Raises RuntimeError if it does not fit."""
     if isinstance(value, int) and not -2**63 <= value < 2**64:
         raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
     if not fits(value, dtype):
@@ -259,12 +260,12 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def filled_type(dtype: Any, value: Any) -> np.dtype[Any]:
-    """The element type of a tensor filled with a Python number, where `dtype` leaves it open."""
+    """The element type of a tensor filled with a Python number: `dtype`, or if that is None, the number's own."""
     return of_scalar(value) if dtype is None else element_type("full", dtype)
 
 
 def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, str]) -> None:
-    """Raises what PyTorch does unless both, which `arguments` names, are floating tensors of one type."""
+    """Raises PyTorch's error unless both values are floating tensors of one type. `arguments` holds their names."""
     for position, (argument, part) in enumerate(zip(arguments, (first, second)), 1):
         check_tensor(name, part, argument, position)
     a, b = first.dtype, second.dtype
@@ -277,33 +278,33 @@ def check_real_parts(name: str, first: Any, second: Any, arguments: tuple[str, s
 
 
 def refuse_lost_gradient(input: Any, src: Any) -> None:
-    """Raises RuntimeError where the gradient of `src`, which goes into a copy of `input`, ends in ints."""
+    """Raises RuntimeError if `src` requires grad and is put into a copy of `input`, which holds integers."""
     if input._array.dtype not in DIFFERENTIABLE and local.thread.grad and requires(src):
-        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Put in "
-                           "src.detach() for a constant.")
+        raise RuntimeError(f"Autograd not support dtype: {torch_dtype.of[input._array.dtype].legacy}. Pass "
+                           "src.detach() to treat it as a constant.")
 
 
 def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
-    """Raises RuntimeError where the derivative would be recorded of a function that has none for complex numbers."""
+    """Raises RuntimeError if a function without a derivative for complex numbers would be recorded for them."""
     if isinstance(input, TensorBase) and input._array.dtype.kind == "c" and local.thread.grad and (
             requires(input) or any(map(requires, others))):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
 def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:
-    """Raises TypeError where `value` is no tensor."""
+    """Raises TypeError if `value` is no tensor."""
     if not isinstance(value, TensorBase):
         raise not_a_tensor(name, value, argument, position)
 
 
 def check_tensors(name: str, **values: Any) -> None:
-    """Raises TypeError if one of the values, which are named as the first arguments are, is no tensor."""
+    """Raises TypeError if one of the values is no tensor. They are the first arguments, in order, with their names."""
     for position, (argument, value) in enumerate(values.items(), 1):
         check_tensor(name, value, argument, position)
 
 
 def check_flag(name: str, argument: str, position: int, value: Any) -> None:
-    """Raises TypeError where `value` is no bool, nor a 0-d tensor that stands for one."""
+    """Raises TypeError unless `value` is a bool or a 0-d tensor that stands for a bool."""
     if value is not True and value is not False and not isinstance(value, np.bool_) and (
             not isinstance(value, TensorBase) or value._array.ndim or requires(value)):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be bool, not "
@@ -311,7 +312,7 @@ def check_flag(name: str, argument: str, position: int, value: Any) -> None:
 
 
 def check_optional(name: str, position: int, **values: Any) -> None:
-    """Raises TypeError where one of the values is neither a tensor nor None; the first has that position."""
+    """Raises TypeError if one of the values is neither a tensor nor None. `position` is that of the first value."""
     for i, (argument, value) in enumerate(values.items()):
         if value is not None:
             check_tensor(name, value, argument, position + i)

@@ -1,4 +1,4 @@
-"""The named tuples that operators with several results return: `torch.return_types`. Must not know operators."""
+"""`torch.return_types`: the named tuples that functions with several results return."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 
 class NamedResults(tuple[Any, ...]):
-    """Several results, by position and by name. Made from a sequence, as PyTorch's are."""
+    """Several results, by position and by name. Like PyTorch's, it is made from a sequence."""
 
     __slots__ = ()
     fields: ClassVar[tuple[str, ...]] = ()
@@ -73,7 +73,7 @@ linalg_ldl_factor = _named("linalg_ldl_factor", "LD", "pivots")
 linalg_ldl_factor_ex = _named("linalg_ldl_factor_ex", "LD", "pivots", "info")
 geqrf = _named("geqrf", "a", "tau")
 
-# The same, of what was written to `out`.
+# The named tuples of results that were written to `out`.
 max_out = _named("max_out", *max.fields)
 min_out = _named("min_out", *min.fields)
 median_out = _named("median_out", *median.fields)

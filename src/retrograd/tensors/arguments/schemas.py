@@ -1,9 +1,10 @@
-"""PyTorch's schemas of its functions, such as "cumsum(Tensor input, int dim, *, dtype dtype=None) -> Tensor".
+"""The schemas of functions, such as "cumsum(Tensor input, int dim, *, dtype dtype=None) -> Tensor".
 
-A schema names a function, its parameters with their types and defaults, and its results. A type with brackets is a
-list: `ints[2]` also accepts one int. A question mark behind a type allows None. Three words stand for parameters that
-many functions share: `out` for `*, Tensor out=None`, `options` for the options of functions that make tensors, and
-`like` for the options of functions that take shape and dtype from a tensor.
+The notation is close to PyTorch's. A schema names a function, its parameters with their types and defaults, and its
+results. Plural types are lists. A list type with a number in brackets also accepts one element: `ints[2]` takes an int.
+A question mark behind a type allows None. At the end of the parameters, three words stand for parameters that many
+functions share: `out` for `*, Tensor out=None`, `options` for the options of functions that make tensors, and `like`
+for the options of functions that take shape and dtype from a tensor.
 """
 
 from __future__ import annotations
@@ -22,19 +23,22 @@ _SHORT = {
 }
 _SCHEMA = re.compile(r"([\w.]+)(\(.*\))")
 _PARAMETER = re.compile(r"(\w+)(?:\[(\d*)\])?(\??) (\w+)(?:=(.*))?")
-# The names that are accepted besides PyTorch's own, as NumPy has them.
+# NumPy's names of parameters, which PyTorch accepts besides its own.
 OTHER_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
-# Those among them that signatures show.
+# The names among them that signatures show.
 _SHOWN_TOO = {name: OTHER_NAMES[name] for name in ("dim", "keepdim")}
-# How messages name the types of schemas.
+# The names of these types in messages.
 NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints",
          "floats": "tuple of floats", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
 
 
 class Parameter(NamedTuple):
-    """One parameter: its type, how many elements of a list one number stands for, whether it may be None, its name,
-    its default as text (None if it has none), and whether it is given by name only."""
+    """One parameter of a schema.
+
+    `kind` is its type. A `size` above 0 says that one number stands for a list of so many. `none` says whether it may
+    be None. `default` is a text, or None if there is no default. `by_name` says whether it is keyword-only.
+    """
 
     kind: str
     size: int
@@ -45,7 +49,7 @@ class Parameter(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """One way to call a function. `text` is the list of parameters as messages show it."""
+    """One way to call a function. `text` is the list of its parameters as messages show it."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -54,17 +58,17 @@ class Schema(NamedTuple):
 
     @property
     def required(self) -> int:
-        """How many arguments have no default."""
+        """The number of parameters without a default."""
         return sum(p.default is None for p in self.parameters)
 
     @property
     def positional(self) -> int:
-        """How many arguments may be given by position."""
+        """The number of parameters that may be given by position."""
         return sum(not p.by_name for p in self.parameters)
 
 
 def _parsed(name: str, text: str, returns: str) -> Schema:
-    """The schema whose parameters stand in `text`, without parentheses."""
+    """The schema with the parameters in `text`, which has no parentheses."""
     parameters, shown, by_name = [], [], False
     for part in re.split(r", (?![^\[(]*[\])])", text) if text else ():
         if part == "*":
@@ -82,7 +86,7 @@ def _parsed(name: str, text: str, returns: str) -> Schema:
 
 @cache
 def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
-    """The schemas in these texts, in the order in which PyTorch tries them. A text with a short word may be two."""
+    """The schemas in these texts, in the order in which PyTorch tries them. A text with `options` or `like` is two."""
     found = []
     for text in texts:
         called, _, returns = re.sub(r"\s+", " ", text).partition(" -> ")
@@ -96,9 +100,9 @@ def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
 
 
 class SignatureOfSchema(inspect.Signature):
-    """The signature of a public function: that of the function below its schemas, with what only the schemas have.
+    """The signature of a public function: the decorated function's, with the parameters that only its schemas have.
 
-    It is worked out when somebody asks for it: at import nobody does.
+    The parameters are computed on first use, since import has no need of them.
     """
 
     __slots__ = ("body", "out", "texts")
@@ -115,16 +119,18 @@ class SignatureOfSchema(inspect.Signature):
     def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with other parameters or another return annotation."""
         parameters = changes.get("parameters", [*self.parameters.values()])
-        return inspect.Signature(parameters, return_annotation=changes.get("return_annotation", inspect.Signature.empty))
+        returned = changes.get("return_annotation", inspect.Signature.empty)
+        return inspect.Signature(parameters, return_annotation=returned)
 
 
 @cache
 def _parameters(texts: tuple[str, ...], body: Any, out: bool) -> Any:
-    """The parameters of `body`, then what only schemas have (`out`), then NumPy's names (`axis`, `keepdims`)."""
+    """The parameters of `body`, those that only schemas have, NumPy's names (`axis`, `keepdims`), and `out`."""
     found = dict(inspect.signature(body).parameters)
     rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
     names = [p.name for schema in schemas(texts) for p in schema.parameters if p.name != "self"]
-    for name in (*names, *(other for known in names for other in _SHOWN_TOO.get(known, ())), *(("out",) if out else ())):
+    others = [other for known in names for other in _SHOWN_TOO.get(known, ())]
+    for name in (*names, *others, *(("out",) if out else ())):
         if name not in found:
             found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
     return inspect.Signature([*found.values(), *rest]).parameters

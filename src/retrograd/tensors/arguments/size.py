@@ -15,7 +15,7 @@ class Size(tuple[int, ...]):
     6
     """
 
-    __module__ = "retrograd"                                 # where programs know it from
+    __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ()
 
     def __repr__(self) -> str:

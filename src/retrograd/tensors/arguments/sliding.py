@@ -1,4 +1,4 @@
-"""What functions that slide a window over an image share: its sizes as callers give them. Must not know operators."""
+"""The arguments that functions with a sliding window share: sizes as callers give them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..state.base import TensorBase
 
 
 def ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
-    """An int as a tuple of one, several as a tuple. Raises TypeError for what is neither."""
+    """One int or several, as a tuple. Raises TypeError for any other value."""
     given = value if isinstance(value, (tuple, list)) else (value,)
     for each in given:
         if isinstance(each, TensorBase) and not each._array.ndim and each._array.dtype.kind in "iu":
@@ -21,7 +21,7 @@ def ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
 
 
 def spelled(dims: int) -> str:
-    """A number of dimensions as a word."""
+    """A number of dimensions, spelled as a word."""
     return ("one", "two", "three")[dims - 1]
 
 

@@ -1,1 +1,1 @@
-"""What programs see of a tensor beside its operators: text, memory, conversion, copies, NumPy."""
+"""Everything about a tensor that is no operator: text, memory, conversion, copies, NumPy."""

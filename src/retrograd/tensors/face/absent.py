@@ -1,7 +1,7 @@
-"""The attributes that PyTorch's tensors have and ours lack. Each says so, and what to use instead.
+"""The attributes that PyTorch's tensors have and ours lack. The error of each says what to use instead.
 
-A `__getattr__` of the class would say it too, and would make every attribute of every tensor three times as slow. A
-descriptor costs nothing until it is read.
+A `__getattr__` of the class could raise this error too, but would make every attribute of every tensor three times as
+slow. A descriptor costs nothing until it is read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ...names import instead
 
 
 class Absent:
-    """An attribute that is not there: reading it raises AttributeError, so `hasattr` is false. It can be assigned."""
+    """A missing attribute: reading it raises AttributeError, so `hasattr` is false. A value can be assigned to it."""
 
     __slots__ = ("name",)
 
@@ -21,7 +21,7 @@ class Absent:
 
     def __get__(self, tensor: Any, kind: type) -> NoReturn:
         owner = f"type object {kind.__name__!r}" if tensor is None else f"{kind.__name__!r} object"
-        # obj is given, and name is not, so that Python does not append a suggestion of its own.
+        # `obj` is given and `name` is not, so that Python does not append its own suggestion.
         raise AttributeError(f"{owner} has no attribute {self.name!r}{instead('torch.Tensor', self.name)}",
                              obj=kind if tensor is None else tensor)
 

@@ -1,6 +1,6 @@
-"""A function of Python called on each element: `apply_`, `map_` and `map2_`. Slow, and not recorded.
+"""Calls of a Python function for each element: `apply_`, `map_` and `map2_`. They are slow, and not recorded.
 
-As in PyTorch such a write is not counted, so a backward pass does not notice that a saved value has changed.
+As in PyTorch, versions do not count these writes, so a backward pass does not notice that a saved value has changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..state.writable import unlock
 
 @public(method=True)
 def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
-    """Put `callable(element)` in the place of each element. Raises RuntimeError where the tensor requires grad.
+    """Replace each element by `callable(element)`. Raises RuntimeError if the tensor requires grad.
 
     >>> import retrograd as torch
     >>> torch.tensor([1., 4.]).apply_(lambda a: a + 1)
@@ -29,7 +29,7 @@ def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
 
 @public(method=True)
 def map_(self: TensorBase, other: TensorBase, callable: Callable[[Any, Any], Any]) -> TensorBase:
-    """Put `callable(element, other)` in the place of each element, with what stands there in `other`."""
+    """Replace each element by `callable(element, other_element)`, with the element of `other` at the same place."""
     check_tensor("map_", other, "other")
     return _put(self, "map_", callable, other=other)
 

@@ -1,4 +1,4 @@
-"""Another element type or device: `to` and its shorthands, questions about types, and PyTorch's promotion of them."""
+"""Conversion to another element type or device: `to` and its shorthands, predicates of types, type promotion."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
        copy: bool = False, memory_format: Any = None) -> TensorBase:
     """The tensor in another type or on another device: `to(dtype)`, `to(device, dtype)` or `to(other)`.
 
-    It is the same object where nothing changes, unless `copy` is set. Gradients flow back in the type they came from.
+    If nothing changes, it returns the tensor itself, unless `copy` is set. Gradients are converted back.
     """
     if len(args) == 1 and type(args[0]) is torch_dtype:
         dtype = args[0]
@@ -64,7 +64,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
     if target is self._array.dtype and not copy and (order == "K" or lies_in(memory_format, self._array)):
         return self
     if self._array.dtype.kind == "c" and target.kind not in "cb":
-        warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
+        warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.", UserWarning)
     result: TensorBase = _cast(self, target)
     if order != "K" and not lies_in(memory_format, result._array):
         result = _clone(result, order)
@@ -72,7 +72,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
 
 
 def _positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> tuple[Any, ...]:
-    """What `to` is given by position: (dtype | other | device [, dtype]), then non_blocking and copy."""
+    """The positional arguments of `to`: (dtype | other | device [, dtype]), then non_blocking and copy."""
     first, rest = args[0], args[1:]
     if isinstance(first, TensorBase):
         dtype, device = torch_dtype.of[first._array.dtype], None
@@ -90,7 +90,7 @@ def _positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) ->
 
 
 def _shorthand(target: torch_dtype, name: str) -> Callable[..., Any]:
-    @public(name=name, doc=f"The tensor as {target!r}; itself where it is that already.")
+    @public(name=name, doc=f"The tensor as {target!r}; the tensor itself if it has that type.")
     def convert(self: TensorBase, memory_format: Any = None) -> TensorBase:
         return to(self, target, memory_format=memory_format)
 
@@ -99,7 +99,7 @@ def _shorthand(target: torch_dtype, name: str) -> Callable[..., Any]:
 
 @public(name="type")
 def type_(self: TensorBase, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """The name of the tensor's type, such as 'torch.FloatTensor'; or with `dtype` (or such a name), as `to`."""
+    """The name of the tensor's type, such as 'torch.FloatTensor'. With `dtype`, or such a name, the same as `to`."""
     if dtype is None:
         return f"torch.{self.dtype.legacy}Tensor"
     target = _BY_LEGACY_NAME.get(dtype, dtype) if isinstance(dtype, str) else getattr(dtype, "of_type", dtype)
@@ -118,13 +118,13 @@ def type_as(self: TensorBase, other: TensorBase) -> TensorBase:
 
 @public(method=True)
 def cpu(self: TensorBase, memory_format: Any = None) -> TensorBase:
-    """The tensor on the CPU, where it is."""
+    """The tensor itself, since it is on the CPU."""
     return self
 
 
 @public(method=True)
 def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> TensorBase:
-    """Refused: raises AssertionError as PyTorch does where it was built without CUDA."""
+    """Raises AssertionError, like PyTorch without CUDA."""
     checked("cuda" if device is None else device)
     return self
 
@@ -150,21 +150,21 @@ def is_complex(input: TensorBase) -> bool:
 
 @public(method=True)
 def is_signed(input: TensorBase) -> bool:
-    """Whether the type of the elements has negative numbers."""
+    """Whether the element type has negative numbers."""
     check_tensor("is_signed", input)
     return bool(input._array.dtype.kind not in "ub")
 
 
 @public()
 def is_nonzero(input: TensorBase) -> bool:
-    """Whether the one element is not zero. Raises RuntimeError where there is another number of elements."""
+    """Whether the single element is not zero. Raises RuntimeError for any other number of elements."""
     check_tensor("is_nonzero", input)
     return bool(input)
 
 
 @public()
 def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
-    """The type of a elementwise operation on two tensors or numbers.
+    """The result type of an elementwise operation on two tensors or numbers.
 
     >>> import retrograd as torch
     >>> torch.result_type(torch.arange(2), 1.0)
@@ -184,14 +184,14 @@ def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
 
 @public()
 def promote_types(type1: torch_dtype, type2: torch_dtype) -> torch_dtype:
-    """The smallest type that holds the numbers of both, an integer never widening a float."""
+    """The smallest type that holds the numbers of both types. An integer type never widens a float type."""
     _check_dtypes("promote_types", type1=type1, type2=type2)
     return torch_dtype.of[promoted(type1.dtype, type2.dtype)]
 
 
 @public()
 def can_cast(from_: torch_dtype, to: torch_dtype) -> bool:
-    """Whether an operation in place may write the one type to the other: its category must not be higher."""
+    """Whether an in-place operation may write `from_` to `to`: the category of `from_` must not be higher."""
     _check_dtypes("can_cast", from_=from_, to=to)
     return category(from_.dtype) <= category(to.dtype)
 
@@ -214,23 +214,23 @@ def _false(self: TensorBase) -> bool:
 
 
 def _layout(self: TensorBase) -> Layout:
-    """How it lies in memory: `torch.strided`."""
+    """The layout in memory: `torch.strided`."""
     return strided
 
 
 def _itemsize(self: TensorBase) -> int:
-    """Bytes an element."""
+    """The number of bytes of an element."""
     return self._array.itemsize
 
 
 def _nbytes(self: TensorBase) -> int:
-    """Bytes of all elements."""
+    """The number of bytes of all elements."""
     return self._array.nbytes
 
 
 @public(method=True)
 def get_device(self: TensorBase) -> int:
-    """The number of the device: -1, the CPU."""
+    """The number of the device: -1 for the CPU."""
     return -1
 
 

@@ -1,7 +1,7 @@
-"""Copies and pickles of tensors: what of memory, attributes and gradients they keep. Never history or hooks.
+"""Copies and pickles of tensors: they keep memory, attributes and gradients, but not history or hooks.
 
-A pickle holds memory, numbers and names of classes; to read one, no code of its writer's is needed or run but what
-the classes of its own objects define. Must not know how an operator is recorded.
+A pickle holds memory, numbers and names of classes. Reading a pickle runs no code of the program that wrote it, except
+the methods of the classes that it names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Array = np.ndarray[Any, Any]
 
 @public(name="__deepcopy__")
 def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
-    """A copy of a leaf with its `.grad` and attributes; tensors on one memory stay on one. RuntimeError for others."""
+    """A copy of a leaf, with its `.grad` and attributes. Tensors that share memory still share it in the copy.
+
+    Raises RuntimeError for a tensor that is no leaf.
+    """
     if id(self) in memo:
         known: TensorBase = memo[id(self)]
         return known
@@ -40,13 +43,13 @@ def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
 
 
 def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
-    """A copy of the array on a copy of all the memory it is a part of, which other parts share through `memo`."""
+    """A copy of the array, over a copy of the whole memory that it is a part of. Copies share it through `memo`."""
     root = owner_of(array)
     if not root.size or not root.flags.forc:
         return np.array(array, order="K")
     known = memo.get(id(root))
     if known is None:
-        known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # with the root, so that its id lasts
+        known = memo[id(root)] = root, np.array(root, order="K").ravel("K")     # `root` too, so that its id stays valid
     return window(known[1], array.shape, array.dtype, address(array) - address(root), array.strides)
 
 
@@ -60,14 +63,14 @@ def _leaf(kind: type[Any], array: Array, requires_grad: bool) -> Any:
 
 
 def shallow_copy(self: TensorBase) -> TensorBase:
-    """A leaf on the same memory."""
+    """A leaf over the same memory."""
     new: TensorBase = _leaf(type(self), self._array, self.requires_grad)
     new.__dict__.update(vars(self))
     return new
 
 
 def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, requires_grad: bool, state: Any) -> Any:
-    """A pickled tensor again. A class derived from Tensor may take the state itself, by `__setstate__`."""
+    """A tensor from its pickle. A class derived from Tensor may define `__setstate__` to take the state."""
     array = memory if layout is None else np.ndarray(layout[0], memory.dtype, memory, 0, layout[1])
     tensor = _leaf(kind, checked_array(array), requires_grad)
     if hasattr(kind, "__setstate__"):
@@ -79,10 +82,10 @@ def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, req
 
 @public(name="__reduce_ex__")
 def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
-    """What a pickle keeps: the elements and their strides, whether they require grad, and the attributes.
+    """The contents of a pickle: the elements and their strides, `requires_grad`, and the attributes.
 
-    No history and no `.grad`: what is read is a leaf. A class derived from Tensor may choose its state by
-    `__getstate__`.
+    It has no history and no `.grad`, so a tensor that is read is a leaf. A class derived from Tensor may define
+    `__getstate__` to choose the state.
     """
     array, layout = self._array, None
     if not array.flags.c_contiguous:

@@ -1,6 +1,6 @@
-"""Numbers as texts, with PyTorch's choice of notation: the texts of an array's elements and the width of one.
+"""Numbers as texts, in PyTorch's choice of notation: the texts of the elements of an array, and their width.
 
-Knows values and a precision only. Must not know how the texts are laid out, nor the options kept for a process.
+`printing` lays out the texts, and keeps the print options.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 class Cells:
     """The elements of an array as texts, in row-major order and padded on the left to one width.
 
-    `width`, which rows are broken into lines by, is that of the widest finite number: nan and inf can be wider.
+    `width` decides how rows are broken into lines. It is that of the widest finite number; nan and inf can be wider.
     """
 
     texts: list[str]
@@ -23,7 +23,7 @@ class Cells:
 
 
 def cells(values: np.ndarray[Any, Any], precision: int, scientific: bool | None) -> Cells:
-    """The texts of all of `values`. `scientific` None leaves the notation of floats to the values."""
+    """The texts of all of `values`. If `scientific` is None, the values decide on the notation of floats."""
     if values.dtype.kind == "c":
         return _complex_cells(values, precision, scientific)
     if values.dtype.kind == "f":
@@ -39,10 +39,10 @@ def _padded(texts: list[str], width: int) -> Cells:
 def _float_cells(values: np.ndarray[Any, Any], precision: int, scientific: bool | None) -> Cells:
     """One notation for all: scientific, whole numbers with a bare point, or `precision` digits after the point.
 
-    Only the finite numbers other than zero have a say in it.
+    Only the finite numbers other than zero decide on it.
     """
     telling = values[np.isfinite(values) & (values != 0)]
-    if telling.size == 0:  # the width is 1, though a zero takes two columns: PyTorch's lines of zeros run too long
+    if telling.size == 0:  # the width is 1, though a zero takes two columns, so PyTorch's lines of zeros are too long
         return _padded(_fixed(values, 0, "."), 1)
     magnitudes = np.abs(telling)
     low, high = float(magnitudes.min()), float(magnitudes.max())  # in Python's precision: float16 has no 1e8
@@ -59,19 +59,19 @@ def _float_cells(values: np.ndarray[Any, Any], precision: int, scientific: bool 
 
 
 def _extremes(telling: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The greatest and the least magnitudes of either sign: in any notation, the longest text is one of theirs."""
+    """The greatest and the least magnitudes of each sign. In any notation, one of them has the longest text."""
     sides = [side for side in (telling[telling > 0], telling[telling < 0]) if side.size]
     return np.array([end for side in sides for end in (side.min(), side.max())])
 
 
 def _fixed(values: np.ndarray[Any, Any], digits: int, point: str) -> list[str]:
-    """`point` is what a number ends in, if it is one; nan and inf are none."""
+    """The texts with a fixed number of digits after the point. Finite numbers get the ending `point`."""
     texts = [f"{value:.{digits}f}" for value in values.ravel().tolist()]
     return [text if text.endswith(("n", "f")) else text + point for text in texts] if point else texts
 
 
 def _complex_cells(values: np.ndarray[Any, Any], precision: int, scientific: bool | None) -> Cells:
-    """The two parts choose their notations apart. Only the real one is padded: its partner is joined to it."""
+    """The texts of complex numbers. Each part has its own notation. Only the real part is padded."""
     real = _float_cells(values.real, precision, scientific)
     imaginary = _float_cells(values.imag, precision, scientific)
     texts = [left + _signed(right.lstrip()) + "j" for left, right in zip(real.texts, imaginary.texts)]

@@ -1,6 +1,6 @@
-"""Out of tensors: NumPy arrays, Python numbers and lists, text; and out of the graph.
+"""Conversion of tensors to NumPy arrays, Python numbers, lists and text; and `detach`.
 
-Memory is shared wherever PyTorch shares it. Must not know how an operator is recorded.
+Memory is shared wherever PyTorch shares it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 # To NumPy
 
 def array_for_reading(tensor: Any) -> Array:
-    """The array of a tensor, unless a gradient would be lost on the way. Raises RuntimeError then."""
+    """The array of a tensor. Raises RuntimeError if the tensor requires grad, since the gradient would be lost."""
     if local.thread.grad and requires(tensor):
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     array: Array = tensor._array
@@ -32,16 +32,16 @@ def array_for_reading(tensor: Any) -> Array:
 
 @public(method=True)
 def numpy(self: TensorBase, *, force: bool = False) -> Array:
-    """The tensor as an array on the same memory. Raises RuntimeError where it requires grad, unless `force` is set."""
+    """The tensor as an array over the same memory. Raises RuntimeError if it requires grad, unless `force` is set."""
     if type(force) is not bool:
         raise TypeError(f"numpy(): argument 'force' must be bool, not {type(force).__name__}")
-    # A view: whoever gives the array another shape does not give it to the tensor.
+    # A view, so that a new shape of the array does not become the tensor's shape.
     return (self._array if force else array_for_reading(self)).view()
 
 
 @public(name="__array__")
 def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Array:
-    """NumPy's question for an array, from `np.asarray(tensor)` and its like."""
+    """The array for `np.asarray(tensor)` and similar calls of NumPy."""
     own = array_for_reading(self).view()
     if dtype is None and not copy:
         return own
@@ -50,7 +50,7 @@ def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Arra
 
 @public(name="__dlpack__")
 def dlpack(self: TensorBase, **options: Any) -> Any:
-    """The memory, for another library. Raises BufferError where the tensor requires grad."""
+    """The memory as a DLPack capsule, for another library. Raises BufferError if the tensor requires grad."""
     if requires(self):
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return self._array.__dlpack__(**options)
@@ -58,7 +58,7 @@ def dlpack(self: TensorBase, **options: Any) -> Any:
 
 @public(name="__dlpack_device__")
 def dlpack_device(self: TensorBase) -> tuple[int, int]:
-    """Where the memory is, as DLPack numbers it."""
+    """The device of the memory, in DLPack's numbers."""
     return self._array.__dlpack_device__()
 
 
@@ -66,7 +66,7 @@ def dlpack_device(self: TensorBase) -> tuple[int, int]:
 
 @public(event="aten::item", method=True)
 def item(self: TensorBase) -> Any:
-    """The one element as a Python number. Raises RuntimeError where there is another number of elements."""
+    """The single element as a Python number. Raises RuntimeError for any other number of elements."""
     if self._array.size != 1:
         raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar. Its shape is "
                            f"{list(self._array.shape)}; tolist() gives all elements.")
@@ -75,7 +75,7 @@ def item(self: TensorBase) -> Any:
 
 @public(method=True)
 def tolist(self: TensorBase) -> Any:
-    """The elements as Python numbers in nested lists; a number where there are no dimensions."""
+    """The elements as Python numbers in nested lists; a single number for a 0-d tensor."""
     return self._array.tolist()
 
 
@@ -96,7 +96,7 @@ def _real(value: Any, kind: str) -> Any:
 
 @public(name="__bool__")
 def to_bool(self: TensorBase) -> bool:
-    """Whether the one element is not zero."""
+    """Whether the single element is not zero."""
     if self._array.size != 1:
         how = "more than one value" if self._array.size else "no values"
         raise RuntimeError(f"Boolean value of Tensor with {how} is ambiguous. Use .any() or .all(), or compare its "
@@ -106,25 +106,25 @@ def to_bool(self: TensorBase) -> bool:
 
 @public(name="__int__")
 def to_int(self: TensorBase) -> int:
-    """The one element, cut to an integer."""
+    """The single element, truncated to an integer."""
     return int(_real(_only(self), "int64_t"))
 
 
 @public(name="__float__")
 def to_float(self: TensorBase) -> float:
-    """The one element as a float."""
+    """The single element as a float."""
     return float(_real(_only(self), "double"))
 
 
 @public(name="__complex__")
 def to_complex(self: TensorBase) -> complex:
-    """The one element as a complex number."""
+    """The single element as a complex number."""
     return complex(_only(self))
 
 
 @public(name="__index__")
 def to_index(self: TensorBase) -> int:
-    """The one element of an integer tensor, for use as an index."""
+    """The single element of an integer tensor, for use as an index."""
     if self._array.size != 1 or self._array.dtype.kind not in "iub":
         raise TypeError("only integer tensors of a single element can be converted to an index. This one is "
                         f"{self.dtype!r} of shape {list(self._array.shape)}.")
@@ -133,7 +133,7 @@ def to_index(self: TensorBase) -> int:
 
 @public(name="__len__")
 def length(self: TensorBase) -> int:
-    """The size of the first dimension. Raises TypeError where there is none."""
+    """The size of the first dimension. Raises TypeError for a 0-d tensor."""
     if not self._array.ndim:
         raise TypeError("len() of a 0-d tensor")
     size: int = self._array.shape[0]
@@ -142,7 +142,7 @@ def length(self: TensorBase) -> int:
 
 @public(name="__contains__")
 def contains(self: TensorBase, element: Any) -> bool:
-    """Whether some element equals the number, or some element equals that of a tensor at its place."""
+    """Whether some element equals the number, or the element of the given tensor at the same place."""
     if not isinstance(element, (TensorBase, Number)):
         raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                            f"{type(element)}.")
@@ -152,7 +152,7 @@ def contains(self: TensorBase, element: Any) -> bool:
 
 @public(name="__reversed__")
 def backwards(self: TensorBase) -> Any:
-    """The tensor with its first dimension reversed; where there is none, the tensor itself."""
+    """The tensor with its first dimension flipped; a 0-d tensor as it is."""
     return flip(self, (0,)) if self._array.ndim else self
 
 
@@ -160,11 +160,11 @@ def backwards(self: TensorBase) -> Any:
 
 @public(name="__repr__")
 def text_of(self: TensorBase) -> str:
-    """The text of a tensor. That of a subclass opens with its name."""
+    """The text of a tensor. The text of an instance of a subclass begins with the name of the subclass."""
     name = None
     try:
         node = self.grad_fn
-    except RuntimeError:                        # of a view of what was written over
+    except RuntimeError:                        # a view whose base was written to
         name = "Invalid"
     else:
         if node is not None:
@@ -177,24 +177,24 @@ def text_of(self: TensorBase) -> str:
 
 @public(name="__format__")
 def format_as(self: TensorBase, spec: str) -> str:
-    """A plain tensor without dimensions is written as its number, any other as its text, which takes no format."""
+    """Format a plain 0-d tensor as its number. The format of any other tensor is its text, and takes no `spec`."""
     if self._array.ndim == 0 and type(self) is Results.tensor:
         return format(self._array.item(), spec)
     return object.__format__(self, spec)
 
 
-# Out of the graph
+# Detaching from the graph
 
 @public(event="aten::detach", method=True)
 def detach(input: TensorBase) -> TensorBase:
-    """The same memory without its history. A write through either shows in both, and a saved value is guarded."""
+    """A tensor over the same memory without history. A write to either changes both, and their versions count it."""
     tensor: TensorBase = sharing(input, input._array)
     return tensor
 
 
 @public(method=True)
 def detach_(input: TensorBase) -> TensorBase:
-    """Forget the history of this tensor itself. Raises RuntimeError for a view."""
+    """Remove the history of this tensor, in place. Raises RuntimeError for a view."""
     meta = input._meta
     if meta is not None and meta.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead. The base would still be in the graph.")
@@ -210,7 +210,7 @@ methods(
 
 
 def _fact(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A NumPy function that asks for a fact about arrays, not for their elements; so no gradient is lost."""
+    """The entry of a NumPy function that asks for facts about arrays, not for elements. No gradient is lost by it."""
 
     def ask(*args: Any, **kwargs: Any) -> Any:
         return function(*[x._array if isinstance(x, TensorBase) else x for x in args], **kwargs)

@@ -1,6 +1,6 @@
-"""What kind of thing a tensor is: the kinds of PyTorch's tensors that there are none of here, and names of types.
+"""Predicates of the kinds of tensors that PyTorch has and retrograd lacks; and names of types.
 
-Programs ask these to choose a way. Here the answers are known: dense, strided, on the CPU, in memory of one process.
+Programs branch on them. Here the answers are fixed: tensors are dense, strided, on the CPU, in memory of one process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .layout import data_ptr
 
 @public()
 def typename(obj: Any, /) -> str:
-    """The name of a type: of a tensor as by `type()`; of a class, a function or an instance with its module.
+    """The name of a type: for a tensor, that of `type()`; for a class, a function or an instance, the dotted name.
 
     >>> import retrograd as torch
     >>> typename(torch.ones(2)), typename(torch.nn.functional.relu), typename(3)
@@ -33,7 +33,7 @@ def typename(obj: Any, /) -> str:
 
 @public()
 def get_device(input: TensorBase) -> int:
-    """The number of the device: -1, the CPU."""
+    """The number of the device: -1 for the CPU."""
     check_tensor("get_device", input)
     return _get_device(input)
 
@@ -47,7 +47,7 @@ def is_inference(input: TensorBase) -> bool:
 
 @public(method=True)
 def is_distributed(input: TensorBase) -> bool:
-    """Whether parts of it are with other processes: no."""
+    """Whether parts of the tensor are in other processes: False."""
     check_tensor("is_distributed", input)
     return False
 
@@ -62,31 +62,31 @@ def _none(self: TensorBase) -> None:
 
 
 def is_shared(self: TensorBase) -> bool:
-    """Whether other processes see its memory: no."""
+    """Whether other processes share its memory: False."""
     return False
 
 
 @public(method=True)
 def share_memory_(self: TensorBase) -> TensorBase:
-    """The tensor as it is. Its memory is that of this process: others get a copy, by pickling."""
+    """The tensor itself. Its memory belongs to this process; other processes get a copy, by pickling."""
     return self
 
 
 @public(method=True)
 def is_pinned(self: TensorBase, device: Any = None) -> bool:
-    """Whether its memory is kept from being swapped, for a GPU: no."""
+    """Whether its memory is pinned for a GPU: False."""
     return False
 
 
 @public(method=True)
 def pin_memory(self: TensorBase, device: Any = None) -> TensorBase:
-    """Refused: raises RuntimeError, as there is no GPU to pin memory for."""
+    """Raises RuntimeError, since there is no GPU to pin memory for."""
     raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
 
 
 @public(method=True)
 def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = None) -> TensorBase:
-    """The tensor itself, which is dense; in another type if one is given."""
+    """The tensor itself, since it is dense; or a conversion to `dtype`, if that is given."""
     return self if dtype is None else to(self, dtype)
 
 

@@ -1,4 +1,4 @@
-"""Questions about how a tensor lies in memory: sizes, strides, offsets. None of them is recorded."""
+"""Sizes, strides and offsets of tensors in memory. These functions are not recorded."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..recording.public import methods, public
 
 @public(method=True)
 def numel(input: Any) -> int:
-    """How many elements a tensor has."""
+    """The number of elements."""
     size: int = array_of("numel", input).size
     return size
 
 
 @public(method=True)
 def size(self: Any, dim: int | None = None) -> Any:
-    """The shape, or one of its sizes."""
+    """The shape, or the size of one dimension."""
     shape = self._array.shape
     if dim is None:
         return Size(shape)
@@ -33,14 +33,14 @@ def size(self: Any, dim: int | None = None) -> Any:
 
 @public(method=True)
 def ndimension(self: Any) -> int:
-    """How many dimensions a tensor has."""
+    """The number of dimensions."""
     ndim: int = self._array.ndim
     return ndim
 
 
 @public(method=True)
 def stride(self: Any, dim: int | None = None) -> Any:
-    """For each dimension, or for one, how many elements apart its neighbours are in memory."""
+    """The distance in memory between neighbours along each dimension, or along one, counted in elements."""
     strides = steps(self._array) if self._array.size else _empty_steps(self)
     if dim is None:
         return strides
@@ -50,7 +50,7 @@ def stride(self: Any, dim: int | None = None) -> Any:
 
 
 def _empty_steps(tensor: Any) -> tuple[int, ...]:
-    """The strides of a tensor without elements, to which NumPy gives any: those that its view would have."""
+    """PyTorch's strides for a tensor without elements. NumPy's strides of such an array mean nothing."""
     meta, array = tensor._meta, tensor._array
     if meta is None or meta.base is None:
         return row_by_row(array.shape)
@@ -61,19 +61,19 @@ def _empty_steps(tensor: Any) -> tuple[int, ...]:
 
 @public(method=True)
 def data_ptr(self: Any) -> int:
-    """The address of the first element; 0 where there is none."""
+    """The address of the first element; 0 without elements."""
     return address(self._array) if self._array.size else 0
 
 
 @public(method=True)
 def storage_offset(self: Any) -> int:
-    """How many elements lie between the start of the memory and the first element."""
+    """The number of elements between the start of the memory and the first element."""
     return offset_of(self._array)
 
 
 @public(method=True)
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
-    """Whether the elements lie row by row in memory, without gaps; or in the order of a memory format."""
+    """Whether the elements lie in memory without gaps, row by row or in the order of `memory_format`."""
     if memory_format is None:
         dense: bool = self._array.flags.c_contiguous
         return dense
@@ -89,7 +89,7 @@ def dim_order(self: Any) -> tuple[int, ...]:
 
 @public(method=True)
 def element_size(self: Any) -> int:
-    """How many bytes an element takes."""
+    """The number of bytes of an element."""
     bytes_: int = self._array.itemsize
     return bytes_
 

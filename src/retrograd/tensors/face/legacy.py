@@ -1,6 +1,6 @@
-"""The old way of making tensors: `Tensor(2, 3)`, `Tensor([1, 2])`, `LongTensor([1, 2])`.
+"""The old constructors of tensors: `Tensor(2, 3)`, `Tensor([1, 2])`, `LongTensor([1, 2])`.
 
-PyTorch keeps it for old programs, and learning material is full of it; `torch.tensor` and `torch.empty` are clearer.
+PyTorch keeps them for old programs, and much learning material uses them. `torch.tensor` and `torch.empty` are clearer.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _MISSING: Any = object()
 
 
 def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
-    """The array that the old constructor makes: of sizes, of a sequence, or the memory of a tensor.
+    """The array for the old constructor: of the given sizes, of a sequence, or the memory of a tensor.
 
-    Raises TypeError for what is none of them.
+    Raises TypeError for any other argument.
     """
     target = default_floating() if to is None else to
     if data is not _MISSING:
@@ -64,11 +64,11 @@ def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np
 
 
 def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: np.dtype[Any] | None = None) -> Any:
-    """A tensor of class `cls` in the old way."""
+    """A tensor of the class `cls`, by the old constructor."""
     array = array_from(args, data, to)
     source = data if data is not _MISSING else args[0] if len(args) == 1 else None
     if isinstance(source, TensorBase):
-        return as_subclass(source, cls)                  # of the tensor itself, with its history
+        return as_subclass(source, cls)                  # the tensor itself, with its history
     tensor = object.__new__(cls)
     tensor._array, tensor._edge, tensor._meta = array, None, None
     note_layout(tensor)
@@ -79,14 +79,14 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
 
 @public(method=True)
 def new(self: Any, *args: Any, device: Any = None) -> Any:
-    """A tensor of this one's dtype in the old way; `new_tensor` and `new_empty` are clearer."""
+    """A tensor of the same dtype, by the old constructor. `new_tensor` and `new_empty` are clearer."""
     if device is not None:
         checked(device)
     return construct(Results.tensor, args, to=self._array.dtype)
 
 
 class tensortype:
-    """An old name for tensors of one dtype: calling it makes one, and `isinstance` asks for the dtype.
+    """An old type of tensors of one dtype. A call makes such a tensor, and `isinstance` checks the dtype.
 
     >>> LongTensor([1, 2])
     tensor([1, 2])
@@ -101,7 +101,7 @@ class tensortype:
 
     @property
     def of_type(self) -> dtype:
-        """The type of its elements, which `t.type(LongTensor)` converts to."""
+        """The element type, to which `t.type(LongTensor)` converts."""
         return self.dtype
 
     def __instancecheck__(self, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Tensors over memory that is another's: a NumPy array's, a buffer's, that of another library."""
+"""Tensors over foreign memory: of a NumPy array, of a buffer, of another library."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _clone = recorded(clone)
 
 @public(for_modes=True)
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
-    """A tensor on the memory of an array: a write through either shows in both.
+    """A tensor over the memory of an array. A write to either changes both.
 
-    Raises TypeError for what is no array and for types that tensors do not have, ValueError for negative strides and
-    foreign byte orders.
+    Raises TypeError for a value that is no array and for types that tensors do not have, ValueError for negative
+    strides and foreign byte orders.
     """
     array: Any = ndarray
     if not isinstance(array, np.ndarray):
@@ -39,14 +39,14 @@ def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     array = checked_array(ndarray)
     if not array.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-             "Writing to this tensor will fail: copy the array first if it is to be written to.", UserWarning)
+             "Writing to this tensor will fail: copy the array first if you want to write to it.", UserWarning)
     result: TensorBase = plain(apart(array))
     return result
 
 
 @public(for_modes=True)
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
-    """`data` as a tensor: itself or its memory where it is a tensor or an array of that type, else a copy.
+    """`data` as a tensor: a tensor of that type itself, an array of that type as shared memory, all else as a copy.
 
     A conversion of a tensor is recorded.
     """
@@ -61,9 +61,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
 @public(for_modes=True)
 def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
             requires_grad: bool = False) -> TensorBase:
-    """`obj` as a tensor, on its own memory where it can be: a tensor's, an array's, a buffer's, another library's.
+    """`obj` as a tensor, over the same memory if `obj` is a tensor, an array, a buffer, or an array of another library.
 
-    `copy` True always copies; False raises ValueError where a copy is needed.
+    With `copy=True` it always copies. With `copy=False` it raises ValueError if a copy is needed.
     """
     shared = _shared(obj, dtype)
     if shared is None:
@@ -82,7 +82,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
 
 
 def _shared(obj: Any, dtype: Any) -> TensorBase | None:
-    """A tensor on the memory of `obj`; None where it has none to share."""
+    """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
         result: TensorBase = obj
         return result
@@ -99,7 +99,7 @@ def _shared(obj: Any, dtype: Any) -> TensorBase | None:
 
 @public(for_modes=True)
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorBase:
-    """A one-dimensional tensor on the memory of a buffer: `count` elements from byte `offset`."""
+    """A one-dimensional tensor over the memory of a buffer: `count` elements from the byte `offset` on."""
     target = element_type("frombuffer", dtype)
     length = memoryview(buffer).nbytes
     if not length or not count:
@@ -111,7 +111,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 
 class _Capsule:
-    """An array of another library, of which the capsule is there already."""
+    """An object with the methods of DLPack for a capsule that already exists."""
 
     def __init__(self, capsule: Any) -> None:
         if type(capsule).__name__ != "PyCapsule":
@@ -127,7 +127,7 @@ class _Capsule:
 
 
 def from_dlpack(ext_tensor: Any) -> TensorBase:
-    """A tensor on the memory of another library's array, which hands it over by DLPack, or of DLPack's capsule."""
+    """A tensor over the memory of another library's array, which must support DLPack, or of a DLPack capsule."""
     source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
     result: TensorBase = plain(checked_array(np.from_dlpack(source)))
     return result

@@ -1,7 +1,7 @@
-"""NumPy's dispatch: what a NumPy call on tensors means. A ufunc is the operator it is the kernel of; any other
-function is found in the tables of the families. This is how derivative rules record themselves.
+"""NumPy's dispatch: the meaning of NumPy calls on tensors. So derivative rules, which call NumPy, record themselves.
 
-It gathers the families' tables and must not hold entries of its own, nor know what one does.
+A ufunc means the operator whose kernel it is. The tables of the families of functions have the meaning of every other
+NumPy function. This module gathers the tables, and has no entries of its own.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ FAMILIES = (arithmetic, combining, comparison, contraction, creation, factorizat
             uniques)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
-# What `np.add.reduce` and its like are, as functions that have an entry above.
+# The functions with an entry above that `np.add.reduce` and similar methods stand for.
 REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
                               np.logical_and: np.all, np.logical_or: np.any}
-# A NumPy scalar to the left of a tensor is a Python number there.
+# The operators for which a NumPy scalar to the left of a tensor counts as a Python number.
 REFLECTED: dict[Any, str] = {np.add: "__radd__", np.subtract: "__rsub__", np.multiply: "__rmul__",
                              np.divide: "__rtruediv__", np.power: "__rpow__"}
 OPERANDS = (TensorBase, np.ndarray, np.generic, int, float, complex)
@@ -43,19 +43,19 @@ def _is_operand(value: Any) -> bool:
 
 
 class NumpyProtocol:
-    """The methods by which NumPy, and an operator of ours, hand a call over to tensors."""
+    """The methods by which NumPy and our operators hand a call over to tensors."""
 
     __slots__ = ()
 
     @staticmethod
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
-        """An operator was called with a tensor: record it."""
+        """Record a call of an operator with a tensor."""
         return recorded(op)(*args)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """A ufunc was called with a tensor. Raises TypeError where a gradient would be lost."""
+        """Handle a call of a ufunc with a tensor. Raises TypeError if a gradient would be lost."""
         if options and options.get("out") is ...:
-            del options["out"]                           # "return an array": tensors have no other results
+            del options["out"]                           # `...` asks for an array as result, which a tensor always is
         if method == "__call__" and not options:
             op = Op.by_kernel.get(ufunc)
             if op is not None and all(map(_is_operand, inputs)):
@@ -63,7 +63,7 @@ class NumpyProtocol:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 try:
                     return recorded(op)(*inputs)
-                except TypeError:                        # PyTorch takes no number there: NumPy may
+                except TypeError:                        # NumPy may take a number there, unlike PyTorch
                     if _loses_grad(inputs):
                         raise
                     return wrapped(ufunc(*raw(inputs)))
@@ -73,14 +73,14 @@ class NumpyProtocol:
         return _unusual(ufunc, method, inputs, options, targets)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Any other NumPy function was called with a tensor. Raises TypeError where a gradient would be lost."""
+        """Handle a call of any other NumPy function with a tensor. Raises TypeError if a gradient would be lost."""
         if len(types) > 1 and not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
             return NotImplemented
         handler = FUNCTIONS.get(function)
         if handler is not None:
             try:
                 return handler(*args, **kwargs)
-            except TypeError:                            # an argument that only NumPy has, or an array beside a tensor
+            except TypeError:                            # the entry does not take these arguments, but NumPy may
                 if _loses_grad((args, kwargs)):
                     raise
         _refuse_grad(f"{function.__module__}.{function.__name__}", (args, kwargs))
@@ -89,7 +89,7 @@ class NumpyProtocol:
 
 def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any],
              targets: tuple[Any, ...]) -> Any:
-    """A ufunc with options, of no operator, with a list for an operand, or one of its methods."""
+    """A call of a ufunc that has options, no operator, or a list as operand; or a call of a method of a ufunc."""
     name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
     if any(isinstance(target, TensorBase) for target in targets):
         raise TypeError(f"{name}: out= must be an array, not a Tensor. Write over a tensor with its own method that "
@@ -111,7 +111,7 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
 
 
 def raw(value: Any) -> Any:
-    """`value` with the array of each tensor in it in the tensor's place."""
+    """`value`, with each tensor in it replaced by its array."""
     if isinstance(value, TensorBase):
         return value._array
     if isinstance(value, dict):
@@ -122,7 +122,7 @@ def raw(value: Any) -> Any:
 
 
 def wrapped(value: Any) -> Any:
-    """NumPy's results as tensors, as far as tensors have their type."""
+    """NumPy's results as tensors, if tensors have their type."""
     if isinstance(value, tuple):
         return tuple(wrapped(item) for item in value)
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype in dtype.of:
@@ -147,12 +147,12 @@ def _loses_grad(arguments: Any) -> bool:
 
 
 def _refuse_grad(name: str, arguments: Any) -> None:
-    """Refuse a call that no entry stands for, where it would lose a gradient."""
+    """Raise TypeError for a call without an entry, if it would lose a gradient."""
     if _loses_grad(arguments):
         raise TypeError(f"{name}() cannot be recorded: no operator stands for it, or not with these options, and an "
-                        "argument requires grad. Call it on t.detach().numpy() if no gradient is to flow through it.")
+                        "argument requires grad. Call it on t.detach().numpy() if it needs no gradient.")
 
 
 def _foreign(values: tuple[Any, ...]) -> bool:
-    """Whether one of the values takes NumPy's calls over itself and is no tensor."""
+    """Whether one of the values is no tensor, but handles NumPy's calls itself."""
     return any(hasattr(type(x), "__array_ufunc__") and not _is_operand(x) for x in values)

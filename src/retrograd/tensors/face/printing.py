@@ -1,6 +1,6 @@
-"""The text of a tensor, character for character PyTorch's: layout, summary, suffixes, and the print options.
+"""The text of a tensor, with exactly PyTorch's characters: layout, summary, suffixes, and the print options.
 
-Arrays and facts about a tensor in, text out. Must not know the class of tensors, nor what made one.
+The functions here take arrays and facts about a tensor, and return text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PROFILES = {
 
 
 class _Current:
-    """The options in force. PyTorch keeps them for a process, and so is this; a text is made with one state of them."""
+    """The options in force, for the whole process, as in PyTorch. A text is made with one `PrintOptions` throughout."""
 
     options = _DEFAULT
 
@@ -52,11 +52,11 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors are printed. What is None stays as it is, except for `sci_mode`, where None is a value.
+    """Set how tensors are printed. An option of None stays unchanged, except `sci_mode`, for which None is a value.
 
     precision: digits after the point.
     threshold: a tensor of more elements than this is summarised.
-    edgeitems: how many elements a summary shows at either end of a dimension; at 0 it shows none, only the size.
+    edgeitems: how many elements a summary shows at each end of a dimension; with 0 it shows only the size.
     linewidth: columns in a line.
     profile: "default", "short" or "full", which sets all of the above; any other text sets nothing, as in PyTorch.
     sci_mode: scientific notation for floats always (True), never (False), or as the values suggest (None).
@@ -102,8 +102,8 @@ def repr_of(
 ) -> str:
     """The text of a tensor that has this array.
 
-    grad_fn_name: the class name of what made it, such as "MulBackward0"; it is shown instead of requires_grad.
-    prefix: what the text opens with: for a subclass of Tensor, its name and a parenthesis.
+    grad_fn_name: the name of its grad_fn, such as "MulBackward0"; it is shown instead of requires_grad.
+    prefix: the beginning of the text: for a subclass of Tensor, its name and a parenthesis.
 
     >>> print(repr_of(np.eye(2), requires_grad=True))
     tensor([[1., 0.],
@@ -119,7 +119,7 @@ def repr_of(
 
 
 def _shows_dtype(array: Array) -> bool:
-    """Whether the elements leave their type open. Those of an empty tensor say nothing, and it is float by default."""
+    """Whether the dtype is shown, since the elements do not tell it. An empty tensor is float by default."""
     plain = [dtypes.default_floating()]
     if array.size:
         plain += [dtypes.default_complex(), dtypes.I64, dtypes.BOOL_]
@@ -134,11 +134,11 @@ def format_tensor(
     suffixes: Sequence[str] = (),
     prefix: str = "tensor(",
 ) -> str:
-    """`prefix`, the elements, then what they leave open (size, dtype) and the `suffixes`, and a parenthesis."""
+    """`prefix`, the elements, the size and dtype if the elements do not tell them, the `suffixes`, a parenthesis."""
     options = _Current.options
     shown = []
-    # Brackets without elements tell the size of an empty vector alone. While edgeitems is 0, PyTorch also gives the
-    # size of everything that is not empty, even where it shows all elements.
+    # Brackets without elements tell only the size of an empty vector. If edgeitems is 0, PyTorch also shows the size of
+    # all tensors that are not empty, even if it shows all elements.
     if (array.ndim != 1) if array.size == 0 else (options.edgeitems == 0):
         shown.append(f"size={array.shape}")
     if show_dtype:
@@ -148,7 +148,7 @@ def format_tensor(
 
 
 def _elements(array: Array, options: PrintOptions, indent: int) -> str:
-    """The elements in their brackets, of which the first stands in column `indent`."""
+    """The elements in their brackets. The first bracket is in column `indent`."""
     if array.size == 0:
         return "[]"
     summarised = array.size > options.threshold and array.ndim > 0
@@ -156,12 +156,12 @@ def _elements(array: Array, options: PrintOptions, indent: int) -> str:
         return "[...]"
     edge = options.edgeitems
     cut = [summarised and size > 2 * edge for size in array.shape]
-    # From here on only what is shown counts, for the notation too: a tensor of any size prints in the same time.
+    # From here on only the shown elements count, for the notation too, so a tensor of any size prints in the same time.
     shown = _edges(array, cut, edge)
     content = cells(shown, options.precision, options.sci_mode)
     if array.ndim == 0:
         return content.texts[0]
-    depth = indent + array.ndim  # the column of the innermost elements, which continuation lines return to
+    depth = indent + array.ndim  # the column of the innermost elements, where continuation lines begin
     per_line = max(1, math.floor((options.linewidth - depth + 1) / (content.width + len(", "))))
     blocks = [_row(row, per_line, depth) for row in _groups(content.texts, shown.shape[-1], cut[-1], edge, " ...")]
     for axis in reversed(range(array.ndim - 1)):
@@ -172,7 +172,7 @@ def _elements(array: Array, options: PrintOptions, indent: int) -> str:
 
 
 def _edges(array: Array, cut: Sequence[bool], edge: int) -> Array:
-    """The elements that are shown: all, or along a dimension that is cut the first and the last `edge`."""
+    """The shown elements: all, but along a cut dimension only the first and the last `edge`."""
     if not any(cut):
         return array
     ends = [[*range(edge), *range(size - edge, size)] if c else [*range(size)] for size, c in zip(array.shape, cut)]
@@ -180,7 +180,7 @@ def _edges(array: Array, cut: Sequence[bool], edge: int) -> Array:
 
 
 def _groups(items: list[str], size: int, cut: bool, edge: int, ellipsis: str) -> list[list[str]]:
-    """`items` by `size`, and where they were cut, an ellipsis after the first `edge` of each group."""
+    """`items` in groups of `size`. If they were cut, an ellipsis follows the first `edge` items."""
     groups = [items[start : start + size] for start in range(0, len(items), size)]
     return [[*group[:edge], ellipsis, *group[edge:]] for group in groups] if cut else groups
 
@@ -192,9 +192,9 @@ def _row(texts: list[str], per_line: int, indent: int) -> str:
 
 
 def _with_suffixes(text: str, suffixes: Sequence[str], linewidth: int, indent: int) -> str:
-    """Append the suffixes and the closing parenthesis; a suffix that does not fit its line begins the next one."""
-    # What the line of the last elements holds, PyTorch counts as two columns more than it is, and a line that begins
-    # with a suffix as it is. A suffix of several lines counts with all of them.
+    """Append the suffixes and the closing parenthesis. A suffix that does not fit begins a new line."""
+    # PyTorch counts two columns too many for the line of the last elements, but not for a line that begins with a
+    # suffix. A suffix of several lines counts with its full length.
     column = len(text) - (text.rfind("\n") + 1) + 2
     for suffix in suffixes:
         if column + len(", ") + len(suffix) > linewidth:
@@ -207,5 +207,5 @@ def _with_suffixes(text: str, suffixes: Sequence[str], linewidth: int, indent: i
 
 
 def parameter_text(text: str) -> str:
-    """The text of an nn.Parameter, of which `text` is that of the tensor."""
+    """The text of an nn.Parameter, given the text of its tensor."""
     return f"Parameter containing:\n{text}"

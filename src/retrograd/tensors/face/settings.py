@@ -1,7 +1,7 @@
-"""Switches that programs set for the whole process: where new tensors are made, and how kernels may compute.
+"""Settings of the whole process: the device of new tensors, and how kernels may compute.
 
-On a CPU, with kernels that give the same numbers in every run, there is little to choose: what is set is remembered
-and answered, and changes no number. Must not know any kernel.
+The only device is the CPU, and kernels give the same numbers in every run. So the settings are remembered and returned,
+but change no number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BY_NAME = {"default": 0, "warn": 1, "error": 2}
 
 
 class _Chosen:
-    """What was chosen. PyTorch keeps one of each a process, and so is this."""
+    """The settings in force, one set for the process, as in PyTorch."""
 
     deterministic = warn_only = False
     precision = "highest"
@@ -27,7 +27,7 @@ class _Chosen:
 
 
 def get_default_device() -> Device:
-    """Where new tensors are made: on the CPU.
+    """The device on which new tensors are made: the CPU.
 
     >>> get_default_device()
     device(type='cpu')
@@ -36,13 +36,13 @@ def get_default_device() -> Device:
 
 
 def set_default_device(device: Any) -> None:
-    """Make new tensors there from now on. Raises AssertionError or RuntimeError unless it is the CPU, or None."""
+    """Set the device of new tensors. Raises AssertionError or RuntimeError for any device but the CPU and None."""
     checked(device)
 
 
 @public()
 def set_default_tensor_type(t: Any, /) -> None:
-    """The old `set_default_dtype`: of a type such as `torch.DoubleTensor`, or its name."""
+    """The old `set_default_dtype`, for a type such as `torch.DoubleTensor` or its name."""
     warn("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
          "torch.set_default_device() as alternatives.", UserWarning)
     if isinstance(t, str):
@@ -58,7 +58,7 @@ def set_default_tensor_type(t: Any, /) -> None:
 
 @public()
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for the same numbers in every run. Kernels give them in any case."""
+    """Ask for the same numbers in every run. The kernels always give the same numbers."""
     for position, (argument, value) in enumerate((("mode", mode), ("warn_only", warn_only)), 1):
         if not isinstance(value, bool):
             raise TypeError(f"_set_deterministic_algorithms(): argument '{argument}' (position {position}) must be "
@@ -74,13 +74,13 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 @public()
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was asked to warn and not to raise."""
+    """Whether `use_deterministic_algorithms` was asked to warn instead of raising."""
     return _Chosen.warn_only
 
 
 @public()
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """`use_deterministic_algorithms` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
+    """Call `use_deterministic_algorithms` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     if isinstance(debug_mode, str) and debug_mode not in _BY_NAME:
@@ -94,15 +94,15 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 @public()
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2: what `set_deterministic_debug_mode` was given last, or the like of it."""
+    """0, 1 or 2: the present setting, as a number for `set_deterministic_debug_mode`."""
     return 0 if not _Chosen.deterministic else 1 if _Chosen.warn_only else 2
 
 
 @public()
 def set_float32_matmul_precision(precision: str) -> None:
-    """How exact products of float32 matrices have to be: "highest", "high" or "medium". They are as by the first.
+    """Set how exact products of float32 matrices must be: "highest", "high" or "medium". They always are the "highest".
 
-    Warns of another word, which is not taken.
+    Any other word changes nothing, with a warning.
     """
     if precision in ("highest", "high", "medium"):
         _Chosen.precision = precision
@@ -113,25 +113,25 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 @public()
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was given."""
+    """The word that was given to `set_float32_matmul_precision`."""
     return _Chosen.precision
 
 
 @public()
 def set_flush_denormal(mode: bool) -> bool:
-    """Ask for 0 in place of the smallest numbers. Returns False: NumPy keeps them."""
+    """Ask for 0 in place of denormal numbers. Returns False, since NumPy keeps them."""
     return False
 
 
 @public()
 def get_num_interop_threads() -> int:
-    """How many operations may run side by side: 1, unless it was set. They run one after another in any case."""
+    """How many operations may run in parallel: 1, unless it was set. They always run one after another."""
     return _Chosen.outer_threads
 
 
 @public()
 def set_num_interop_threads(count: int, /) -> None:
-    """Set what `get_num_interop_threads` says, once. Raises RuntimeError for what is no positive int."""
+    """Set the number that `get_num_interop_threads` returns, once. Raises RuntimeError unless it is a positive int."""
     if not isinstance(count, int) or isinstance(count, bool):
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")
     if count <= 0:
@@ -144,5 +144,5 @@ def set_num_interop_threads(count: int, /) -> None:
 
 @public()
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether operations choose their own precision: never."""
+    """Whether operations choose their own precision: always False."""
     return False

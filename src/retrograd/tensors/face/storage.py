@@ -1,6 +1,6 @@
-"""The memory behind tensors: as an object of bytes or of elements, and put behind another tensor in place.
+"""The memory of tensors as storages of bytes or of elements; and functions that give a tensor other memory.
 
-A memory is the array that owns it; a storage is a view of that in bytes. Must not know views or operators.
+The memory is represented by the array that owns it. A storage is a view of that array in bytes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ BYTE = np.dtype(np.uint8)
 
 
 class UntypedStorage:
-    """A memory as bytes. Tensors on one memory have the same storage, as long as somebody holds it.
+    """Memory as bytes. Tensors over the same memory have the same storage object while a program holds it.
 
-    Made of a number of bytes, of a sequence of them, or by `Tensor.untyped_storage()`.
+    It is made from a number of bytes, from a sequence of bytes, or by `Tensor.untyped_storage()`.
 
     >>> import retrograd as torch
     >>> x = torch.zeros(2, 3)
@@ -47,32 +47,32 @@ class UntypedStorage:
         self._bytes = np.zeros(data, BYTE) if isinstance(data, int) else new_array([*data], BYTE)
 
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes."""
         return self._bytes.size
 
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes."""
         return self._bytes.size
 
     def __len__(self) -> int:
         return self._bytes.size
 
     def element_size(self) -> int:
-        """The size of a byte."""
+        """The size of an element: 1 byte."""
         return 1
 
     def data_ptr(self) -> int:
-        """The address of the first byte; 0 where there is none."""
+        """The address of the first byte; 0 without bytes."""
         return address(self._bytes) if self._bytes.size else 0
 
     @property
     def device(self) -> device:
-        """Where the memory is."""
+        """The device of the memory."""
         return CPU
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the memory is on a GPU: never."""
+        """Whether the memory is on a GPU: always False."""
         return False
 
     def tolist(self) -> list[int]:
@@ -94,12 +94,12 @@ class UntypedStorage:
         self._bytes[index if isinstance(index, slice) else _place(index, self._bytes.size)] = value
 
     def fill_(self, value: int) -> UntypedStorage:
-        """Write one byte everywhere."""
+        """Set all bytes to one value."""
         self._bytes.fill(value)
         return self
 
     def copy_(self, source: UntypedStorage) -> UntypedStorage:
-        """Write the bytes of another storage. Raises RuntimeError where it has another size."""
+        """Copy the bytes of another storage. Raises RuntimeError if the sizes differ."""
         if len(source) != len(self):
             raise RuntimeError(f"size does not match, self was {len(self)} bytes but src was {len(source)} bytes")
         self._bytes[...] = source._bytes
@@ -125,7 +125,7 @@ class UntypedStorage:
 
 
 class TypedStorage:
-    """A memory as elements of one type; deprecated in PyTorch, where `UntypedStorage` stands in for it."""
+    """Memory as elements of one type. PyTorch has deprecated it in favour of `UntypedStorage`."""
 
     __slots__ = ("_elements", "_untyped")
     _elements: Array
@@ -146,18 +146,18 @@ class TypedStorage:
         return self._untyped
 
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return self._elements.size
 
     def __len__(self) -> int:
         return self._elements.size
 
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes."""
         return self._elements.nbytes
 
     def element_size(self) -> int:
-        """How many bytes an element takes."""
+        """The number of bytes of an element."""
         return self._elements.itemsize
 
     def data_ptr(self) -> int:
@@ -171,7 +171,7 @@ class TypedStorage:
 
     @property
     def device(self) -> device:
-        """Where the memory is."""
+        """The device of the memory."""
         return CPU
 
     def tolist(self) -> list[Any]:
@@ -191,7 +191,7 @@ class TypedStorage:
         self._elements[index if isinstance(index, slice) else _place(index, self._elements.size)] = value
 
     def fill_(self, value: Any) -> TypedStorage:
-        """Write one number everywhere."""
+        """Set all elements to one number."""
         self._elements.fill(value)
         return self
 
@@ -213,13 +213,13 @@ def _place(index: Any, size: int) -> int:
     return index % size
 
 
-# The storages that somebody holds, by where their memory begins, which they keep alive.
+# The storages that programs hold, by the address of their memory, which they keep alive.
 _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 
 
 @public(method=True)
 def untyped_storage(self: TensorBase) -> UntypedStorage:
-    """The memory behind the tensor, as bytes. All tensors on that memory have the same."""
+    """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
     owner = owner_of(self._array)
     storage = _storages.get(address(owner))
     if storage is None or not storage.nbytes() or not owner.size:
@@ -229,7 +229,7 @@ def untyped_storage(self: TensorBase) -> UntypedStorage:
 
 
 def _bytes_of(owner: Array) -> Array:
-    """All the memory of an array that owns it."""
+    """The whole memory of the array that owns it, as bytes."""
     if not owner.size:
         return np.empty(0, BYTE)
     if owner.flags.forc:
@@ -239,7 +239,7 @@ def _bytes_of(owner: Array) -> Array:
 
 @public(method=True)
 def storage(self: TensorBase) -> TypedStorage:
-    """The memory behind the tensor, as elements of its type."""
+    """The memory of the tensor, as elements of its type."""
     warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
          "storage class. To access UntypedStorage directly, use tensor.untyped_storage() instead of "
          "tensor.storage()", UserWarning)
@@ -253,17 +253,17 @@ def is_storage(obj: Any) -> bool:
 
 @public(method=True)
 def is_set_to(self: TensorBase, tensor: Any) -> bool:
-    """Whether two tensors have the same elements of the same memory."""
+    """Whether two tensors consist of the same elements of the same memory."""
     ours, theirs = self._array, array_of("is_set_to", tensor, "tensor")
     same_memory = address(owner_of(ours)) == address(owner_of(theirs))
     return (same_memory and address(ours) == address(theirs) and ours.shape == theirs.shape
             and ours.strides == theirs.strides)
 
 
-# Other memory in place
+# Giving a tensor other memory
 
 class NotDifferentiable(OtherNode):
-    """The history of a tensor that was set to other memory: there is no derivative."""
+    """The node of a tensor that was set to other memory. It has no derivative."""
 
     __slots__ = ()
 
@@ -277,10 +277,10 @@ NotDifferentiable.__name__ = "NotImplemented"
 @public(method=True)
 def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: Any = None,
          stride: Any = None) -> TensorBase:
-    """Put other memory behind the tensor: a storage's, or another tensor's; none without `source`.
+    """Give the tensor the memory of a storage or of another tensor; empty memory without `source`.
 
-    `size`, `stride` and `storage_offset` say how it is read; without them all of it, in one dimension. Counts as a
-    write. Raises RuntimeError for memory of another type, and for a leaf that requires grad.
+    `size`, `stride` and `storage_offset` say how the memory is read; by default, all of it in one dimension. It counts
+    as a write. Raises RuntimeError for memory of another type, and for a leaf that requires grad.
     """
     edges = [edge_of(x) for x in (self, source) if isinstance(x, TensorBase)] if local.thread.grad else []
     check_writable(self, any(edges))
@@ -293,7 +293,7 @@ def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: An
 
 
 def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Any, stride: Any) -> Array:
-    """The array that `set_` is given in so many words."""
+    """The array that the arguments of `set_` describe."""
     if source is None:
         return np.empty(0, dtype)
     if isinstance(source, TensorBase):
@@ -322,7 +322,7 @@ def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Any, strid
 
 
 def put_behind(tensor: Any, array: Array) -> None:
-    """Give a tensor other memory, whose writes through it are counted on from those so far."""
+    """Give a tensor other memory. Its version continues from the present count of writes."""
     lineage = new_lineage(array)
     inherit(lineage, tensor._array)
     tensor._array = lineage
@@ -330,15 +330,15 @@ def put_behind(tensor: Any, array: Array) -> None:
 
 
 def data(self: TensorBase) -> TensorBase:
-    """The same memory without history, its writes counted apart. Assign to it to replace the memory."""
+    """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
     tensor: TensorBase = sharing(self, new_lineage(self._array))
     return tensor
 
 
 def set_data(self: TensorBase, value: Any) -> None:
-    """Put the memory of another tensor behind this one, whatever its shape and type, and record nothing.
+    """Give this tensor the memory of another, of any shape and type. Nothing is recorded.
 
-    Raises TypeError for what is no tensor, RuntimeError for integers where the tensor requires grad.
+    Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad.
     """
     if not isinstance(value, TensorBase):
         kind = type(value)
@@ -349,12 +349,12 @@ def set_data(self: TensorBase, value: Any) -> None:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
                            f"is torch.{new.dtype.name}.")
     if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
-        self._meta.accumulator = self._meta.dormant = None      # it knows the old shape
+        self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
     put_behind(self, new)
 
 
 def refuse_deletion(self: TensorBase) -> None:
-    """`del tensor.data` raises RuntimeError: a tensor without memory would be no tensor."""
+    """`del tensor.data` raises RuntimeError, since a tensor must have memory."""
     raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! To free the memory and keep the "
                        "tensor, assign an empty one: tensor.data = torch.empty(0).")
 

@@ -1,6 +1,6 @@
-"""Classes derived from Tensor: how their instances are made, and that results of calls on them are instances too.
+"""Classes derived from Tensor: how their instances are made, and how results of calls become instances too.
 
-Must not know how a call is handed over (see `overriding`).
+`overriding` decides which class handles a call.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def as_subclass(self: Any, cls: type[S]) -> S:
 
 
 def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
-    """A leaf of class `cls`, which is derived from Tensor, on the memory of the tensor `data`.
+    """A leaf of the class `cls`, which is derived from Tensor, over the memory of the tensor `data`.
 
-    Raises TypeError for another class or for what is no tensor, RuntimeError where a gradient is asked for data of a
-    dtype that can have none.
+    Raises TypeError for another class or if `data` is no tensor, RuntimeError if `require_grad` is set and the dtype
+    has no gradients.
     """
     _check_class(cls)
     check_tensor("_make_subclass", data, "data", 2)
@@ -66,7 +66,7 @@ def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
 
 @cache
 def kept() -> frozenset[Any]:
-    """What a subclass gives as it is: tensors that it refers to, not results."""
+    """The functions whose results a subclass does not convert: they return tensors that exist already."""
     return frozenset(vars(Results.tensor)[name].__get__ for name in ("grad", "_base"))
 
 
@@ -82,8 +82,8 @@ class SubclassMethods:
     def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Call a public function on instances of subclasses; its results are instances of the subclass again.
 
-        A subclass may have its own, which is given every call of a public function with an instance among its
-        arguments, and ends in `super().__torch_function__(func, types, args, kwargs)`. Returns NotImplemented where
-        another type takes part that `cls` is not derived from.
+        A subclass may override this method. It then handles every call of a public function with an instance among the
+        arguments, and may end with `super().__torch_function__(func, types, args, kwargs)`. Returns NotImplemented if
+        `cls` is not derived from all of `types`.
         """
         return torch_function(cls, func, types, args, kwargs, kept())

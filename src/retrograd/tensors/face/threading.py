@@ -1,4 +1,4 @@
-"""How many threads kernels may use on large tensors, by PyTorch's names. The threads are in `kernels.threads`."""
+"""PyTorch's functions for the number of threads that kernels use. The threads are in `kernels.threads`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from ..recording.public import public
 
 @public()
 def get_num_threads() -> int:
-    """How many threads the kernels for large tensors use; NumPy's matrix products have threads of their own.
+    """The number of threads that kernels for large tensors use. NumPy's matrix products have threads of their own.
 
-    At first it is what the environment's OMP_NUM_THREADS or OPENBLAS_NUM_THREADS says, or one for each core.
+    The initial number is OMP_NUM_THREADS or OPENBLAS_NUM_THREADS from the environment, or the number of cores.
     """
     return threads.available()
 
 
 @public()
 def set_num_threads(count: int, /) -> None:
-    """Use so many threads from now on. Raises RuntimeError for what is no positive int.
+    """Set the number of threads. Raises RuntimeError unless it is a positive int.
 
     >>> import retrograd as torch
     >>> torch.set_num_threads(1)

@@ -1,1 +1,1 @@
-"""Recorded calls: operands, results, writes in place, `out=`, saved values, gradients, hooks."""
+"""Recorded calls: operands, results, in-place writes, `out=`, saved values, gradients, hooks."""

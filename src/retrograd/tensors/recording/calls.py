@@ -1,8 +1,8 @@
-"""The recorded call of an operator: run the kernel, and where an input requires grad, leave a node behind.
+"""The recorded call of an operator: it runs the kernel, and makes a node if an input requires grad.
 
-There is one closure for each shape of call (a ufunc of one, a ufunc of two, one tensor and options, anything else); the
-methods and functions of the public surface are these closures. Promotion happens before the kernel.
-The making of results is written out in each closure, and only here: a call costs more than the work.
+There is one kind of closure for each shape of call: a ufunc of one tensor, a ufunc of two, one tensor and options,
+anything else. The public functions and methods are these closures, or call them. Promotion happens before the kernel.
+Each closure repeats the code that makes a result, since a Python call would cost more than that code.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _calls: dict[tuple[Op, str], Callable[..., Any]] = {}
 def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     """The function that calls `op` on tensors and records it.
 
-    With `dunder` it is for Python's operators: given what is no operand it returns NotImplemented. `dunder` names the
-    method that modes and subclasses are told of. `out` is what an elementwise function asks of its `out`; None if it
-    has none.
+    If `dunder` is given, the function is one of Python's operators: it returns NotImplemented for a value that is no
+    operand, and modes and subclasses are given the method of this name. `out` is the rule for the `out` of an
+    elementwise function; None if it takes no `out`.
     """
     if op.composition is not None:
         return op.composition
@@ -68,13 +68,13 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
 
 
 def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
-    """Which entries of `op.saves` to keep when the inputs in the bit mask require grad; None where it is none."""
+    """Which entries of `op.saves` to keep if the inputs in the bit mask require grad; None if no input does."""
     needed = frozenset().union(*(op.uses.get(i, ()) for i in range(op.arity) if mask >> i & 1))
     return tuple(i in needed for i in range(len(op.saves))) if needed else None
 
 
 def _handled(call: Any, args: tuple[Any, ...]) -> Any:
-    """What a mode or a class of an operand makes of a call; NOBODY if none of them handles calls."""
+    """The result that a mode or an operand's class gives to a call; NOBODY if none of them handles calls."""
     if not call.method:
         return handled(call, args, {})
     try:
@@ -129,7 +129,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         node.number = next_number()
         node.edges = (edge,)
         node.shape = out.shape
-        node.dtype = out.dtype                      # of abs, a real one where input is complex
+        node.dtype = out.dtype                      # abs of a complex input is real
         node.hooks = None
         node.plan = plan
         node.saved = (array if keep_x else None, out if keep_out else None) if saves else None
@@ -227,7 +227,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
-    usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # the usual: types that promotion leaves
+    usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # usual: promotion may keep the types
     loose, ordered = op.layout != "rows" and not view, op.layout == "elementwise"
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
 
@@ -282,16 +282,16 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 
 def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
-    """What takes the values to save out of (None, input, its shape, its dtype, result, *options)."""
+    """The function that takes the values to save from (None, input, its shape, its dtype, result, *options)."""
     order = ("nothing", "input", "shape", "dtype", "out")
     at = [len(order) + index - 1 if kind == "static" else order.index(kind) for kind, index in kept]
     if len(at) == 1:
-        return itemgetter(slice(at[0], at[0] + 1))           # of one place it would give the value itself, no tuple
+        return itemgetter(slice(at[0], at[0] + 1))           # with a single place, itemgetter returns no tuple
     return itemgetter(*at) if at else None
 
 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
-    """Options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
+    """Any other call: options, several outputs, views, a sequence of tensors, optional tensors that may be None."""
     kernel, arity, variadic, single = op.kernel, op.arity, op.variadic, op.outputs == ("out",)
     order: Literal["C"] | None = "C" if op.layout == "rows" else None
     promote, recordable, ordered = op.domain != "as given", bool(op.steps), single and op.layout == "elementwise"
@@ -348,7 +348,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
 
 
 def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-    """The tensors over the several outputs of a general op; those past `op.differentiable` are constants."""
+    """The tensors over the outputs of a general op. Outputs after the first `op.differentiable` ones are constants."""
     results = tuple([plain(out) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges):
@@ -370,6 +370,6 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
 
 
 def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
-    """Take a view again, of an array or (recorded) of a tensor."""
+    """Take a view again, of an array, or of a tensor, which records it."""
     view = op(base, *options)
     return view if part is None else view[part]

@@ -1,6 +1,6 @@
-"""From tensors to a pass of the engine and back: checks, the recorder, accumulation into leaves.
+"""Between tensors and the engine: checks, the recorder of a recorded pass, accumulation into leaves.
 
-`autograd.backward`, `autograd.grad` and `Tensor.backward` are thin faces over this module.
+`autograd.backward`, `autograd.grad` and `Tensor.backward` call this module.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _copy, _cast = recorded(copy), recorded(cast)
 
 
 class TensorRecorder:
-    """Stands between the engine and the rules in a pass that is recorded: the rules see tensors."""
+    """Stands between the engine and the rules in a recorded pass, so that the rules get tensors."""
 
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Saved inputs with the edges they came by, saved results as made by the node itself."""
+        """Saved values as tensors: inputs with the edges of the node, results with the node itself as their history."""
         tensors: list[Any] = []
         for (kind, index), value in zip(node.saves, values, strict=True):
             if value is None or kind not in ("input", "out"):
@@ -48,7 +48,7 @@ class TensorRecorder:
                 continue
             edge = node.edges[index] if kind == "input" else node.edge_to(index)
             if type(edge) is AccumulateGrad and not requires(edge.variable):
-                edge = None                              # the leaf was detached since
+                edge = None                              # the leaf has been detached since
             tensors.append(with_edge(value, edge))
         return tuple(tensors)
 
@@ -67,7 +67,7 @@ class TensorRecorder:
         return tied(node, gradients) if local.thread.grad else gradients
 
     def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A constant tensor of zeros, over an array of the sort that `beside` has."""
+        """A constant tensor of zeros, over an array of the same sort as that of `beside`."""
         return plain(full_beside(beside._array, shape, dtype, 0))
 
 
@@ -75,9 +75,9 @@ RECORDER = TensorRecorder()
 
 
 def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """What a pass starts from: the edges of `roots`, each with its cotangent as a tensor.
+    """The edges of `roots`, from which a pass starts, each with its cotangent as a tensor.
 
-    Of the given cotangents None stands for a scalar's 1; what is too many is ignored.
+    For a scalar root, a cotangent of None stands for 1. Extra cotangents are ignored.
     """
     given: list[Any] = []
     for i, (root, cotangent) in enumerate(zip(roots, cotangents)):
@@ -93,12 +93,12 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
 
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
-    """One pass from what `starting` gave. Returns the gradients, as tensors, of the edges `inputs` with `capture`."""
+    """Run one pass from what `starting` returned. With `capture`, it returns the gradients of the edges `inputs`."""
     keep: Any = create_graph if retain_graph is None else retain_graph
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
-    # If something stands on the seam, the rules compute with tensors, so that each op of theirs passes the seam.
+    # If a transform is on, the rules compute with tensors, so that each of their ops passes the seam.
     recorder = RECORDER if create_graph or thread.transform is not None else None
     faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
     if recorder is None:
@@ -119,15 +119,15 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
 
-# Under this key, a pass notes what is to be called when all of its gradients have been accumulated.
+# Under this key, a pass keeps the callbacks to call after all gradients have been accumulated.
 _CALLBACKS = "callbacks"
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:
-    """Call `callback()` when the backward pass that is under way in this thread has come to its end.
+    """Call `callback()` at the end of the backward pass that is running in this thread.
 
-    Callbacks run in the order in which they were queued, and those that they queue themselves after them. If the pass
-    fails, none runs. Raises RuntimeError outside of a backward pass.
+    Callbacks run in the order in which they were queued. Callbacks may queue others, which run after them. If the pass
+    fails, no callback runs. Raises RuntimeError outside of a backward pass.
     """
     walk = local.thread.walk
     if walk is None:
@@ -137,9 +137,9 @@ def queue_callback(callback: Callable[[], Any]) -> None:
 
 
 def as_tensor(g: Any, faces: dict[int, Any] | None = None) -> Any:
-    """A gradient as a tensor; a raw array, or a NumPy scalar that a rule made, is wrapped.
+    """A gradient as a tensor. An array, or a NumPy scalar that a rule returned, is wrapped.
 
-    `faces` are the tensors over arrays that have one already, by the identity of the array.
+    `faces` maps the id of an array to the tensor that already exists over it.
     """
     if isinstance(g, TensorBase):
         return g
@@ -151,17 +151,17 @@ def as_tensor(g: Any, faces: dict[int, Any] | None = None) -> Any:
 
 
 def root_value(root: Any, i: int) -> Any:
-    """What has the shape and dtype of a root: its array, or its edge where there is only that."""
+    """The array of a root tensor; the edge itself if the root is an edge. Both have a shape and a dtype."""
     if isinstance(root, GradientEdge):
         return edge_at(root)
     if not isinstance(root, TensorBase):
-        raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of what is to be differentiated is of "
+        raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of the outputs to differentiate is of "
                              f"type {type(root).__name__}.")
     return root._array
 
 
 def root_edge(root: Any, i: int) -> Any:
-    """The edge to start from. Raises RuntimeError where there is none."""
+    """The edge to start from. Raises RuntimeError if the root has no edge."""
     if isinstance(root, GradientEdge):
         return edge_at(root)
     edge = edge_of(root)
@@ -171,7 +171,7 @@ def root_edge(root: Any, i: int) -> Any:
 
 
 def _why(root: Any) -> str:
-    """Where the graph was cut, as far as can be told."""
+    """The likely reason why a root has no edge."""
     if not np.issubdtype(root._array.dtype, np.inexact):
         return f"Its dtype is {root.dtype}, and only floating-point and complex tensors have gradients."
     if not local.thread.grad:
@@ -181,7 +181,7 @@ def _why(root: Any) -> str:
 
 
 def implicit(value: Any, cotangent: Any, i: int) -> Any:
-    """The cotangent to start with, of the dtype of `value`, to whose shape it must fit; ones for None."""
+    """The cotangent to start with; ones for None. It gets the dtype of `value`, and must have its shape."""
     shape, dtype = value.shape, value.dtype
     if cotangent is None:
         if shape and prod(shape) != 1:
@@ -193,7 +193,7 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
                                f"{torch_dtype.of[dtype]}")
         if local.thread.transform is not None and not isinstance(value, (Node, Output)):
             return plain(full_beside(value, shape, dtype, 1))
-        return plain(np.ones(shape, dtype) if shape else np.array(1, dtype))    # the same; np.ones takes 0.6 us
+        return plain(np.ones(shape, dtype) if shape else np.array(1, dtype))    # quicker than np.ones(()) by 0.6 us
     if not isinstance(cotangent, TensorBase):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
     array = cotangent._array
@@ -209,17 +209,18 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
 
 
 def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
-    """Add a gradient into a leaf: in place, or as a new tensor where the pass is recorded. Then its hooks run.
+    """Add a gradient to a leaf: in place, or as a new tensor if the pass is recorded. Then run the leaf's hooks.
 
-    A raw array that nobody else holds (`own` is `ALONE`) becomes the gradient itself; any other is copied, so that no
-    gradient aliases another. None, where no gradient reached the leaf, adds nothing. What no longer requires grad gets
-    none.
+    An array without another holder (`own` is `ALONE`) becomes the gradient itself. Any other array is copied, so that
+    no gradient aliases another. If no gradient reached the leaf (`g` is None), or if the leaf no longer requires grad,
+    nothing is added.
     """
     meta = leaf._meta
     if g is not None and leaf._edge is not None:
-        raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after what "
-                           f"is now differentiated was computed from it; its grad_fn is {leaf._edge.node.name()}.")
-    if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but nothing is recorded
+        raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after it "
+                           "was used to compute the differentiated tensor; its grad_fn is "
+                           f"{leaf._edge.node.name()}.")
+    if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
         g, recorder = None if g is None else g._array, None
     if g is not None and (meta.leaf or requires(leaf)):
         with _accumulation:
@@ -239,10 +240,10 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
 
 
 def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
-    """A copy of a leaf's first gradient, laid out as the leaf's array, or row by row if that array is not dense.
+    """A copy of a leaf's first gradient, in the layout of the leaf's array, or row by row if that array is not dense.
 
-    PyTorch makes such a copy of a gradient that others hold or that lies otherwise than the leaf; it writes to
-    memory of the leaf's layout, and the write counts. Copies that are made only here count nothing.
+    PyTorch makes such a copy if others hold the gradient or if its layout differs from the leaf's. It writes into
+    memory of the leaf's layout, and `_version` counts this write. Copies that PyTorch does not make are not counted.
     """
     is_dense = dense(like)
     copied = copying(g, "C" if like.flags.c_contiguous or not is_dense else steps(like))
@@ -256,19 +257,19 @@ def _copy_plainly(g: Any, order: Any) -> Any:
 
 
 def _lie_alike(g: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> bool:
-    """Whether a gradient has the strides of its leaf; of a dimension of size 1, only that it is not expanded."""
+    """Whether a gradient has the strides of its leaf. A dimension of size 1 only must not be expanded."""
     return all([a == b if size != 1 else a for a, b, size in zip(g.strides, like.strides, g.shape)])
 
 
 def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
-    """Add to a gradient in place. Raises RuntimeError where it cannot be written to."""
+    """Add to a gradient in place. Raises RuntimeError if its memory cannot be written to."""
     if held._meta is None and local.thread.transform is None:
         try:
             writing(held._array)
             np.add(held._array, g, out=held._array, casting="unsafe")
             written(held._array, None)
             return
-        except ValueError:                              # nothing was written; below are PyTorch's words for it
+        except ValueError:                              # nothing was written; the checks below raise PyTorch's error
             pass
     check_writable(held, False)
     grad, local.thread.grad = local.thread.grad, False
@@ -279,7 +280,7 @@ def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
 
 
 def check_grad(tensor: Any, grad: Any) -> None:
-    """Refuse to assign what is no gradient of `tensor`."""
+    """Raise PyTorch's error if `grad` cannot be assigned as the gradient of `tensor`."""
     if not isinstance(grad, TensorBase):
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
     if grad is tensor:
@@ -293,7 +294,7 @@ def check_grad(tensor: Any, grad: Any) -> None:
 
 
 def input_edge(tensor: Any) -> Any:
-    """The edge whose gradient is asked for. Raises RuntimeError where the tensor requires none, or is none."""
+    """The edge whose gradient is asked for. Raises RuntimeError if the value is no tensor or requires no grad."""
     if isinstance(tensor, GradientEdge):
         return edge_at(tensor)
     if not isinstance(tensor, TensorBase):
@@ -306,9 +307,9 @@ def input_edge(tensor: Any) -> Any:
 
 
 def inputs_of(inputs: Any, asking: str) -> tuple[Any, ...]:
-    """The tensors or edges that gradients are asked for, given as one, as several or as the values of a dict.
+    """The tensors or edges whose gradients are asked for, given singly, in a sequence or as the values of a dict.
 
-    Raises RuntimeError where there are none, TypeError for another mapping.
+    Raises RuntimeError if there are none, TypeError for any other mapping.
     """
     if isinstance(inputs, (TensorBase, GradientEdge)):
         return (inputs,)

@@ -1,7 +1,7 @@
-"""Hooks as users write them, on tensors and on nodes: how the engine calls them.
+"""Users' hooks on tensors and on nodes, and how the engine calls them.
 
-A user's hook sees tensors, and what it returns is checked with PyTorch's words; the engine carries raw arrays, or
-tensors where the pass is recorded. This module must not know when a hook is called.
+A user's hook gets tensors, and its result is checked with PyTorch's messages. The engine carries arrays, or tensors if
+the pass is recorded. The engine decides when a hook is called.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _clone = recorded(clone)
 
 
 def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:
-    """Call hooks, in order, with a gradient, or a tuple of them. What one returns, unless None, replaces it.
+    """Call hooks, in order, with a gradient or a tuple of gradients. A hook's result, unless None, replaces the value.
 
-    Those that are registered or removed meanwhile count from the next time on.
+    Hooks that are registered or removed meanwhile take effect in the next call.
     """
     for hook in [*hooks.values()]:
         after = hook(value, *more)
@@ -43,19 +43,20 @@ def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any
 
 
 def shown(cotangents: Sequence[Any]) -> list[Any]:
-    """What the engine carries, as tensors."""
+    """The engine's gradients as tensors."""
     return [None if g is None else as_tensor(g) for g in cotangents]
 
 
 def carried(tensors: Sequence[Any], recorder: Any) -> list[Any]:
-    """Tensors as the engine carries them."""
+    """Tensors in the form that the engine carries."""
     return [*tensors] if recorder is not None else [None if g is None else g._array for g in tensors]
 
 
 def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
-    """Run a node as a function of the gradients of its outputs, without its hooks: the gradients of its inputs.
+    """Run a node as a function, without its hooks: from the gradients of its outputs to those of its inputs.
 
-    A tuple of them, unless there is one. Recorded, where grad mode is on. Of the leaf, add to its gradient.
+    It returns a tuple, or the gradient itself for a single input. In grad mode it is recorded. For an AccumulateGrad,
+    it adds to the gradient of the leaf.
     """
     count = node.outputs if node.several else 1
     if len(cotangents) != count:
@@ -78,10 +79,10 @@ def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
 
 
 def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
-    """Add a hook to a tensor's own, which its node, or the engine where it is a leaf, calls. Returns the handle."""
+    """Add a hook to a tensor, and return its handle. The tensor's node calls the hook, or for a leaf the engine."""
     meta = meta_of(tensor)
     if meta.hooks is None:
-        edge = edge_of(tensor)                          # which may be a new one, without hooks
+        edge = edge_of(tensor)                          # may be a new edge, without hooks
         meta.hooks = OrderedDict()
         if not stands_as_leaf(tensor):
             edge.node._register_hook_dict(tensor)
@@ -89,7 +90,7 @@ def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
 
 
 def retain(tensor: Any) -> None:
-    """Keep the gradients of a non-leaf in its `.grad`, as long as it lives. Raises RuntimeError where it has none."""
+    """Keep the gradients of a non-leaf in its `.grad` while it lives. Raises RuntimeError if it requires no grad."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     meta = meta_of(tensor)
@@ -109,7 +110,7 @@ def retain(tensor: Any) -> None:
 
 
 def accumulating_edges(inputs: Any) -> list[Any] | None:
-    """The edges of tensors whose gradients a pass is to accumulate, leaves or not; None for all leaves."""
+    """The edges of the tensors, leaves or not, into which a pass accumulates gradients; None for all leaves."""
     if inputs is None:
         return None
     tensors = inputs_of(inputs, "backward()")
@@ -120,7 +121,7 @@ def accumulating_edges(inputs: Any) -> list[Any] | None:
 
 
 def warn_of_cycle() -> None:
-    """Tell the caller's caller, once, what accumulating a recorded gradient does."""
+    """Warn the caller's caller, once, of the reference cycle that accumulating a recorded gradient makes."""
     warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
               "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
               "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
@@ -128,7 +129,7 @@ def warn_of_cycle() -> None:
 
 
 def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
-    """Refuse what a hook on a node returned, unless it is a tuple like the one it was given."""
+    """Check that a hook on a node returned a tuple like the tuple that it was given."""
     if not isinstance(after, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
     if len(after) != len(before):
@@ -140,7 +141,7 @@ def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
 
 
 def _check(hook: Any, before: Any, after: Any) -> None:
-    """Refuse one gradient that a hook returned, unless it is like the one it was given."""
+    """Check that a hook returned a gradient like the gradient that it was given."""
     if not isinstance(after, TensorBase):
         raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
     if before is None:

@@ -1,7 +1,7 @@
-"""Writing into a tensor: what may be written, what the graph makes of it, and the version that everyone can see.
+"""In-place writes: which writes are allowed, how the graph records them, and how versions count them.
 
 A write to a view goes through its base: the base gets a `CopySlices` node, which runs the derivative on the slice
-only, and every view of that memory finds its new edge when it is next asked (`state.renew`).
+only. Every other view of that memory gets its new edge when it is next used (`renew` in `state.base`).
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
 from .overriding import NOBODY, Attention, handled
 
-# The domains of operators that compute with integers as they are.
+# The domains of operators that compute with integers without conversion.
 _TYPE_KEPT = ("promote", "as given")
-# Writes of one number, which may go to one place several times.
+# Operators that write one number everywhere, and may write to a place several times.
 _COINCIDING = ("fill", "zero")
 
 
 def written(tensor: Any) -> None:
-    """Count a write to the tensor's memory, and remember the line that did it."""
+    """Count a write to the tensor's memory, and remember the line of the program that wrote."""
     versions.written(tensor._array, user_site(3))
 
 
 def check_writable(x: Any, requires_grad: bool) -> None:
-    """Refuse a write that autograd could not follow. Raises RuntimeError before anything is written.
+    """Raise RuntimeError for a write that autograd could not follow, before anything is written.
 
-    `requires_grad` says whether the write is to be recorded: grad mode is on and some operand requires grad.
+    `requires_grad` says whether the write will be recorded: grad mode is on and some operand requires grad.
     """
     meta = x._meta
     if meta is None:
@@ -69,20 +69,20 @@ def check_writable(x: Any, requires_grad: bool) -> None:
 
 
 def _handled(function: Any, args: tuple[Any, ...]) -> Any:
-    """What a mode or a class of an argument makes of a call; NOBODY if none of them handles calls."""
+    """The result that a mode or an argument's class gives to a call; NOBODY if none of them handles calls."""
     if all(type(x) in Attention.inert for x in args):
         return NOBODY
     return handled(function, args, {})
 
 
-# What may stand beside a tensor.
+# The types of values that may be operands beside a tensor.
 _OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
 
 
 def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., Any]:
-    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or does as a method.
+    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or calls a method `op`.
 
-    `method` names the method that modes and subclasses are told of.
+    `method` is the name of the method that modes and subclasses are given.
     """
 
     def call(input: Any, other: Any) -> Any:
@@ -127,8 +127,8 @@ def inplace(op: Op) -> Callable[..., Any]:
 def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
     """Compute `op(x, *args)`, write it over x's memory, and record it.
 
-    What is recorded is `op.written`, the in-place form of the operator. Where most of x stays as it is, `into` is the
-    kernel that writes to its first argument. It raises before it writes.
+    The in-place form of the operator, `op.written`, is recorded. If the operator changes only a part of x, `into` is a
+    kernel that writes to its first argument. This kernel must raise before it writes.
     """
     op = op.written
     if _write_unrecorded(op, x, args, into):
@@ -169,7 +169,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
 
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
-    """The usual write, of equal dtypes, that autograd need not follow. False, and nothing done, for others."""
+    """Make the usual write, of equal dtypes, that needs no recording. For any other write, do nothing, return False."""
     if type(x) is not Results.tensor or (thread := local.thread).transform is not None:
         return False
     target, meta = x._array, x._meta
@@ -205,14 +205,14 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
             run(op.kernel, target, *args, out=target)
         else:
             run(into, target, *args)
-    except (TypeError, ValueError):                     # nothing was written; `write` finds PyTorch's words for it
+    except (TypeError, ValueError):                     # nothing was written; `write` raises PyTorch's error
         return False
     versions.written(target, user_site(3))
     return True
 
 
 def _over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
-    """What a write does beyond the seam, with NumPy arrays only: compute the op, and write the result over `target`."""
+    """The part of a write beyond the seam, for NumPy arrays: compute the op, and write the result over `target`."""
     arrays, options, out = [*args[: op.arity]], args[op.arity:], None
     _check_overlaps(op, target, arrays)
     if into is None:
@@ -223,7 +223,7 @@ def _over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any],
 
 def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, out: Any,
          into: Callable[..., Any] | None) -> None:
-    """Write a result over memory, or have the kernel `into` write it."""
+    """Write a result over memory, or let the kernel `into` write it."""
     if not target.flags.writeable:
         _write_unlocked(op, target, arrays[1:], options, out, into)
     elif into is None:
@@ -234,8 +234,8 @@ def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, 
 
 def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
                     into: Callable[..., Any] | None) -> None:
-    """As `write` does, over a view that is read-only because elements of it, or of what it is a view of, coincide."""
-    if not target.size:                                  # of nothing, nothing coincides
+    """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
+    if not target.size:                                  # without elements, none coincide
         return
     run = local.thread.run
     target = unlocked(target) if op.name in _COINCIDING and not others else unlock(target)
@@ -248,7 +248,7 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
 
 
 def _check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
-    """Refuse an operator that would read, element by element, what it writes."""
+    """Refuse an elementwise operator that would read memory that it also writes."""
     if op.kind in ("elementwise", "linear") and op.name != "fill" and op.indices_at is None:
         for other in arrays[1:]:
             if other is not None:
@@ -256,7 +256,7 @@ def _check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
 
 
 def _promoted(op: Op, operands: list[Any]) -> list[Any]:
-    """The arrays in the type to compute in. That the result cannot be written is said before that there is none."""
+    """The arrays in the type to compute in. The error about an unfit result type comes before the domain's error."""
     if op.domain == "as given":
         return [None if o is None else o._array for o in operands]
     try:
@@ -270,7 +270,7 @@ def _promoted(op: Op, operands: list[Any]) -> list[Any]:
 
 
 def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
-    """Refuse a result that does not fit the memory it is to be written to."""
+    """Refuse a result that does not fit the memory that it will be written to."""
     if out.shape != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
                            f"{list(out.shape)}")
@@ -281,42 +281,42 @@ def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
 
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],
                 args: tuple[Any, ...]) -> tuple[Any, bool]:
-    """The node of the write, with what it saves; and whether it saves the result, and so is to be numbered after it."""
+    """The node of a write, and whether it saves the result, so that its number must come after the write."""
     needed, target = saved_for(op, edges), operands[0]._array
     after = any(op.saves[i].kind == "out" for i in needed)
     kept = [*arrays]
     for i in needed:
         kind, index = op.saves[i]
         if kind == "input" and arrays[index] is not None:
-            # What the write destroys is copied: the operand itself, and, in a node numbered after it, its aliases; also
-            # where hooks are to see what is saved, which are told after the write.
-            # Where there is no element, NumPy sees no memory to share; but the write is counted all the same.
+            # Values that the write destroys are copied: the operand itself, and its aliases if the node is numbered
+            # after the write, or if hooks will see the saved values, since they are called after the write.
+            # Arrays without elements share no memory for NumPy, but a write to them is counted too.
             lost = (index == 0 or after or local.thread.watchers) and (
                 not target.size or _may_share_memory(arrays[index], target))
             kept[index] = clone.run(arrays[index], "C") if lost else arrays[index]
     node = new_node(op, operands, kept, edges, (target, *args), operands[:1])
     node.shape, node.dtype = target.shape, target.dtype
-    look_after_converted(node, operands, arrays, 1)      # the first is written over, and was copied
+    look_after_converted(node, operands, arrays, 1)      # the first operand was copied already
     return node, after
 
 
 def _may_share_memory(a: Any, b: Any) -> bool:
-    """Whether a write to one may change the other: of arrays that are not NumPy's nobody knows."""
+    """Whether a write to one array may change the other. For arrays that are not NumPy's, the answer is always yes."""
     return type(a) is not np.ndarray or type(b) is not np.ndarray or np.may_share_memory(a, b)
 
 
 def rebase(x: Any, node: Any) -> None:
-    """Make `node` the history of x, through the base where x is a view."""
+    """Make `node` the history of x. If x is a view, this is done through its base."""
     meta = x._meta
     if meta is None or meta.base is None:
         set_edge(x, node)
     else:
         set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
-        edge_of(x)                                       # which renews it now, as in PyTorch: later the base may change
+        edge_of(x)                                       # like PyTorch, renew x now: the base may change later
 
 
 class CopySlices(OtherNode):
-    """The history of a base that was written to through a view: `inner` made the slice, the rest is as it was."""
+    """The history of a base after a write through a view: `inner` made the slice, and the rest is unchanged."""
 
     __slots__ = ("inner", "inputs", "layout", "replay")
     namespace = "torch::autograd::"
@@ -325,7 +325,7 @@ class CopySlices(OtherNode):
         before = edge_of(base)
         super().__init__((before, *inner.edges[1:]), base._array.shape, base._array.dtype)
         if inner.steps is not None:
-            # What it saved of the slice was a view of what the base was. (The edges of a custom Function are checked.)
+            # Saved values of the slice belong to a view of the base before the write. (Functions check their edges.)
             sliced = None if before is None else StridedView(base, replay, inner, before)
             if sliced is not None:
                 sliced.number = inner.number - 1
@@ -337,7 +337,7 @@ class CopySlices(OtherNode):
             self.origin = origin
 
     def inputs_shown(self) -> tuple[int, ...] | None:
-        """The base as it was, and the other arguments of what was written."""
+        """The places of the base before the write, and of the other inputs of the written operation."""
         return None if self.inputs is None else (0, *[i for i in self.inputs if i])
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
@@ -356,9 +356,9 @@ class CopySlices(OtherNode):
         if not walk.keep:
             self.inner = None
         if inner.steps is not None:
-            inner.saved = saved                          # a recorded pass may have made it a node in its own right
+            inner.saved = saved                          # a recorded pass may use it as a node of its own
             part[...] = walk.fitted(of_slice, inner.shape, inner.dtype) if of_slice is not None else 0
-        elif of_slice is None:                           # of a custom Function: nothing of the base has a gradient then
+        elif of_slice is None:                           # a custom Function returned None, so the base gets no gradient
             return gradients
         else:
             part[...] = of_slice

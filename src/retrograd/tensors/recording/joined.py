@@ -1,6 +1,6 @@
-"""Two operators as one quick call: an operator of three tensors, the last of which is first taken as a view shows it.
+"""Two operators as one quick call: a view of the last of three tensors, and an operator on the three.
 
-No tensor is made between them, but both leave the nodes that they leave one after the other.
+No tensor is made between the two, but both leave the same nodes as two calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .nodes import class_of, made_node, taking
 def after_view(op: Op, view: Op, *options: Any) -> Callable[[Any, Any, Any], Any]:
     """The call `op(x, y, view(z), *options)` on tensors.
 
-    `op` has one output, lets it lie as the kernel makes it, saves arrays and options, and needs no promotion.
+    `op` has one output in the layout 'kept', saves only arrays and options, and needs no promotion.
     """
     kernel, shown, first, then = op.kernel, view.kernel, recorded(view), recorded(op)
     (view_type, view_plan), (op_type, op_plan) = [(class_of(o), plan_of(o)) for o in (view, op)]

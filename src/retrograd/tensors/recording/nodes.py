@@ -1,6 +1,6 @@
-"""The node that a recorded call leaves behind, with what the rules of the needed gradients save.
+"""The node that a recorded call makes, with the values that the rules of the needed gradients save.
 
-Only the quickest closures of `calls` write this out for themselves, since a call costs more than the work.
+The quickest closures of `calls` repeat this code, since a Python call would cost more than the code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def class_of(op: Op) -> type[OpNode]:
 
 def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], shape: Any, dtype: Any,
               saved: Any) -> OpNode:
-    """A node of the class and the plan of an op, with all that a node holds."""
+    """A node with the class and the plan of an op, and all its fields set."""
     node = kind()
     node.number = next_number()
     node.edges = edges
@@ -38,7 +38,7 @@ def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], sha
 
 
 def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:
-    """A node that saves what the rules of the needed gradients name. It still lacks the shape and the dtype."""
+    """A node that saves the values that the needed rules name. The caller still sets its shape and dtype."""
     if not op.saves:
         return made_node(class_of(op), plan_of(op), edges, None, None, None)
     needed = saved_for(op, edges)
@@ -62,7 +62,7 @@ def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: t
 
 
 def taking(op: Op, present: tuple[bool, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
-    """What takes the values to save out of (None, *operands, *options, result), for an op that saves nothing else.
+    """The function that takes the values to save from (None, *operands, *options, result), if an op saves only these.
 
     `present` says which operands have an edge.
     """
@@ -84,7 +84,7 @@ def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
 
 
 def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
-    """Where a saved operand, from the `first` on, is a copy in another dtype, see that a write to it is noticed."""
+    """Make the node notice writes to operands, from the `first` on, of which it saves a copy in another dtype."""
     if not node.op.saved_arrays:
         return
     saved = node.saved and [*node.saved]

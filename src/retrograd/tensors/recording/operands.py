@@ -1,6 +1,6 @@
-"""What may stand where a tensor is expected: Python numbers, NumPy values, tensors of another type; and what may not.
+"""Operands: tensors, Python numbers, NumPy values; and the errors for all other values.
 
-The slow side of a recorded call: conversion, promotion, and PyTorch's messages for what is refused.
+This is the slow part of a recorded call: conversion, promotion, and PyTorch's messages for wrong operands.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from ..arguments.checking import refusal
 from ..arguments.dims import not_a_tensor
 from ..state.base import TensorBase, plain, with_edge
 
-# Python numbers as 0-d constants, by type (1, 1.0 and True are one key), dtype and value: converting one costs NumPy
+# Python numbers as 0-d constants, by type (since 1, 1.0 and True are equal), dtype and value. A conversion costs NumPy
 # 200 ns.
 _constants: dict[type, dict[np.dtype[Any], dict[Any, Any]]] = {bool: {}, int: {}, float: {}}
 _CONSTANTS_KEPT = 1024
-NUMBERS = frozenset((int, float))                       # the usual ones, which go the short way
+NUMBERS = frozenset((int, float))                       # the usual types, which take the short way
 
 
 def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A 0-d constant tensor that stands for a Python number next to a tensor of `dtype`.
+    """A 0-d constant tensor for a Python number beside a tensor of `dtype`.
 
-    The number takes the tensor's dtype unless it is of a higher category (int and 1.5 make a float). -0.0 equals
-    0.0 as a key and nan equals nothing, so neither is kept.
+    The number takes the tensor's dtype unless the number is of a higher category (int and 1.5 make a float). Zeros and
+    nan are not cached: as keys, -0.0 equals 0.0, and nan equals nothing.
     """
     of_type = _constants.get(type(value))
     kept = None if of_type is None else of_type.get(dtype)
@@ -56,8 +56,8 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         raise OverflowError("int too big to convert: a number beside a tensor has at most 64 bits")
     target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
     array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
-    array.flags.writeable = False                           # shared, and so known for a number (`saving.is_number`)
-    constant = with_edge(array, None)                       # never of inference mode: it is kept for other modes
+    array.flags.writeable = False                           # shared, and the sign of a number for `saving.is_number`
+    constant = with_edge(array, None)                       # no inference tensor: other modes use it too
     if of_type is not None and value and target is dtype and value == value:
         kept = of_type.setdefault(dtype, {})
         if len(kept) < _CONSTANTS_KEPT:
@@ -71,7 +71,7 @@ def schemas_of(op: Op) -> tuple[str, ...]:
 
 
 def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: str = "") -> Any:
-    """`value` as a tensor, given the other operand; `otherwise` (if not None) where it cannot be one."""
+    """`value` as a tensor beside `other`. If it is no operand, return `otherwise`, or raise if that is None."""
     if isinstance(value, TensorBase):
         return value
     if value is None and op.arity > 2:
@@ -81,7 +81,7 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
     if isinstance(value, (bool, int, float, complex)) and (op.arity > 1 or op.variadic):
         beside = other._array.dtype if isinstance(other, TensorBase) else of_scalar(value)
         if op.domain is subtracted and isinstance(value, bool):
-            subtracted(beside, [beside, BOOL_])             # which refuses it
+            subtracted(beside, [beside, BOOL_])             # raises
         return scalar(value, floating(beside) if op.domain == "float" else beside)
     if isinstance(value, np.ndarray) and op.arity > 1 and isinstance(other, TensorBase):
         return plain(value)
@@ -96,7 +96,7 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
 
 
 def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that a number takes beside this one where the result is floating: an int never wraps around."""
+    """The type of a number beside this dtype if the result is floating, so that an int never wraps around."""
     return dtype if category(dtype) >= FLOATING else default_floating()
 
 
@@ -104,7 +104,7 @@ PARAMETER = {0: "input", 1: "other"}
 
 
 def common(op: Op, operands: Sequence[Any]) -> list[Any]:
-    """The operands' arrays in the type that the op computes in."""
+    """The arrays of the operands, in the type that the op computes in."""
     arrays = [None if x is None else x._array for x in operands]
     present = [a for a in arrays if a is not None]
     dtype = present[0].dtype
@@ -114,7 +114,7 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
             break
     else:
         if (dtype is F32 or dtype is F64) and (op.domain == "promote" or op.domain == "float"):
-            return arrays                                    # the usual types, which promotion leaves
+            return arrays                                    # the usual types, which need no promotion
     if op.domain == "float":
         if category(dtype) < FLOATING:
             dtype = default_floating()
@@ -125,16 +125,16 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
 
 
 def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
-    """What PyTorch would say of a kernel's refusal."""
+    """PyTorch's error in place of an error that a kernel raised."""
     if callable(op.domain) and isinstance(error, TypeError):
         try:
             common(op, operands)
         except RuntimeError as refusal:
             return refusal
-    if isinstance(error, TypeError) and "Cannot cast ufunc" in str(error):          # as of beta=1j beside real tensors
+    if isinstance(error, TypeError) and "Cannot cast ufunc" in str(error):          # such as beta=1j with real tensors
         wide = next(x._array.dtype for x in operands if x is not None)
-        return RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow. A complex "
-                            "number has no place beside real tensors.")
+        return RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow. Real tensors "
+                            "take no complex number here.")
     shapes = [x._array.shape for x in operands if x is not None]
     if op.kind in ("elementwise", "constant") and isinstance(error, ValueError):
         for i, b in enumerate(shapes):

@@ -1,7 +1,8 @@
-"""`out=`: the result of a function, written to the memory of a tensor that the caller gives.
+"""`out=`: a function writes its result to the memory of a tensor that the caller gives.
 
-One mechanism for all functions: what each asks of `out` is declared in `out_rules`. The function computes as it does
-without `out`, everything is checked, and only then is anything written. Must not know whose results it writes.
+All functions share this code, and each states its own rule (see `out_rules`). The function computes as it does
+without `out`, and all checks but one come before the first write. The exception is memory that cannot grow: `_deliver`
+finds this when it resizes a tensor, and earlier results of the call have then been written.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from .resizing import reshape_memory
 
 def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tuple[Any, ...],
          options: dict[str, Any]) -> Any:
-    """`function(*args, **options)`, written to `out`, which is returned: a tensor, or a tuple for several results.
+    """Write `function(*args, **options)` to `out`, and return `out`: a tensor, or a tuple for several results.
 
-    `name` is the function's in messages. `asks` is its rule, or a function that chooses one by the arguments. If the
-    shape differs, `out` is resized, with a warning unless it was empty. Raises TypeError if `out` is no tensor,
-    RuntimeError if its dtype or its memory does not fit or a gradient would be needed. Nothing is written then.
+    `name` is the function's name in messages. `asks` is its rule, or a function that chooses a rule by the arguments.
+    If the shape differs, `out` is resized, with a warning unless it was empty. Raises TypeError if `out` is
+    no tensor, and RuntimeError if its dtype or memory does not fit or a gradient would be needed.
     """
     facts: Rule = asks if isinstance(asks, Rule) else asks(*args, **options)
     outs = _tensors(name, out)
@@ -43,7 +44,7 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
     for target in outs:
         if target._meta is not None:
             refuse_inference(target._meta)
-    making = facts.typed and facts.gradient in (CONSTANT, RESIZED)      # a function that makes tensors of no others
+    making = facts.typed and facts.gradient in (CONSTANT, RESIZED)      # the function makes tensors and takes none
     require = options.pop("requires_grad", False if making else None)
     results = _computed(name, facts, function, args, options, outs)
     if len(results) != len(outs) or isinstance(out, TensorBase) == (type(results) is not _One):
@@ -64,7 +65,7 @@ def into(out: Any, name: str, asks: Any, function: Callable[..., Any], args: tup
 
 
 class _One(tuple[Any, ...]):
-    """The one result of a function that has no more."""
+    """The result of a function with a single result."""
 
     __slots__ = ()
 
@@ -85,7 +86,7 @@ def _flat(values: Sequence[Any]) -> list[Any]:
 
 
 def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
-    """The error for one tensor where several are wanted, and the reverse."""
+    """The error if `out` is one tensor and the results are several, or the reverse, or if the numbers differ."""
     if type(results) is _One:
         return TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     if isinstance(out, TensorBase):
@@ -95,7 +96,7 @@ def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
 
 def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
     if facts.gradient == RESIZED and any(map(requires, outs)):
-        raise RuntimeError("cannot resize variables that require grad. Give a detach() of it as `out`, or a clone.")
+        raise RuntimeError("cannot resize variables that require grad. Pass its detach() or its clone() as `out`.")
     if not local.thread.grad or facts.gradient == UNASKED:
         return
     asked = (*operands, *outs) if facts.gradient == REFUSED else outs
@@ -129,14 +130,14 @@ def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[
 
 
 def _widened(x: Any, dtype: np.dtype[Any]) -> Any:
-    """A tensor of the same kind of dtype in this one; anything else as it is."""
+    """A tensor cast to this dtype, if its own is of the same kind (float or complex). Other values stay as they are."""
     if not isinstance(x, TensorBase) or dtype.kind not in "fc" or x._array.dtype.kind != dtype.kind:
         return x
     return plain(cast.run(x._array, dtype))
 
 
 def _other_type(name: str, facts: Rule, given: np.dtype[Any], have: np.dtype[Any]) -> RuntimeError:
-    """The error for a `dtype` that is not that of `out`."""
+    """The error for an argument `dtype` that differs from the dtype of `out`."""
     names = _names(given, have)
     if facts.gradient != REFUSED:
         return RuntimeError("dtype {result} does not match dtype of out parameter ({out})".format(**names))
@@ -162,7 +163,7 @@ def _check_dtype(name: str, facts: Rule, place: int, have: np.dtype[Any], want: 
 
 
 def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) -> None:
-    """Refuse a target that has an element in several places, or that shares memory with an operand as it must not."""
+    """Refuse a target whose elements coincide, or that shares memory with an operand in a way the rule forbids."""
     for i, operand in enumerate(operands):
         rule = facts.overlap[min(i, len(facts.overlap) - 1)]
         if rule != "free":
@@ -172,7 +173,7 @@ def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) ->
 
 
 def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
-    """Write a result to the memory of a tensor, resized to its shape, and count the write."""
+    """Resize a tensor to the shape of a result, write the result to its memory, and count the write."""
     if not (facts.any_shape and result.size == target._array.size):
         _fit(target, result, facts.notice)
     writing(target._array)
@@ -181,7 +182,7 @@ def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
 
 
 def _overwrite(array: Any, result: Any, facts: Rule) -> None:
-    """Write a result, cast, over memory of as many elements."""
+    """Cast a result and write it over memory with the same number of elements."""
     if not array.flags.writeable:
         array = unlocked(array) if facts.repeated else unlock(array)
     if facts.in_memory_order and not array.flags.c_contiguous:
@@ -192,7 +193,7 @@ def _overwrite(array: Any, result: Any, facts: Rule) -> None:
 
 
 def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
-    """Resize a tensor given as `out` to shape and order of the result, with this notice unless it was empty."""
+    """Resize `out` to the shape and the order of axes of the result. Warn with `notice` unless `out` was empty."""
     had, shape = target._array.shape, result.shape
     if had == shape:
         return
@@ -206,16 +207,16 @@ def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
 
 
 def receive(name: str, facts: Rule, out: Any, result: Any) -> None:
-    """Check and resize an `out` that the result is then copied to, as an operation that is recorded."""
+    """Check and resize `out`. The caller then copies the result to it, as a recorded operation."""
     target, = _tensors(name, out)
     _check_dtype(name, facts, 0, result._array.dtype, target._array.dtype)
     if local.thread.grad and requires(target) and stands_as_leaf(target):
-        return                                           # the copy will be refused, and until then nothing may change
+        return                                           # the copy will raise, so nothing may change before
     _fit(target, result._array, facts.notice)
 
 
 class _Underived(OtherNode):
-    """The history of what a function without a derivative wrote to `out`. A backward pass that comes here fails."""
+    """The node of an `out` that a function without a derivative wrote to. A backward pass through it raises."""
 
     __slots__ = ("function",)
 

@@ -1,8 +1,8 @@
-"""`__torch_function__`: which argument or mode handles a call of a public function, in which order.
+"""`__torch_function__`: which modes and arguments handle a call of a public function, and in which order.
 
-Plain tensors pay nothing. Every public function asks first whether the type of its tensor argument is in
-`Attention.inert`, as it must ask for the type anyway; only for other types it comes here. While a mode is entered or a
-profile is open in some thread, that set is empty, and every call comes here.
+Plain tensors cost nothing extra. A public function must check the type of its tensor argument anyway, so it checks
+whether the type is in `Attention.inert`. Calls with other types come here. While a mode is entered or a profile is open
+in some thread, that set is empty, and every call comes here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..state.base import Results, TensorBase
 
 
 class _Here:
-    """What is switched in one thread: whether the classes of arguments are asked, and the modes, the innermost last."""
+    """The state of one thread: whether arguments handle calls, and the modes that are entered, the innermost last."""
 
     __slots__ = ("enabled", "modes")
 
@@ -36,7 +36,7 @@ local = _Local()
 
 
 class Attention:
-    """Which arguments a public function may compute with at once, without a look at modes and subclasses.
+    """The types of arguments with which a public function may compute at once, without a look at modes and subclasses.
 
     `inert` holds the types of arguments that handle no calls themselves: Tensor, Parameter and the usual types of
     options. It is empty while some thread has entered a mode or opened a profile.
@@ -49,20 +49,20 @@ class Attention:
 
     @classmethod
     def spare(cls, kind: type) -> None:
-        """Let arguments of this class, which handles no calls, pass without a look."""
+        """Add a class, whose instances handle no calls, to the usual types."""
         with cls._lock:
             cls._usual.add(kind)
             cls._renew()
 
     @classmethod
     def begin(cls, tensor: type) -> None:
-        """Let plain tensors pass; called once, when their class is there."""
+        """Add the class of plain tensors to the usual types. `wiring` calls this once."""
         Results.tensor = tensor
         cls.spare(tensor)
 
     @classmethod
     def watch(cls, change: int) -> None:
-        """Begin (1) or end (-1) to look at every call, in every thread."""
+        """Make every thread look at every call (`change` is 1), or end this (-1). Calls may nest."""
         with cls._lock:
             cls._watching += change
             cls._renew()
@@ -74,7 +74,7 @@ class Attention:
 
 
 class Words:
-    """How the refusal of all who were asked to handle a call is worded; named by the layer that knows the names."""
+    """Makes the error if every handler returns NotImplemented. `overrides`, which knows the dotted names, sets it."""
 
     refused: Callable[[Any, list[Any], Any], TypeError]
 
@@ -83,12 +83,12 @@ NOBODY: Any = object()
 
 
 def disabled_torch_function_impl(*args: Any, **kwargs: Any) -> Any:
-    """The `__torch_function__` of a class whose instances take nothing over, such as Parameter."""
+    """The `__torch_function__` of a class whose instances handle no calls, such as Parameter."""
     return NotImplemented
 
 
 class _Switch:
-    """A context in which no argument takes a call over; modes do, unless they are put aside as well."""
+    """A context in which no argument handles calls. If `modes_aside`, modes handle none either."""
 
     modes_aside = False
 
@@ -104,19 +104,19 @@ class _Switch:
 
 
 class DisableTorchFunctionSubclass(_Switch):
-    """Within it, the `__torch_function__` of arguments is not called."""
+    """A context in which the `__torch_function__` of arguments is not called."""
 
 
 class DisableTorchFunction(_Switch):
-    """Within it, neither the `__torch_function__` of arguments nor that of a mode is called."""
+    """A context in which neither the `__torch_function__` of arguments nor that of a mode is called."""
 
     modes_aside = True
 
 
-# Who is asked
+# The handlers of a call
 
 def takes_over(value: Any) -> bool:
-    """Whether a value takes calls over."""
+    """Whether a value handles calls: its class has a `__torch_function__` of its own that is not disabled."""
     kind = type(value)
     if kind in Attention.inert or kind is Results.tensor:
         return False
@@ -125,9 +125,9 @@ def takes_over(value: Any) -> bool:
 
 
 def overloaded(values: Iterable[Any]) -> list[Any]:
-    """The first value of each type that takes calls over: those of a subclass before those of its bases.
+    """The first value of each type that handles calls. Values of a subclass come before those of its bases.
 
-    Lists and tuples among the values are looked into.
+    The elements of lists and tuples count as values.
     """
     found: list[Any] = []
     for value in _flat(values):
@@ -148,7 +148,7 @@ def _flat(values: Iterable[Any]) -> Iterator[Any]:
 
 @contextmanager
 def mode_aside() -> Iterator[Any]:
-    """Put the innermost mode aside, as it is while it handles a call, so that what it calls goes past it."""
+    """Disable the innermost mode while it handles a call, so that it does not handle the calls that it makes."""
     thread = local.thread
     mode, before = thread.modes[-1], thread.modes
     thread.modes = before[:-1]
@@ -160,9 +160,9 @@ def mode_aside() -> Iterator[Any]:
 
 def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
                refused: Callable[[Any, list[Any], Any], TypeError]) -> Any:
-    """What the innermost mode, or else the first of `found` that is willing, makes of a call of `function`.
+    """The result of a call of `function`, from the innermost mode or the first of `found` that handles it.
 
-    Where all return NotImplemented, the error that `refused` makes is raised.
+    If all return NotImplemented, the error that `refused` makes is raised.
     """
     types, mode = tuple(map(type, found)), None
     if local.thread.modes:
@@ -178,9 +178,9 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
 
 
 def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, for_modes: bool = False) -> Any:
-    """What a mode or an argument makes of a call of the public `function`; NOBODY if none of them handles calls.
+    """The result that a mode or an argument gives to a call of `function`; NOBODY if none of them handles calls.
 
-    Arguments are not asked if the call is `for_modes`. Raises TypeError if all that are asked return NotImplemented.
+    If the call is `for_modes`, only modes handle it. Raises TypeError if all handlers return NotImplemented.
     """
     thread = local.thread
     if not thread.modes and (for_modes or not thread.enabled):
@@ -191,12 +191,12 @@ def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, 
     return overridden(function, found, args, kwargs, Words.refused)
 
 
-# What a tensor's own does
+# The `__torch_function__` of Tensor
 
 def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...], kwargs: Any, keep: Any) -> Any:
-    """Call `func` as for plain tensors, and make its results instances of `cls`, unless func is in `keep`.
+    """Call `func` as for plain tensors, and make its results instances of `cls`, unless `func` is in `keep`.
 
-    NotImplemented where another type takes part that `cls` is not derived from.
+    Returns NotImplemented if `cls` is not derived from all of `types`.
     """
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented

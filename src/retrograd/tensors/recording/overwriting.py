@@ -1,4 +1,4 @@
-"""Writing over a whole tensor: one value everywhere, zeros, or what another tensor holds."""
+"""Writing over a whole tensor: one value everywhere, zeros, or the values of another tensor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .out_rules import Rule
 
 @public()
 def fill_(self: TensorBase, value: Any) -> TensorBase:
-    """Write a number, or the one element of a 0-d tensor, everywhere. Raises RuntimeError where it does not fit.
+    """Write a number, or the one element of a 0-d tensor, everywhere. Raises RuntimeError if it does not fit.
 
     >>> import retrograd as torch
     >>> torch.zeros(2).fill_(3)
@@ -46,9 +46,9 @@ def zero_(self: TensorBase) -> TensorBase:
 
 @public()
 def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBase:
-    """Write what `other` holds, broadcast and cast. Gradients flow back to `other` and no longer to what was here.
+    """Write the values of `other`, broadcast and cast. Gradients flow to `other`, and no longer to the old values.
 
-    Raises RuntimeError where the shape of `other` does not broadcast to the tensor's.
+    Raises RuntimeError if `other` does not broadcast to the shape of the tensor.
 
     >>> import retrograd as torch
     >>> torch.zeros(2, dtype=torch.int64).copy_(torch.tensor([1.5, 2.5]))
@@ -59,16 +59,16 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
             raise not_a_tensor("copy_", other, "other", 1)
         other = plain(np.asarray(number("copy_", "other", 1, other)))
     elif other is self and not self._array.flags.writeable and edge_of(self) is None:
-        written(self)                                   # also where elements of it coincide
+        written(self)                                   # counted even if its elements coincide
         return self
     if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
-        warn("Casting complex values to real discards the imaginary part. Take .real to say so.", UserWarning)
+        warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.", UserWarning)
     write(ops.copy, self, (other,), overwrite if other._array.shape == self._array.shape else None)
     return self
 
 
 def delivered(name: str, asks: Rule, out: Any, result: Any) -> Any:
-    """The result, copied to `out` where one is given, which is recorded. It is laid out row by row there."""
+    """The result, or `out` after a recorded copy of the result to it. A resized `out` is row-major."""
     if out is None:
         return result
     through = local.thread.transform is not None

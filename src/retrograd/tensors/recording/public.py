@@ -1,20 +1,21 @@
-"""A public function is defined once: its schema stands above it, and everything else about it comes from there.
+"""The decorator of public functions: everything about a function follows from its schemas and its definition.
 
     @public("cumsum(Tensor input, int dim, *, dtype dtype=None, Tensor out=None) -> Tensor", out=TYPED)
     def cumsum(input, dim, *, dtype=None):
         ...
 
-The decorated function is an entry. It calls the function below it, and does the rest only if the call needs it:
+The decorator returns an entry, which calls the decorated function, the body. The entry does more only if the call needs
+it:
 
-- Arguments that do not fit get the error that PyTorch gives, made from the schemas.
-- `out=` writes the result to the caller's tensor, as the rule asks (see `out`).
+- Arguments that do not fit raise PyTorch's error, which is made from the schemas.
+- `out=` writes the result to the caller's tensor by the rule for `out` (see the module `out`).
 - Modes and classes with `__torch_function__` handle the call (see `overriding`).
-- The other names of parameters, such as NumPy's `axis`, are accepted.
-- An open profile gets an event, if the function has one.
+- NumPy's names of parameters, such as `axis`, are accepted.
+- - NumPy's names of parameters, such as `axis`, are accepted.
 - `inspect.signature` shows the schema's parameters.
 
-A function without schemas is one that PyTorch writes in Python. Its own `def` is its signature, and Python words the
-errors of wrong arguments.
+PyTorch writes some functions in Python. These have no schemas here: their `def` is the signature, and wrong arguments
+raise Python's own errors.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from . import out as _out, overriding
 from .overriding import NOBODY, Attention, handled
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Where the frames are that stand between a program and the function that it calls.
+# The files whose frames may stand between a program and the public function that it calls.
 _PASSED = (__file__, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""))
-# Whether none of the names is one that calls need more for than the body: `out`, or another name of a parameter.
+# Whether all of these names of arguments can go straight to the body: none is `out` or a NumPy name.
 _usual = frozenset(("out", *checking.ALIASES)).isdisjoint
 # A rule for `out=`, or a function that chooses one by the arguments.
 OutRule = Any
@@ -51,12 +52,13 @@ def methods(*functions: Any, **named: Any) -> None:
 
 
 class Public:
-    """What the package knows of a public function beside its code.
+    """The facts about a public function.
 
-    `schemas` are its texts. `body` is the function that computes. `event` is the profiler's name of a call, "" for
-    none. `strict` says that arguments are compared with the schemas before the call, not only after an error.
-    `for_modes` says that only modes handle its calls, and no argument. `operator` is for Python's operators: the
-    name of the method that others are told was called; if they all refuse, Python asks the other operand.
+    `schemas` are the texts of its schemas. `body` is the function that computes, and `entry` the function that programs
+    call. `out` is the rule for `out`. `event` is the profiler's name of a call; "" if calls are no events. `strict`
+    says that arguments are compared with the schemas before the call, not only after an error. `for_modes` says that
+    only modes handle its calls, not arguments. `operator` is for Python's operators: modes and subclasses are given the
+    method of this name, and if all return NotImplemented, Python tries the other operand.
     """
 
     __slots__ = ("body", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
@@ -66,12 +68,12 @@ class Public:
         self.body, self.schemas, self.out, self.event = body, schemas, out, event
         self.strict, self.for_modes, self.operator = strict, for_modes, operator
         self.entry: Any = None
-        self.known: set[tuple[Any, ...]] = set()          # combinations of types that fitted, of a strict function
+        self.known: set[tuple[Any, ...]] = set()          # for a strict function: types of arguments that fitted
 
     def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
         """PyTorch's error for the arguments of a call that failed; None if they fit.
 
-        None also for the package's own calls, which may have arguments that no program gives.
+        Also None for calls from within the package, which may pass arguments that programs cannot pass.
         """
         if not self.schemas:
             return None
@@ -85,7 +87,8 @@ class Public:
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise PyTorch's error if the arguments of a strict function do not fit.
 
-        Types that fitted are remembered, since they fit again; unless a tensor may have stood for a number.
+        Types that fitted are remembered, and not checked again. If a 0-d tensor may stand for a number, they are not
+        remembered, since other tensors do not fit there.
         """
         key = (*map(type, args), *kwargs, *map(type, kwargs.values()))
         if key not in self.known:
@@ -96,7 +99,7 @@ class Public:
                 self.known.add(key)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call that is not the usual one: handled by others, watched, written to `out`, or with wrong arguments."""
+        """Run an unusual call: a mode or subclass may handle it, or it is profiled, or has `out` or wrong arguments."""
         function = getattr(Results.tensor, self.operator) if self.operator else self.entry
         try:
             result = handled(function, args, kwargs, for_modes=self.for_modes)
@@ -112,7 +115,7 @@ class Public:
         return observer.call(self.event, args, self.compute, args, kwargs)
 
     def compute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result, written to `out` if the call has one. Raises PyTorch's error for arguments that do not fit."""
+        """The result, written to `out` if that is given. Raises PyTorch's error for arguments that do not fit."""
         try:
             if self.strict:
                 self.check(args, kwargs)
@@ -132,7 +135,7 @@ class Public:
         raise wrong from None
 
     def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The arguments given by name, by the names that the function has for its parameters."""
+        """The arguments given by name, with NumPy's names replaced by those of the body's parameters."""
         code = getattr(self.body, "__code__", None)
         if code is None or not kwargs:
             return {**kwargs}
@@ -149,9 +152,9 @@ class Public:
 
 def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = False, for_modes: bool = False,
            method: bool = False, operator: str = "", name: str = "", doc: str = "") -> Callable[[F], F]:
-    """The decorator of a public function; see above. `name` and `doc` are for functions that a factory makes.
-
-    With `method` the function is a method of tensors, too."""
+    """The decorator of a public function. `Public` explains the options; `name` and `doc` are for functions that a
+    factory makes. With `method` the function is a method of tensors, too.
+    """
 
     def decorate(body: F) -> F:
         if name:
@@ -175,7 +178,7 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
 
 
 def _factory(schemas: tuple[str, ...], look: bool) -> Callable[[Public, Callable[..., Any]], Callable[..., Any]]:
-    """The maker of the entry that looks at the fewest arguments: those that may be tensors."""
+    """The maker of the cheapest entry for these schemas: an entry looks only at arguments that may be tensors."""
     if look:
         return _entry_for_all
     if not schemas:
@@ -187,10 +190,10 @@ def _factory(schemas: tuple[str, ...], look: bool) -> Callable[[Public, Callable
     return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 else _entry_of_any
 
 
-# The entries. A usual call goes to the body at once; they differ in what they look at to know that it is usual.
+# The entries. A usual call goes straight to the body. The entries differ in the arguments that they look at first.
 
 def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a function that is looked at in every call: its own work takes much longer."""
+    """The entry of a strict function, or of one that makes tensors from any data. It treats every call as unusual."""
     call = facts.call
 
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -200,7 +203,7 @@ def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 
 
 def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a function without tensors among its arguments, which only modes can handle."""
+    """The entry of a function without tensors among its arguments. Only modes can handle its calls."""
     call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -218,7 +221,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 
 
 def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a function of one tensor, the first argument."""
+    """The entry of a function with one tensor argument, the first."""
     call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -236,7 +239,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
 
 
 def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a function that may have a tensor for any argument."""
+    """The entry of a function of which any argument may be a tensor."""
     call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -264,7 +267,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a function of a list or tuple of tensors, the first argument."""
+    """The entry of a function whose first argument is a list or tuple of tensors."""
     call, refused = facts.call, facts.refused
 
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -286,22 +289,22 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
 
 
 def facts_of(function: Any) -> Public:
-    """What the package knows of a public function beside its code."""
+    """The facts about a public function."""
     facts: Public = function.public
     return facts
 
 
 def recorded_as(call: Any, schemas: tuple[str, ...], out: OutRule = None) -> None:
-    """Note the schemas of a recorded call, which is its own entry: it looks at the types of its operands itself."""
+    """Note the schemas of a recorded call. It is its own entry, since it looks at the types of its operands itself."""
     call.public = facts = Public(call, schemas, out)
     facts.entry = call
 
 
 class _PublicProperty(property):
-    """A property of tensors. Modes and classes with `__torch_function__` handle a look at it, and an assignment."""
+    """A property of tensors. Modes and classes with `__torch_function__` can handle reading and assigning it."""
 
     def __init__(self, fget: Any = None, fset: Any = None, fdel: Any = None, doc: str | None = None) -> None:
-        get, set_ = getattr(fget, "body", fget), getattr(fset, "body", fset)      # of a property with another setter
+        get, set_ = getattr(fget, "body", fget), getattr(fset, "body", fset)      # if a setter is added
 
         def asked(tensor: Any) -> Any:
             if type(tensor) is Results.plain or type(tensor) in Attention.inert:

@@ -1,7 +1,4 @@
-"""The memory of a tensor in another shape: the memory that it has, or more if nothing else holds that.
-
-Must not know operators.
-"""
+"""The memory of a tensor in another shape: the same memory, or larger memory if the tensor is its only holder."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ from ...kernels.layout import owner_of
 
 
 def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
-    """Let the tensor be row-major of this shape, from where it starts in its memory. What was there stays.
+    """Give the tensor this shape, row-major from its start in its memory. The elements in memory stay.
 
-    Raises RuntimeError where the memory is too small and others hold it too: NumPy's arrays cannot grow.
+    Raises RuntimeError if the memory is too small and others hold it too, since a NumPy array cannot grow.
     """
     array = tensor._array
     owner = owner_of(array)
@@ -38,7 +35,7 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
 
 
 def _grown(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """New memory with what the array holds at its front."""
+    """New memory that starts with the elements of the array."""
     fresh = np.empty(shape, array.dtype)
     fresh.reshape(-1)[:array.size] = array.reshape(-1)
     inherit(fresh, array)

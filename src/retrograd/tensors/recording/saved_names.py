@@ -1,7 +1,7 @@
-"""What PyTorch calls the values that a node saved, as far as our nodes have them: `_saved_self`, `_saved_dim`.
+"""PyTorch's names of the values that a node saved, such as `_saved_self` and `_saved_dim`.
 
-Names follow from those of the operator: x is `self`, y is `other`, out is `result`, axes are `dim`, the shape of x is
-`self_sym_sizes`. The table below says what does not follow. This module must not know how a value is read.
+Most names follow from the operator's: x is `self`, y is `other`, out is `result`, axes is `dim`, the shape of x is
+`self_sym_sizes`. The table below has the names that do not follow. `saved_values` reads the values.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from ...ops.framework import Op, Save
 
 _USUAL = {"x": "self", "y": "other", "out": "result", "axes": "dim", "x.shape": "self_sym_sizes"}
 
-# By the name of the node: each attribute with what it is of the operator's, where that is called otherwise. `x.shape`
-# and `x.size` are known from the edges; of alternatives the first that the operator has counts, a number stands for
+# By the name of the node: each attribute, with the operator's name of the value if that is different. `x.shape` and
+# `x.size` are read from the edges. Of alternatives (`|`), the first that the operator has counts. A number stands for
 # itself.
 _LINES = """
 AcoshBackward1
@@ -187,16 +187,17 @@ UpsampleTrilinear3DBackward0 self_sym_sizes=x.shape
 """
 _TABLE = {node: attributes for node, *attributes in map(str.split, _LINES.strip().splitlines())}
 
-# Those that PyTorch keeps as numbers of any type. It keeps all others as unsigned integers, in which -1 is 2**64 - 1.
+# Attributes that PyTorch keeps as numbers of any type. It keeps all other numbers as unsigned integers, so -1 is
+# 2**64 - 1.
 SCALARS = frozenset(("alpha", "beta", "correction", "delta", "eps", "exponent", "input_scale", "max", "max_val", "min",
                      "min_val", "negative_slope", "ord", "scale", "self", "threshold", "value", "weight"))
 
 
 class Attribute(NamedTuple):
-    """Where a node has the value of an attribute.
+    """Where a node keeps the value of an attribute.
 
-    `kind` is 'saved', and `place` its place in `node.saved`; or 'shape' or 'size', and `place` the edge it is of; or
-    'constant', and `place` the value.
+    For the `kind` 'saved', `place` is the index in `node.saved`. For 'shape' and 'size', `place` is the index of the
+    edge. For 'constant', `place` is the value.
     """
 
     kind: str
@@ -205,7 +206,7 @@ class Attribute(NamedTuple):
 
 @cache
 def attributes_of(op: Op) -> dict[str, Attribute]:
-    """What the nodes of an op can be asked for, by PyTorch's names, in PyTorch's order: by name, results last."""
+    """The attributes of the nodes of an op by PyTorch's names, in PyTorch's order: by name, results last."""
     declared = _TABLE.get(op.node_name)
     if declared is None:
         sources = [_source(op, save) for i, save in enumerate(op.saves) if i in _used(op)]
@@ -226,7 +227,7 @@ def _used(op: Op) -> frozenset[int]:
 
 
 def _source(op: Op, save: Save) -> str:
-    """What a saved thing is called in the table."""
+    """The name of a saved value in the table."""
     if save.kind == "out":
         return op.outputs[save.place]
     name = op.arguments[save.place]
@@ -247,6 +248,6 @@ def _attribute(op: Op, source: str) -> Attribute | None:
 
 @cache
 def packing_order(op: Op) -> tuple[int, ...]:
-    """The places of what a node of this op saves, in the order in which PyTorch packs and unpacks it."""
+    """The indices of the saved values of a node of this op, in the order in which PyTorch packs and unpacks them."""
     named = [place for kind, place in attributes_of(op).values() if kind == "saved"]
     return (*named, *[place for place in range(len(op.saves)) if place not in named])

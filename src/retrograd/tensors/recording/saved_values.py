@@ -1,6 +1,6 @@
-"""The `_saved_*` and `_raw_saved_*` attributes of nodes: saved values as users read them, and hooks on single ones.
+"""The `_saved_*` and `_raw_saved_*` attributes of nodes: saved values as users read them, and hooks on single values.
 
-This module must not know how PyTorch names what an operator saves.
+`saved_names` has PyTorch's names of the values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 def attribute(node: OpNode, name: str) -> Any:
     """The value of an attribute of a node of the op table, `_saved_…` or `_raw_saved_…`.
 
-    Raises AttributeError where there is none; RuntimeError where a pass has let the value go, or where its memory was
+    Raises AttributeError if there is no such attribute, RuntimeError if a pass has freed the value or if its memory was
     written to since.
     """
     raw = name.startswith(_RAW)
@@ -47,7 +47,7 @@ def attribute(node: OpNode, name: str) -> Any:
 
 
 def attributes(node: OpNode) -> list[str]:
-    """The names of all of them."""
+    """The names of all such attributes of a node."""
     of_op = attributes_of(node.op)
     return [*[_SAVED + name for name in of_op],
             *[_RAW + name for name, found in of_op.items() if _holds_tensors(node.op, found)]]
@@ -60,7 +60,7 @@ def _holds_tensors(op: Any, found: Attribute) -> bool:
 
 
 def _saved(node: Any) -> tuple[Any, ...]:
-    """What a node saved. Raises RuntimeError where it has been let go."""
+    """The saved values of a node. Raises RuntimeError if a pass has freed them."""
     if node.saved is RELEASED:
         raise faults.second_pass(node)
     saved: tuple[Any, ...] = (None,) * len(node.saves) if node.saved is None else node.saved
@@ -68,7 +68,7 @@ def _saved(node: Any) -> tuple[Any, ...]:
 
 
 def _shape(node: OpNode, place: int) -> tuple[int, ...]:
-    """The shape of an input: of what its gradient is to be, or where it needs none, of what was saved of it."""
+    """The shape of an input: that of its edge or, if it has none, that of its saved array."""
     edge = node.edges[place]
     if edge is not None:
         shape: tuple[int, ...] = edge.shape
@@ -81,7 +81,7 @@ def _shape(node: OpNode, place: int) -> tuple[int, ...]:
 
 
 def _encoded(value: Any, scalar: bool) -> Any:
-    """An option as PyTorch keeps it."""
+    """An option in the form in which PyTorch keeps it."""
     if isinstance(value, (tuple, list)):
         return tuple([_encoded(v, scalar) for v in value])
     if type(value) is str:
@@ -90,9 +90,9 @@ def _encoded(value: Any, scalar: bool) -> Any:
 
 
 def _tensor(node: OpNode, place: int, value: Any) -> Any:
-    """A saved value as the tensor it was; None where there is none.
+    """A saved value as a tensor; None if no value was saved.
 
-    A leaf is the very tensor. Any other is made anew, over the same memory and with the same history.
+    A leaf is the original tensor. Any other tensor is made anew, over the same memory and with the same history.
     """
     if value is None:
         return None
@@ -107,13 +107,13 @@ def _tensor(node: OpNode, place: int, value: Any) -> Any:
 class SavedTensor:
     """One saved value of a node, to give it hooks of its own: `node._raw_saved_self.register_hooks(pack, unpack)`.
 
-    `data` is what is kept: the tensor, or what a pack hook made of it. `unpack()` gives the tensor again. Only nodes
-    make a SavedTensor.
+    `data` is the value that the node keeps: the tensor, or the result of a pack hook. `unpack()` returns the tensor.
+    Only nodes make a SavedTensor.
     """
 
     __slots__ = ("_member", "_node", "_place")
     __module__ = "torch._C._autograd"
-    _member: int | None                                  # which one, if the value is a sequence of tensors
+    _member: int | None                                  # the index, if the value is a sequence of tensors
     _node: Any
     _place: int
 
@@ -122,13 +122,13 @@ class SavedTensor:
 
     @property
     def unpack_hook(self) -> Callable[[Any], Any] | None:
-        """The hook that makes a tensor of `data` again; None if the value has no hooks."""
+        """The hook that makes a tensor from `data`; None if the value has no hooks."""
         value = self._kept()
         return value.unpack_hook if isinstance(value, Hooked) else None
 
     @property
     def data(self) -> Any:
-        """What is kept: the tensor without a history, a leaf itself, or what a pack hook made; None once freed."""
+        """The kept value: a leaf, another tensor without history, or a pack hook's result; None after it was freed."""
         value = self._kept()
         if value is None or isinstance(value, Hooked):
             return None if value is None else value.packed
@@ -136,21 +136,21 @@ class SavedTensor:
         return with_history(array, edge if type(edge) is AccumulateGrad else None)
 
     def unpack(self) -> Any:
-        """The tensor again, with its history. Raises RuntimeError if it was freed, or if its memory was written to."""
+        """The tensor, with its history. Raises RuntimeError if it was freed, or if its memory was written to."""
         value = self._kept()
         if value is None and self._node.saved is RELEASED:
             raise faults.second_pass(self._node)
         return _tensor(self._node, self._place, value)
 
     def _kept(self) -> Any:
-        """What the node keeps of it; None if a pass has let it go."""
+        """The value that the node keeps; None if a pass has freed it."""
         return self._value() if isinstance(self._node.saved, tuple) else None
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Call `pack_hook(tensor)` now and keep what it returns; `unpack_hook(packed)` makes a tensor of it again.
+        """Call `pack_hook(tensor)` now, and keep its result. `unpack_hook(packed)` makes a tensor from that result.
 
-        The tensor has no history. Raises TypeError for what cannot be called; RuntimeError where the value is None, was
-        let go by a backward pass, or has hooks already, and where the pack hook writes to it in place.
+        The pack hook gets a tensor without history. Raises TypeError if a hook cannot be called. Raises RuntimeError if
+        the value is None, was freed by a backward pass or has hooks already, or if the pack hook writes to it in place.
         """
         if not (callable(pack_hook) and callable(unpack_hook)):
             raise TypeError(f"register_hooks(): both hooks must be callable, but got {pack_hook!r} and {unpack_hook!r}")
@@ -171,7 +171,7 @@ class SavedTensor:
         node.saved, node.plan = Packed(values), None
 
     def _value(self) -> Any:
-        """What the node keeps of it."""
+        """The value that the node keeps. Raises RuntimeError if a pass has freed it."""
         saved = self._node.saved
         if saved is not None and not isinstance(saved, tuple):
             raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. "
@@ -181,7 +181,7 @@ class SavedTensor:
 
 
 def saved_tensor(node: Any, place: int, member: int | None = None) -> SavedTensor:
-    """One saved value of a node, by its place among what the node saves, and in a sequence of tensors by its place."""
+    """The saved value at this index of a node; `member` is the index in it if it is a sequence of tensors."""
     saved = object.__new__(SavedTensor)
     saved._node, saved._place, saved._member = node, place, member
     return saved

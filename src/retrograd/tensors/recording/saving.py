@@ -1,7 +1,7 @@
-"""Saved values in the hands of hooks: what a pack hook is given, what is kept of it, and how it is had again.
+"""Hooks on saved values: what a pack hook is given, what the node keeps, and how the value is unpacked.
 
-While hooks are in force a `Packer` watches this thread's recording, and puts a `Hooked` in place of every array that a
-node saved. This module must not know how users name or nest hooks.
+While hooks are in force, a `Packer` watches the recording of this thread, and replaces every array that a node saved by
+a `Hooked`. `autograd` has the contexts by which users set and nest hooks.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .saved_names import packing_order
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 _IN_PLACE = ("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
-             "be modified by in-place operations as this can lead to unexpected side-effects. Hand back a new tensor, "
-             "and write to that.")
+             "be modified by in-place operations as this can lead to unexpected side-effects. Return a new tensor, "
+             "and write to the new tensor.")
 
 
 class Hooked(Parcel):
-    """What a pack hook made of one saved value, and the hook that makes a tensor of it again.
+    """The result of a pack hook for one saved value, and the hook that unpacks it.
 
-    `dtype` is the one that the node computes in, where that is not the value's own. `edge` is where the value came
-    from; a value that the node itself made has the number of the output instead, since the edge would hold the node.
+    `dtype` is the type that the node computes in, if the value has another type. `edge` is the history of the value. A
+    result of the node itself has `number`, that of the output, instead, since an edge would keep the node alive.
     """
 
     __slots__ = ("dtype", "edge", "number", "packed", "unpack_hook")
@@ -42,14 +42,14 @@ class Hooked(Parcel):
         self.unpack_hook, self.edge, self.number, self.dtype = hooks[1], edge, number, dtype
 
     def returned(self) -> Any:
-        """The tensor that the unpack hook gives. Raises TypeError where it is none."""
+        """The tensor that the unpack hook returns. Raises TypeError if the hook returns no tensor."""
         tensor: Any = self.unpack_hook(self.packed)
         if not isinstance(tensor, Results.tensor):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                             f"{type(tensor).__name__}")
         if isinstance(self.edge, AccumulateGrad) and tensor._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. The unpack "
-                               f"hook gave one of dtype {tensor.dtype} for a leaf that requires grad.")
+                               f"hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad.")
         return tensor
 
     def unpack(self, node: Any) -> np.ndarray[Any, Any]:
@@ -57,13 +57,13 @@ class Hooked(Parcel):
         return array if self.dtype is None else array.astype(self.dtype)
 
     def tensor(self, edge: Any) -> Any:
-        """The value as users see it, with the history it had: `edge`."""
+        """The value as users see it, with its history `edge`."""
         tensor = self.returned()
         return tensor if edge is None else with_history(tensor._array, edge)
 
 
 def origin(node: Any, place: int, value: Any) -> tuple[Any, Any, int | None]:
-    """Of a value in `node.saved[place]` that is a tensor's: its array, the edge it came by, or which result it is."""
+    """The array of the value in `node.saved[place]`, its edge, or its number if it is a result of the node."""
     if node.steps is None:
         found: tuple[Any, Any, int | None] = node.whence(value)
         return found
@@ -73,7 +73,7 @@ def origin(node: Any, place: int, value: Any) -> tuple[Any, Any, int | None]:
 
 
 def with_history(array: np.ndarray[Any, Any], edge: Any) -> Any:
-    """A tensor over `array` that came by `edge`: the leaf of an AccumulateGrad, or one that shares it, or no leaf."""
+    """A tensor over `array` with this edge. For an AccumulateGrad it is the leaf, or a tensor that shares the edge."""
     if not isinstance(edge, AccumulateGrad):
         return with_edge(array, edge)
     if edge.variable._array is array:
@@ -85,7 +85,7 @@ def with_history(array: np.ndarray[Any, Any], edge: Any) -> Any:
 
 
 def packed(hook: Callable[[Any], Any], given: Any) -> Any:
-    """What a pack hook makes of a tensor. Raises RuntimeError where it wrote to it."""
+    """The result of a pack hook for a tensor. Raises RuntimeError if the hook wrote to the tensor."""
     thread, array = local.thread, given._array
     grad, thread.grad = thread.grad, False
     before = versions.count(array)
@@ -99,12 +99,12 @@ def packed(hook: Callable[[Any], Any], given: Any) -> Any:
 
 
 def is_number(array: np.ndarray[Any, Any]) -> bool:
-    """Whether an array stands for a Python number, which no hook is shown."""
+    """Whether an array stands for a Python number. Hooks are not called for numbers."""
     return array.ndim == 0 and not array.flags.writeable
 
 
 class Packer:
-    """The watcher that hands what nodes save to a pair of hooks. `outer` is the one in force when it no longer is."""
+    """The watcher that calls a pair of hooks for the values that nodes save. `outer` is the packer to restore later."""
 
     __slots__ = ("hooks", "outer")
 
@@ -135,16 +135,16 @@ class Packer:
             node.saved, node.plan = Packed(values), None
 
     def _input(self, edge: Any, operand: Any, value: Any) -> Hooked:
-        """The hook is given the operand itself, unless what was saved is a copy of it made before a write."""
+        """Call the hook with the operand itself, unless the saved value is a copy that was made before a write."""
         if isinstance(value, Converted):
             return Hooked(self.hooks, with_history(value.original, edge), edge, None, value.array.dtype)
-        # Where a pass is recorded, a rule sees leaves as what their AccumulateGrad made.
+        # In a recorded pass, a rule gets leaves as tensors with their AccumulateGrad as the edge.
         if operand._array is not value or type(operand._edge) is AccumulateGrad:
             operand = with_history(value, edge)
         return Hooked(self.hooks, operand, edge, None)
 
     def _output(self, node: Any, place: int, result: Any, value: np.ndarray[Any, Any]) -> Hooked:
-        """The hook is given the result, with its history also where that is yet to be noted."""
+        """Call the hook with the result and its history, even if the result does not have that history yet."""
         edge = node.edge_to(place)
         if result._edge is not edge and not (edge is None and result._edge is None):
             result = with_edge(value, edge)
@@ -152,7 +152,7 @@ class Packer:
 
 
 def in_force() -> Packer | None:
-    """The packer of this thread, whose hooks are given what is saved."""
+    """The packer in force in this thread; its hooks are called for saved values."""
     for watcher in local.thread.watchers:
         if isinstance(watcher, Packer):
             return watcher

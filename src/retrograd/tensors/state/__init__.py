@@ -1,1 +1,1 @@
-"""What a tensor holds. The lowest floor: it knows no operator's call and no method."""
+"""What a tensor holds: array, edge and AutogradMeta. This is the lowest layer of `tensors`."""

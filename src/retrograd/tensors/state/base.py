@@ -1,7 +1,7 @@
-"""What a tensor holds, and how its edge is found. The least that recording and in-place writes have to know.
+"""What a tensor holds, and how its edge is found.
 
-A tensor has an array, the edge to what made it, and, for the few that need more (leaves that require grad, views,
-anything with a `.grad` or hooks), a `AutogradMeta`. This module must not know operators or methods.
+A tensor has an array and the edge to the node that made it. The few tensors that need more have an `AutogradMeta`:
+leaves that require grad, views, and tensors with a `.grad` or hooks.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ from .writable import unlocked
 
 
 class AutogradMeta:
-    """What only some tensors need.
+    """The state that only some tensors need.
 
-    Of a leaf: `leaf` (it requires grad), a weak reference to its AccumulateGrad, hooks. Of a view: its `base`,
-    `replay` (which takes the same view of any array of the base's shape), the number at which its edge was last
-    right, and the circumstances it was created in. Of anything: `grad`. Defaults stand on the class: making one is
-    on the way of every view.
+    A leaf uses `leaf` (it requires grad), a weak reference to its AccumulateGrad, and hooks. A view uses `base`,
+    `replay` (which takes the same view of any array of the base's shape), `seen` (the number at which its edge was last
+    right) and `creation` (the circumstances that it was created in). Any tensor may use `grad`. The defaults are class
+    attributes, since every call that makes a view makes an AutogradMeta.
     """
 
     __slots__ = ("__dict__", "accumulator")
 
-    # Of a leaf, a weak reference to its AccumulateGrad, once something has asked for it.
+    # A weak reference to the AccumulateGrad of a leaf, once something has asked for it.
     accumulator: Callable[[], AccumulateGrad | None] | None
 
     leaf = False
-    # The `accumulator` of a leaf that recording may not take as it stands: of one that does not require grad any more
-    # (and may again), and of a view, whose edge may have to be renewed.
+    # The `accumulator` of a leaf, if recording may not use it directly: the leaf no longer requires grad (but may
+    # again), or the leaf is a view, whose edge may have to be renewed.
     dormant: Any = None
     grad: Any = None
-    hooks: HookDict | None = None          # on its gradient; where there is a node, the node has them too
+    hooks: HookDict | None = None          # on its gradient; if the tensor has a node, the node holds them too
     post_accumulate: HookDict | None = None
-    retained: int | None = None            # which of the retaining hooks of its node is its own
+    retained: int | None = None            # the key of its own hook among the retaining hooks of its node
     base: Any = None
     replay: Callable[[Any], Any] | None = None
     seen = 0
-    turned = 0                             # of a base, the number of the last in-place change of its geometry
+    turned = 0                             # for a base: the number of the last in-place change of its geometry
     creation = ORDINARY
     inference = False
     name: str | None = None
@@ -69,14 +69,14 @@ class AutogradMeta:
 
 
 class TensorBase:
-    """The slots of a tensor. `_edge` is right as it stands where `_meta` is None; else ask `edge_of`."""
+    """The slots of a tensor. `_edge` is always right if `_meta` is None; otherwise call `edge_of`."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_meta")
     _array: np.ndarray[Any, Any]
     _edge: Any
     _meta: AutogradMeta | None
 
-    if TYPE_CHECKING:                     # the methods of Tensor, which the layers below it know by name only
+    if TYPE_CHECKING:                     # the methods of Tensor, for the layers below its class
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
@@ -93,9 +93,9 @@ class TensorBase:
 
 
 class Results:
-    """Which class results are made of, set once by `wiring`; and which class of operands needs no second look.
+    """`tensor` is the class of results, set once by `wiring`. Operands of the class `plain` need no further check.
 
-    `plain` is that class too, unless some thread has entered a mode or opened a profile: then no class is plain.
+    `plain` is the same class, but while some thread has entered a mode or opened a profile, no class is plain.
     """
 
     tensor: type[Any] = TensorBase
@@ -113,14 +113,14 @@ def meta_of(tensor: Any) -> AutogradMeta:
 def note_layout(tensor: Any) -> None:
     """Give a tensor whose elements do not lie row by row an AutogradMeta, if it has none.
 
-    So elementwise calls ask how operands lie only of those that have an AutogradMeta, and usual operands cost nothing.
+    So elementwise calls check the layout only of operands with an AutogradMeta, and usual operands cost nothing.
     """
     if tensor._meta is None and not tensor._array.flags.c_contiguous:
         tensor._meta = AutogradMeta()
 
 
 def edge_of(tensor: Any) -> Any:
-    """The edge that a gradient for `tensor` goes along; None where it requires none."""
+    """The edge along which gradients for `tensor` flow; None if it does not require grad."""
     meta = tensor._meta
     if meta is None:
         return tensor._edge
@@ -129,7 +129,7 @@ def edge_of(tensor: Any) -> Any:
     base = meta.base
     if base is not None:
         if tensor._edge is None and not meta.leaf and not requires(base):
-            return None                                  # written or not
+            return None                                  # no gradient flows, whether it was written to or not
         if written_since(tensor._array, meta.seen):
             renew(tensor)
     if tensor._edge is not None:
@@ -142,7 +142,7 @@ def edge_of(tensor: Any) -> Any:
 
 
 def requires(tensor: Any) -> bool:
-    """Whether gradients flow to a tensor, going by the edges as they stand. Never raises, where `edge_of` may."""
+    """Whether gradients flow to a tensor, by its present edges. Unlike `edge_of`, it never raises."""
     if tensor._edge is not None:
         return True
     meta = tensor._meta
@@ -150,12 +150,12 @@ def requires(tensor: Any) -> bool:
 
 
 def stands_as_leaf(tensor: Any) -> bool:
-    """Whether no recorded operation made it, going by the edge as it stands: PyTorch renews no view for this."""
+    """Whether no recorded operation made the tensor, by its present edge. Like PyTorch, it renews no view."""
     return tensor._edge is None
 
 
 def set_leaf(meta: AutogradMeta, value: bool) -> None:
-    """Say whether a leaf requires grad. The graphs that lead to it lead to it still when it does so again."""
+    """Set whether a leaf requires grad. If it requires grad again later, earlier graphs still lead to it."""
     if value != meta.leaf:
         meta.leaf = value
         if meta.base is None:
@@ -163,7 +163,7 @@ def set_leaf(meta: AutogradMeta, value: bool) -> None:
 
 
 def accumulator_of(leaf: Any) -> AccumulateGrad:
-    """The AccumulateGrad of a leaf, made if nothing holds one at present."""
+    """The AccumulateGrad of a leaf. It is made anew if nothing holds it at present."""
     meta = leaf._meta
     reference = meta.accumulator if meta.base is None else meta.dormant
     accumulator: AccumulateGrad | None = None if reference is None else reference()
@@ -178,7 +178,7 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
 
 
 def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
-    """Note of a view of `x` the base whose memory it shares, and how it is taken again of that base."""
+    """Note the base of a view of `x`, which owns the memory, and how to take the same view of the base again."""
     result._meta = meta = AutogradMeta()
     meta.seen = next_number()
     origin = x._meta
@@ -189,23 +189,23 @@ def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) 
         creation = INFERENCE if thread.inference else NO_GRAD
     if origin is not None:
         creation = max(creation, origin.creation)
-        if origin.inference:                                 # of such a tensor PyTorch tracks no views
+        if origin.inference:                                 # PyTorch does not track views of inference tensors
             meta.inference, meta.base, meta.replay = True, None, None
-    if creation != ORDINARY:                                 # which is what stands on the class
+    if creation != ORDINARY:                                 # the default of the class
         meta.creation = creation
 
 
 def renew(view: Any) -> None:
-    """Give a view of written memory the edge that goes through its base.
+    """Give a view whose memory was written to an edge that goes through its base.
 
-    Raises RuntimeError where the way through the base is closed by how the view was made.
+    Raises RuntimeError if a view that was created in this way must not get such an edge.
     """
     meta = view._meta
     base = meta.base
     if base._meta is not None and base._meta.turned > meta.seen:
         meta.replay = ByStrides(view._array, base._array)
     if view._edge is None and not requires(base):
-        return                                           # still to be looked at, should the base require grad later
+        return                                           # `seen` stays, since the base may require grad later
     if meta.creation != ORDINARY:
         raise refusal(meta.creation, view._edge, of_base=True)
     node = StridedView(base, meta.replay, view._array, edge_of(base))
@@ -216,7 +216,7 @@ def renew(view: Any) -> None:
 
 
 def set_edge(tensor: Any, edge: Any) -> None:
-    """Give a tensor a new history. What retains its gradient goes with it, other hooks stay with the node."""
+    """Give a tensor a new history. Its retaining hook moves to the new node; other hooks stay with the old node."""
     meta = tensor._meta
     if meta is not None:
         meta.hooks = None
@@ -239,7 +239,7 @@ class Chain:
 
 
 class ByStrides:
-    """How a view is taken again of a base that has been given another geometry since: by where it lies."""
+    """Takes a view of a base whose geometry has changed since: by the place of the view in memory."""
 
     __slots__ = ("geometry", "layout")
 
@@ -251,13 +251,13 @@ class ByStrides:
         return as_strided(base, *self.geometry, self.layout)
 
     def undone(self, g: Any, shape: tuple[int, ...]) -> Any:
-        """The gradient for a base of `shape`; what lies outside it has none."""
+        """The gradient for a base of `shape`. Elements of the view outside of the base have none."""
         whole = (shape, self.layout, 0)
         return transfer(g, self.geometry, whole, whole)
 
 
 class StridedView(OtherNode):
-    """The edge that a view gets when its base was written to: the view taken again of the base as it is now."""
+    """The node that a view gets after its base was written to: it takes the view of the present base again."""
 
     __slots__ = ("base_dtype", "base_shape", "layout", "replay")
 
@@ -278,12 +278,12 @@ class StridedView(OtherNode):
         gradient = self._laid_out(walk.zeros(cotangents[0], shape, self.base_dtype))
         part = self.replay(gradient)
         if isinstance(part, np.ndarray):
-            part = unlocked(part)                        # read-only if on the way elements coincide, here they do not
+            part = unlocked(part)                        # an intermediate view may have made it read-only
         part[...] = cotangents[0]
         return [gradient]
 
     def _laid_out(self, whole: Any) -> Any:
-        """An array of the base's shape in memory as the base is, so that all its views can be taken."""
+        """The array `whole`, of the base's shape, in the base's memory layout, so that all views can be taken."""
         return whole if self.layout == "C" else clone(whole, self.layout)
 
 
@@ -301,15 +301,15 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
 
 
 def numbers_in(tensor: Any) -> Any:
-    """The numbers that a tensor holds, as Python's: one, or lists of them. So `item` and `tolist` look at them.
+    """The numbers that a tensor holds, as a Python number or nested lists. `item` and `tolist` use it.
 
-    A function calls it for an argument that may be a tensor instead of a number, and depends on the data then.
+    A function calls it for an argument that may be a tensor instead of a number. The function then depends on the data.
     """
     return tensor._array.tolist()
 
 
 def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
-    """A tensor without history over memory of another; one of inference mode if the other is, whatever mode is on."""
+    """A tensor without history over the memory of another. It is an inference tensor if the other is, in any mode."""
     result = with_edge(array, None)
     if tensor._meta is not None and tensor._meta.inference:
         meta_of(result).inference = True
@@ -317,7 +317,7 @@ def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
 
 
 def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
-    """A tensor over `array` that `edge` made; a constant where edge is None."""
+    """A tensor over `array` with this edge; a constant if the edge is None."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, edge, None
     note_layout(tensor)

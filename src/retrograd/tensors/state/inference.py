@@ -1,7 +1,7 @@
-"""Tensors of inference mode cannot be saved for a backward pass. This is found out without a test in every call.
+"""Inference tensors cannot be saved for a backward pass. The check costs usual calls nothing.
 
-Recording asks for the edges of its operands, and only tensors that have an AutogradMeta take the long way there. If one
-of these is a tensor of inference mode, a watcher looks at what the next nodes save.
+Recording asks for the edges of its operands, which takes `edge_of` for tensors with an AutogradMeta only. If such a
+tensor is an inference tensor, `edge_of` sets up a watcher that looks at what the next nodes save.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from ...graph.node import OpNode
 from ...graph.packed import Converted, Indices
 from ...modes import local
 
-# A call records at most so many nodes before the one that saves an operand.
+# The node that saves an operand is among so many nodes that a call records first.
 _NODES = 4
 
 
 def watch_saving(array: np.ndarray[Any, Any]) -> None:
-    """Refuse the next nodes of this thread if they save the array of a tensor of inference mode."""
+    """Make the next nodes of this thread raise if they save this array, which is that of an inference tensor."""
     thread = local.thread
     if not thread.grad:
         return
     watch = next((watcher for watcher in thread.watchers if type(watcher) is _SavingWatch), None)
     if watch is None:
         watch = _SavingWatch()
-        thread.watchers = (watch, *thread.watchers)          # before hooks on saved tensors, which are not called then
+        thread.watchers = (watch, *thread.watchers)          # if it raises, no hook of saved tensors is called
     watch.left = _NODES
     watch.arrays.append(weakref.ref(array))
 
 
 def refuse_saved(node: Any, arrays: Sequence[Any]) -> None:
-    """Raises RuntimeError if a node saves one of these arrays, which are those of tensors of inference mode."""
+    """Raises RuntimeError if a node saves one of these arrays, which are those of inference tensors."""
     if isinstance(node, OpNode) and node.saved is not None:
         for kept in _kept(node.saved):
             if any([kept is array for array in arrays]):
@@ -43,14 +43,14 @@ def refuse_saved(node: Any, arrays: Sequence[Any]) -> None:
 
 
 def saved() -> RuntimeError:
-    """The error for a tensor of inference mode that is to be saved."""
+    """The error for an inference tensor that would be saved."""
     return RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
                         "inference mode in computation tracked by autograd. Save a clone, which is a normal tensor, or "
                         "compute under torch.no_grad() instead.")
 
 
 class _SavingWatch:
-    """A watcher of nodes that goes away by itself. It keeps no array alive, and remembers only the latest."""
+    """A watcher of nodes that removes itself. It keeps no array alive, and remembers only the latest arrays."""
 
     __slots__ = ("arrays", "left")
 

@@ -1,7 +1,4 @@
-"""Views that in-place writes cannot be followed through, by how they came to be, and what is said of them.
-
-Must not know how a write is made or recorded.
-"""
+"""Views that do not allow recorded in-place writes, by how they were created, and PyTorch's errors for them."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from typing import Any
 
 from ...graph.faults import forward_name
 
-# How a view came to be, as far as in-place writes through it are concerned.
+# How a view was created, as far as that matters for in-place writes. `make_view` combines two of them by the maximum.
 ORDINARY, NO_GRAD, MULTI_OUTPUT, CUSTOM, INFERENCE = range(5)
 
 _GIVEN = ("Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
@@ -29,7 +26,7 @@ _WHY = {
 
 
 def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
-    """The error for a view, which `edge` made, that is written to, or (`of_base`) whose base was."""
+    """The error for a write to a view with this edge or, if `of_base`, for a view whose base was written to."""
     what = "its base or another view of its base has been modified inplace" if of_base else "is being modified inplace"
     output = "" if edge is None else f"Output {edge.index} of {forward_name(edge.node)} is a view"
     if edge is None or creation in (NO_GRAD, INFERENCE):

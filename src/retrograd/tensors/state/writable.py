@@ -1,7 +1,4 @@
-"""What memory may be written to: none that is read in other places at once, or that has one place for several elements.
-
-Must not know how a write is made or recorded.
-"""
+"""Checks before a write: whether the call also reads the memory, and whether elements of the memory coincide."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from ...modes import local
 
 
 def refuse_inference(meta: Any) -> None:
-    """Refuse to write, outside inference mode, to a tensor that was made in it. Raises RuntimeError."""
+    """Raise RuntimeError for a write, outside of inference mode, to a tensor that was made in inference mode."""
     if meta.inference and not local.thread.inference:
         raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed."
                            "You can make a clone to get a normal tensor before doing inplace update.See "
@@ -22,12 +19,12 @@ def refuse_inference(meta: Any) -> None:
 
 
 def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], whole: bool = False) -> None:
-    """Refuse to write to memory that is also read, unless it is read exactly as it is written (and not `whole`).
+    """Raise RuntimeError if `target` shares memory with `other`, unless they are the same elements and not `whole`.
 
-    As in PyTorch, only of dense memory is this found out. Raises RuntimeError.
+    Like PyTorch, it finds shared memory only if both arrays are dense.
     """
     if type(target) is not np.ndarray or type(other) is not np.ndarray:
-        return                                           # others know where they lie only beyond the seam
+        return                                           # addresses are known beyond the seam only
     if (target is not other and not np.may_share_memory(target, other)) or not (dense(target) and dense(other)):
         return
     same_start = target.__array_interface__["data"][0] == other.__array_interface__["data"][0]
@@ -38,9 +35,9 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
 
 
 def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same memory for a write, where it is read-only because a view of it has an element in several places.
+    """A writable array over the same memory, if it is read-only because elements of a view coincide.
 
-    Raises RuntimeError where this view plainly is one of those. (Where windows overlap, PyTorch writes in order.)
+    Raises RuntimeError if elements of this array plainly coincide. If windows overlap, PyTorch writes them in order.
     """
     if target.size and any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
@@ -49,7 +46,7 @@ def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def unlocked(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same memory for one write of one number, which may go to a place several times."""
+    """A writable array over the same memory, for a write of one number, which may go to a place several times."""
     writable = target.view()
     writable.flags.writeable = True
     return writable
