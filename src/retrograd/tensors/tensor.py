@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
@@ -74,58 +74,65 @@ from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 
-class Tensor(
-    ArithmeticMethods,
-    BlendingMethods,
-    ElementaryMethods,
-    ComparisonMethods,
-    ReductionMethods,
-    SoftmaxMethods,
-    SortingMethods,
-    MatrixMethods,
-    AccumulatingMethods,
-    ContractionMethods,
-    ShapeMethods,
-    ResizingMethods,
-    JoiningMethods,
-    RearrangingMethods,
-    ViewScatterMethods,
-    GeometryMethods,
-    IndexingMethods,
-    LayoutMethods,
-    StorageMethods,
-    InteropMethods,
-    ConversionMethods,
-    CreationMethods,
-    RandomMethods,
-    SpecialMethods,
-    NumberMethods,
-    NumpyProtocol,
-    CopyingMethods,
-    NormMethods,
-    HistogramMethods,
-    DifferenceMethods,
-    QuantileMethods,
-    UniqueMethods,
-    DeterminantMethods,
-    SolvingMethods,
-    FactorizationMethods,
-    FactorMethods,
-    DeprecatedMethods,
-    SpectralMethods,
-    DistanceMethods,
-    ProductMethods,
-    PiecewiseMethods,
-    CombiningMethods,
-    ScatteringMethods,
-    ViewCopyMethods,
-    CallingMethods,
-    KindMethods,
-    LegacyMethods,
-    SubclassMethods,
-    AbsentAttributes,
-    TensorBase,
-):
+if TYPE_CHECKING:                                            # a stub with the types of all methods
+    from .methods import Methods
+else:
+    class Methods(
+        ArithmeticMethods,
+        BlendingMethods,
+        ElementaryMethods,
+        ComparisonMethods,
+        ReductionMethods,
+        SoftmaxMethods,
+        SortingMethods,
+        MatrixMethods,
+        AccumulatingMethods,
+        ContractionMethods,
+        ShapeMethods,
+        ResizingMethods,
+        JoiningMethods,
+        RearrangingMethods,
+        ViewScatterMethods,
+        GeometryMethods,
+        IndexingMethods,
+        LayoutMethods,
+        StorageMethods,
+        InteropMethods,
+        ConversionMethods,
+        CreationMethods,
+        RandomMethods,
+        SpecialMethods,
+        NumberMethods,
+        NumpyProtocol,
+        CopyingMethods,
+        NormMethods,
+        HistogramMethods,
+        DifferenceMethods,
+        QuantileMethods,
+        UniqueMethods,
+        DeterminantMethods,
+        SolvingMethods,
+        FactorizationMethods,
+        FactorMethods,
+        DeprecatedMethods,
+        SpectralMethods,
+        DistanceMethods,
+        ProductMethods,
+        PiecewiseMethods,
+        CombiningMethods,
+        ScatteringMethods,
+        ViewCopyMethods,
+        CallingMethods,
+        KindMethods,
+        LegacyMethods,
+        SubclassMethods,
+        AbsentAttributes,
+        TensorBase,
+    ):
+        __slots__ = ()
+
+
+class Tensor(Methods):
     """An array that remembers how it was made.
 
     Make one with `tensor`, `zeros`, `rand` …; what is computed from it is a Tensor too, and where something in it

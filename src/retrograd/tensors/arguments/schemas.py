@@ -31,6 +31,10 @@ NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints",
          "floats": "tuple of floats", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
 
+# The types of schemas as Python annotates them.
+_ANNOTATIONS = {"Tensors": "Sequence[Tensor]", "ints": "Sequence[int]", "floats": "Sequence[float]",
+                "Number": "int | float | complex", "device": "device | str | int"}
+
 
 class Parameter(NamedTuple):
     """One parameter: its type, how many elements of a list one number stands for, whether it may be None, its name,
@@ -43,6 +47,14 @@ class Parameter(NamedTuple):
     default: str | None
     by_name: bool
 
+    @property
+    def annotation(self) -> str:
+        """The type as Python annotates it."""
+        kinds = [_ANNOTATIONS.get(self.kind, self.kind)]
+        if self.size and self.kind == "ints":
+            kinds.insert(0, "int")
+        return " | ".join(kinds + ["None"] * self.none)
+
 
 class Schema(NamedTuple):
     """One way to call a function. `text` is the list of parameters as messages show it."""
@@ -51,6 +63,16 @@ class Schema(NamedTuple):
     parameters: tuple[Parameter, ...]
     returns: str
     text: str
+
+    @property
+    def result(self) -> str:
+        """The type of the results as Python annotates it. Several results with names are a class of `return_types`."""
+        if not self.returns.startswith("("):
+            return "tuple[Tensor, ...]" if self.returns == "Tensors" else self.returns
+        results = [part.split() for part in self.returns[1:-1].split(", ")]
+        if len(results[0]) == 2:
+            return f"return_types.{self.name}"
+        return f"tuple[{', '.join(kind for (kind,) in results)}]"
 
     @property
     def required(self) -> int:
