@@ -13,6 +13,8 @@ import typing
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
+import numpy as np
+
 from retrograd import Generator, Size, Tensor, device, dtype, layout, memory_format
 from retrograd.tensors.arguments import return_types
 from retrograd.tensors.state.base import TensorBase
@@ -35,6 +37,8 @@ HEADERS = {
     "_Generator": "from retrograd.tensors.arguments.generator import Generator as _Generator",
     "_layout": "from retrograd.tensors.arguments.options import layout as _layout",
     "_memory_format": "from retrograd.tensors.arguments.options import memory_format as _memory_format",
+    "_TypedStorage": "from retrograd.tensors.face.storage import TypedStorage as _TypedStorage",
+    "_UntypedStorage": "from retrograd.tensors.face.storage import UntypedStorage as _UntypedStorage",
     "_Size": "from retrograd.tensors.arguments.size import Size as _Size",
     "TensorBase": "from retrograd.tensors.state.base import TensorBase",
     "Tensor": "from retrograd.tensors.tensor import Tensor",
@@ -85,13 +89,16 @@ def _name(annotation: Any) -> str:
         return name if name in HEADERS else "Any"
     if annotation.__module__ == return_types.__name__:
         return f"_return_types.{name}"
+    if annotation is np.ndarray:
+        return "np.ndarray"
     if name in _HIDDEN:
         return _HIDDEN[name]
     return name if annotation.__module__ == "builtins" else "Any"
 
 
-def used(body: str, module: str) -> Iterator[str]:
+def used(body: str) -> Iterator[str]:
     """The imports that a stub with these lines needs."""
     words = set(re.findall(r"\w+", body))
-    lines = [line for name, line in HEADERS.items() if name in words]
-    yield from lines
+    for name, line in HEADERS.items():
+        if name in words:
+            yield line

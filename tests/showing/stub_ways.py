@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,15 +63,17 @@ def ways_of(function: Any, method: bool = False) -> list[Way]:
     facts = getattr(function, "public", None)
     body = getattr(facts, "body", function)
     own = inspect.signature(body)
-    result = _result(own.return_annotation, body)
+    result = result_of(own.return_annotation, body)
     if facts is None or not facts.schemas:
-        ways = [Way(_own(own, body, method), result)]
+        ways = [Way(_own(own, body), result)]
         if facts is not None and facts.out is not None and not method:
             ways = [_with_out(way) for way in ways]
     else:
         stated = [" -> " in text for text in facts.schemas]
-        ways = [_of_schema(schema, own, body, result if not any(stated) and result != "Any" else safe(
-            schema.result).replace("return_types.", "return_types.")) for schema in schemas(facts.schemas)]
+        ways = [_of_schema(schema, own, body, result if not any(stated) else safe(schema.result))
+                for schema in schemas(facts.schemas)]
+        if any(each.kind is REST for each in own.parameters.values()):
+            ways += [spread for way in ways for spread in _spread(way)]
     if method and ways[0].given and ways[0].given[0].how is not REST:
         fitting = [way for way in ways if way.given and "Tensor" in way.given[0].kind or way.given[0].kind == "Any"]
         ways = [replace(way, given=way.given[1:]) for way in fitting or ways]
@@ -78,11 +81,10 @@ def ways_of(function: Any, method: bool = False) -> list[Way]:
     return _named_as_in_numpy(_fewest(ways)) if facts is not None else ways
 
 
-def _result(annotation: Any, body: Any) -> str:
-    text = text_of(annotation, body)
-    if body.__module__.startswith(FAMILIES):
-        text = text.replace("Any", "Tensor")
-    return text
+def result_of(annotation: Any, body: Any) -> str:
+    text = "Any" if annotation is EMPTY else text_of(annotation, body)
+    unknown = text == "Any" or text.startswith(("tuple[", "Iterator["))
+    return text.replace("Any", "Tensor") if unknown and body.__module__.startswith(FAMILIES) else text
 
 
 def _default(value: Any) -> str | None:
@@ -92,13 +94,11 @@ def _default(value: Any) -> str | None:
     return repr(value) if plain else "..."
 
 
-def _own(own: inspect.Signature, body: Any, method: bool) -> tuple[Given, ...]:
+def _own(own: inspect.Signature, body: Any) -> tuple[Given, ...]:
     """The parameters of a function without schemas."""
     found = []
-    for i, each in enumerate(own.parameters.values()):
+    for each in own.parameters.values():
         kind = "Any" if each.annotation is EMPTY else text_of(each.annotation, body)
-        if kind == "Any" and not i and each.name in ("self", "input") and each.how is POSITIONAL if False else False:
-            kind = "Tensor"
         found.append(Given(each.name, kind, _default(each.default), each.kind))
     return tuple(found)
 
@@ -106,7 +106,6 @@ def _own(own: inspect.Signature, body: Any, method: bool) -> tuple[Given, ...]:
 def _of_schema(schema: Schema, own: inspect.Signature, body: Any, result: str) -> Way:
     """The way that a schema states. Parameters that only the function has are given by name."""
     found = []
-    spread = [each for each in own.parameters.values() if each.kind is REST]
     for each in schema.parameters:
         name = "input" if each.name == "self" else each.name
         kind = safe(each.annotation)
@@ -121,6 +120,15 @@ def _of_schema(schema: Schema, own: inspect.Signature, body: Any, result: str) -
               for each in own.parameters.values()
               if each.kind is BY_NAME and each.name not in names and each.name not in ("self", "other", "out")]
     return Way(tuple(found), result)
+
+
+def _spread(way: Way) -> Iterator[Way]:
+    """The same way with the sizes or dims given one by one."""
+    for i, each in enumerate(way.given):
+        if each.kind == "Sequence[_int]" and each.how is POSITIONAL and each.default is None:
+            rest = [replace(other, how=BY_NAME) for other in way.given[i + 1:]]
+            yield replace(way, given=(*way.given[:i], Given(each.name, "_int", None, REST), *rest))
+            return
 
 
 def _literal(default: str | None) -> str | None:
@@ -154,7 +162,7 @@ def _fewest(ways: list[Way]) -> list[Way]:
 
 
 def _shape(way: Way) -> Any:
-    return [each.name for each in way.given if each.how is not BY_NAME], {
+    return [(each.name, each.how) for each in way.given if each.how is not BY_NAME], {
         each.name for each in way.given if each.how is BY_NAME and each.default is None}
 
 

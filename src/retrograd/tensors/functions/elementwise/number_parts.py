@@ -26,7 +26,7 @@ _frexp = recorded(ops.frexp)
 @public(
     out=rule(exact=("torch.frexp() expects mantissa to have dtype {c_result} but got {c_out}", "torch.frexp() expects "
         "exponent to have int dtype but got {c_out}")))
-def frexp(input: TensorBase) -> Any:
+def frexp(input: TensorBase) -> return_types.frexp:
     """Mantissa and exponent: `input = mantissa * 2 ** exponent`, the mantissa of a size from 1/2 to 1, or 0.
 
     Raises RuntimeError for a dtype that is not floating-point.

@@ -82,7 +82,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 
 @public()
-def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Any, Any]:
     """The maxima of `output_size` windows along lines (N, C, L) or (C, L), and the place of each along its line.
 
     Raises RuntimeError for other numbers of dimensions.

@@ -141,7 +141,8 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
 @public(
     out=rule(overlap=FREE, gradient=UNDERIVED, exact=(_UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor "
         "should have the same dtype, but got input {c_result} and bin_edges {c_out} for dimension 0")))
-def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None,
+              density: bool = False) -> return_types.histogram:
     """How many elements (or how much of their `weight`) are in each bin, and where those end, as `(hist, bin_edges)`.
 
     `bins` is how many of one width there are, over the `range` or between the extremes, or a 1-d tensor of edges. With
@@ -162,7 +163,8 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
 
 
 @public(event="aten::histogramdd")
-def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None,
+                density: bool = False) -> return_types.histogramdd:
     """The same of points, whose coordinates lie along the last dimension, as `(hist, bin_edges)`.
 
     `bins` is how many there are along each dimension, for all or one by one, or a 1-d tensor of edges for each; `range`

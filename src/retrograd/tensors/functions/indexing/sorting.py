@@ -112,20 +112,21 @@ nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
 
 
 @public(
-    "mode(Tensor input, int dim=-1, bool keepdim=False, *, Tensors out=None)",
+    "mode(Tensor input, int dim=-1, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
     out=rule(overlap=APART, exact=("expected scalar type '{result}' but got '{out}' for values output", "expected "
         "scalar type '{result}' but got '{out}' for indices output")))
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     """The most frequent elements along `dim`, the smallest where several are, as `(values, indices)`."""
     place = axis_of("mode", dim, array_of("mode", input).ndim)
     return return_types.mode(_mode(input, place, flag("mode", keepdim)))
 
 
 @public(
-    "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensors out=None)",
+    "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensors out=None) "
+    "-> (Tensor values, Tensor indices)",
     out=rule(overlap=APART, exact=("output values must be of same type as input", "output indices must be of scalar "
         "type {result}")))
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k, and IndexError where there are none.
@@ -139,10 +140,11 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 @public(
-    "sort(Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensors out=None)",
-    "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None)",
+    "sort(Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensors out=None) "
+    "-> (Tensor values, Tensor indices)",
+    "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
     out=rule(exact=EXACT))
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Any:
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> return_types.sort:
     """The elements in order along `dim`, as `(values, indices)`. Equal elements stay in order, nan is the largest.
 
     >>> import retrograd as torch
@@ -171,10 +173,11 @@ def msort(input: Any) -> Any:
 
 
 @public(
-    "topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensors out=None)",
+    "topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensors out=None) "
+    "-> (Tensor values, Tensor indices)",
     out=rule(exact=EXACT),
     strict=True)
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> return_types.topk:
     """The k largest (or smallest) elements along `dim`, in order, as `(values, indices)`.
 
     Raises RuntimeError where there are fewer than k.
@@ -262,7 +265,7 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
     "nonzero(Tensor input, out)",
     out=rule(exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}", overlap=APART,
         gradient=UNASKED))
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Any, *, as_tuple: bool = False) -> TensorBase | Any:
     """The indices of the elements that are not zero, one a row; with `as_tuple` a tensor for each dimension."""
     array_of("nonzero", input)
     return _nonzero_columns(input) if as_tuple else _nonzero(input)

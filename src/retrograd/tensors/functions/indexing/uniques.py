@@ -23,7 +23,7 @@ _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin
 
 @public()
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
-           dim: int | None = None) -> Any:
+           dim: int | None = None) -> TensorBase | Any:
     """The different elements in order, or the different slices along `dim`; nan differs from nan.
 
     With `return_inverse` also which of them each element is, with `return_counts` also how many there are of each.
@@ -45,7 +45,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 
 @public()
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:
+                       dim: int | None = None) -> TensorBase | Any:
     """The elements (or slices along `dim`) without those that equal the one before them; see `unique`."""
     array = array_of("unique_consecutive", input)
     found = _unique_consecutive(input, None if dim is None else _axis(array, dim), bool(return_inverse))

@@ -54,9 +54,9 @@ def det(input: Any) -> Any:
 
 
 @public(
-    "linalg_slogdet(Tensor A, *, Tensors[2] out=None)",
+    "linalg_slogdet(Tensor A, *, Tensors[2] out=None) -> (Tensor sign, Tensor logabsdet)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
-def linalg_slogdet(A: Any) -> Any:
+def linalg_slogdet(A: Any) -> return_types.linalg_slogdet:
     """The sign of the determinant, or its phase if complex, and the logarithm of its size: `(sign, logabsdet)`.
 
     Where a determinant is too large or too small for the dtype, this is not. Of a singular matrix it is (0, -inf).
@@ -66,7 +66,7 @@ def linalg_slogdet(A: Any) -> Any:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
-def slogdet(input: Any) -> Any:
+def slogdet(input: Any) -> return_types.slogdet:
     """The sign of the determinant and the logarithm of its size. See `torch.linalg.slogdet`."""
     _decomposed("slogdet", "linalg.slogdet", input, "input")
     return return_types.slogdet(_slogdet(input))
@@ -88,9 +88,9 @@ def logdet(input: Any) -> Any:
 
 
 @public(
-    "linalg_inv_ex(Tensor A, *, bool check_errors=False, Tensors[2] out=None)",
+    "linalg_inv_ex(Tensor A, *, bool check_errors=False, Tensors[2] out=None) -> (Tensor inverse, Tensor info)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
-def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> Any:
+def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
     """The inverse, and an info for each matrix: 0, or which diagonal element of its LU is 0, counted from 1.
 
     Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.

@@ -49,7 +49,7 @@ def _factorable(function: str, A: Any, pivot: Any, argument: str = "A") -> None:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
-def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> return_types.linalg_lu_factor_ex:
     """L and U in one matrix, the pivots, and an info for each matrix: 0, or which U[i, i] is 0, counted from 1.
 
     At step i of the elimination row i was swapped with row pivots[i], counted from 1. Raises RuntimeError for a zero
@@ -63,10 +63,10 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
 
 
 @public(
-    "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None)",
+    "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None) -> (Tensor LU, Tensor pivots)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"),
     strict=True)
-def linalg_lu_factor(A: Any, *, pivot: bool = True) -> Any:
+def linalg_lu_factor(A: Any, *, pivot: bool = True) -> return_types.linalg_lu_factor:
     """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`. Raises RuntimeError where U has a
     zero on its diagonal."""
     _factorable("linalg_lu_factor", A, pivot)
@@ -76,10 +76,10 @@ def linalg_lu_factor(A: Any, *, pivot: bool = True) -> Any:
 
 
 @public(
-    "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None)",
+    "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None) -> (Tensor P, Tensor L, Tensor U)",
     out=rule(exact=EXACT, overlap=FREE),
     strict=True)
-def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
+def linalg_lu(A: Any, *, pivot: bool = True) -> return_types.linalg_lu:
     """A permutation P, a lower triangular L of ones on its diagonal and an upper triangular U with P @ L @ U = A.
 
     >>> import retrograd as torch
@@ -93,7 +93,7 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
 
 
 @public()
-def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> TensorBase | Any:
     """L and U in one matrix, and the pivots; with `get_infos` the info too. An older form of
     `torch.linalg.lu_factor`."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
@@ -166,7 +166,8 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
 
 
 @public(out=rule(exact=EXACT, overlap=FREE))
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
+              unpack_pivots: bool = True) -> return_types.lu_unpack:
     """P, L and U of what `linalg.lu_factor` returns; what is not unpacked is empty."""
     array, order = array_of("lu_unpack", LU_data, "LU_data"), array_of("lu_unpack", LU_pivots, "LU_pivots", 2)
     if array.ndim < 2:
@@ -186,7 +187,8 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
-def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
+                         check_errors: bool = False) -> return_types.linalg_ldl_factor_ex:
     """L and D of symmetric, or `hermitian`, matrices in one matrix, the pivots of Bunch and Kaufman, and an info.
 
     The lower triangle is read. It has no derivative.
@@ -202,7 +204,7 @@ def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: b
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
-def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> Any:
+def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
     """L and D of symmetric, or `hermitian`, matrices in one matrix, and the pivots. Raises RuntimeError where D has a
     zero."""
     factors, pivots, info = linalg_ldl_factor_ex(input, hermitian=hermitian)
@@ -272,7 +274,7 @@ def orgqr(input: Any, input2: Any) -> Any:
 
 
 @public(out=castable("torch.geqrf", "a tau"))
-def geqrf(input: Any) -> Any:
+def geqrf(input: Any) -> return_types.geqrf:
     """R with the vectors of the reflections that lead to it below its diagonal, and their factors: `(a, tau)`. It has
     no derivative; `linalg.qr` has."""
     array = array_of("geqrf", input)

@@ -52,7 +52,8 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
 
 
 @public()
-def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
+def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any,
+                      eps: float) -> tuple[Any, Any, Any]:
     """`layer_norm`, with the means and 1 / the deviations, which are constants."""
     x = array_of("layer_norm", input)
     check_optional("layer_norm", 3, weight=weight, bias=bias)
@@ -115,7 +116,8 @@ def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) ->
 
 
 @public()
-def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
+def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int,
+                      eps: float) -> tuple[Any, Any, Any]:
     """`group_norm` of N times C channels of HxW elements, with the means and 1 / the deviations, as constants."""
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
@@ -163,7 +165,7 @@ def _blend(running: Any, found: Any, momentum: float, scale: float) -> None:
 
 @public(out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE))
 def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
-                      momentum: float, eps: float) -> Any:
+                      momentum: float, eps: float) -> tuple[Any, Any, Any]:
     """`batch_norm`, with the means and 1 / the deviations of the batch, which are constants; empty in evaluation."""
     x = array_of("batch_norm", input)
     check_flag("batch_norm", "training", 6, training)
