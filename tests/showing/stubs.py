@@ -37,6 +37,7 @@ HIDDEN = frozenset(("__array_priority__", "__dir__", "__doc__", "__new__", "__op
                     "__torch_function__", "_make_subclass"))
 # Methods whose results depend on the arguments in a way that neither schemas nor annotations state.
 STATED = {
+    "__iter__": ["def __iter__(self) -> Iterator[Tensor]: ..."],
     "__reversed__": ["def __reversed__(self) -> Tensor: ..."],
     "as_subclass": ["def as_subclass(self, cls: _type[_S]) -> _S: ..."],
     "size": ["@overload", "def size(self) -> _Size: ...", "@overload", "def size(self, dim: _int) -> _int: ..."],

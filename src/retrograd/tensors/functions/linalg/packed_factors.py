@@ -16,6 +16,7 @@ from ...recording.calls import recorded
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, RESIZED, UNDERIVED, castable, rule
 from ...recording.public import public
+from ...state.base import TensorBase
 from .matrix_checks import (
     check_floating,
     check_kernel,

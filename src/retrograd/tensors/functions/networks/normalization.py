@@ -60,7 +60,9 @@ def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, 
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
     _check_types(x, weight, bias)
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
-    return _layer_norm(input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
+    results: tuple[Any, Any, Any] = _layer_norm(
+        input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
+    return results
 
 
 @public(
@@ -122,7 +124,9 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
-    return _group_norm(input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
+    results: tuple[Any, Any, Any] = _group_norm(
+        input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
+    return results
 
 
 @public()

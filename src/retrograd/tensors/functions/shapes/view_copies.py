@@ -83,7 +83,8 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     def into_parts(input: Any, *options: Any, out: Any = None, **named: Any) -> TensorBase | Any:
         if out is None:
             return copied(input, *options, **named)
-        return _into_parts(name, out, copied(plain(array_of(name, input)), *options, **named))
+        _into_parts(name, out, copied(plain(array_of(name, input)), *options, **named))
+        return None
 
     described = public(name=name, doc=f"As `{name.removesuffix('_copy')}`, in memory of its own.",
                        out=None if name in _PARTS else rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
