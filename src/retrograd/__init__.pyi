@@ -18,7 +18,6 @@ from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.arguments.options import layout as _layout
 from retrograd.tensors.arguments.options import memory_format as _memory_format
 from retrograd.tensors.arguments.size import Size as _Size
-from retrograd.tensors.tensor import Tensor
 
 from retrograd import _C as _C
 from retrograd import _utils as _utils

@@ -121,7 +121,7 @@ def named_results() -> str:
     for name, cls in vars(return_types).items():
         if not isinstance(cls, type) or not issubclass(cls, NamedResults) or cls is NamedResults:
             continue
-        kinds = {field: "Tensor" for field in cls.fields}
+        kinds = dict.fromkeys(cls.fields, "Tensor")
         if name.startswith("histogramdd"):
             kinds["bin_edges"] = "tuple[Tensor, ...]"
         key = (*kinds, *kinds.values())
@@ -186,7 +186,8 @@ def wrapped(line: str) -> Iterator[str]:
 def page(doc: str, lines: Iterable[str]) -> str:
     """A whole stub: its note, the imports that its lines need, its lines."""
     body = "\n".join(lines) + "\n"
-    return NOTE.format(doc=doc) + "\n" + "".join(f"{line}\n" for line in used(body)) + "\n" + body
+    needed = [line for line in used(body) if f"{line} as " not in body]
+    return NOTE.format(doc=doc) + "\n" + "".join(f"{line}\n" for line in needed) + "\n" + body
 
 
 def stubs() -> dict[Path, str]:

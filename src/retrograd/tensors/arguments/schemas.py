@@ -134,6 +134,12 @@ class SignatureOfSchema(inspect.Signature):
         """The parameters by name."""
         return _parameters(self.texts, self.body, self.out)
 
+    @property
+    def return_annotation(self) -> Any:
+        """The types of the results, of all ways to call the function."""
+        results = dict.fromkeys(schema.result for schema in schemas(self.texts))
+        return " | ".join(results) if results else inspect.signature(self.body).return_annotation
+
     def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with other parameters or another return annotation."""
         parameters = changes.get("parameters", [*self.parameters.values()])
@@ -145,8 +151,14 @@ def _parameters(texts: tuple[str, ...], body: Any, out: bool) -> Any:
     """The parameters of `body`, then what only schemas have (`out`), then NumPy's names (`axis`, `keepdims`)."""
     found = dict(inspect.signature(body).parameters)
     rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
-    names = [p.name for schema in schemas(texts) for p in schema.parameters if p.name != "self"]
+    stated = [p for schema in schemas(texts) for p in schema.parameters if p.name != "self"]
+    names = [p.name for p in stated]
     for name in (*names, *(other for known in names for other in _SHOWN_TOO.get(known, ())), *(("out",) if out else ())):
         if name not in found:
             found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    for name, parameter in found.items():
+        kinds = dict.fromkeys(kind for p in stated if p.name == name for kind in p.annotation.split(" | "))
+        if kinds:
+            kinds = {**dict.fromkeys(kind for kind in kinds if kind != "None"), **kinds}
+            found[name] = parameter.replace(annotation=" | ".join(kinds))
     return inspect.Signature([*found.values(), *rest]).parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 from ....dtypes import dtype as torch_dtype
 from ....ops.elementwise import number_parts as ops
