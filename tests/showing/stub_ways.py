@@ -75,7 +75,7 @@ def ways_of(function: Any, method: bool = False) -> list[Way]:
         if any(each.kind is REST for each in own.parameters.values()):
             ways += [spread for way in ways for spread in _spread(way)]
     if method and ways[0].given and ways[0].given[0].how is not REST:
-        fitting = [way for way in ways if way.given and "Tensor" in way.given[0].kind or way.given[0].kind == "Any"]
+        fitting = [way for way in ways if way.given and ("Tensor" in way.given[0].kind or way.given[0].kind == "Any")]
         ways = [replace(way, given=way.given[1:]) for way in fitting or ways]
         ways = [replace(way, given=tuple(each for each in way.given if each.name != "out")) for way in ways]
     return _named_as_in_numpy(_fewest(ways)) if facts is not None else ways

@@ -153,7 +153,8 @@ def _spread(name: str, what: str) -> Callable[..., Any]:
     @public(f"{name}(Tensor input, ints[1]? dim, bool unbiased=True, bool keepdim=False{last}{results}",
             f"{name}(Tensor input, ints[1] dim=None, *, Number correction=None, bool keepdim=False"
             + (")" if several else ", Tensor out=None)") + results,
-            f"{name}(Tensor input, bool unbiased=True){results}", name=name, out=None if several else asked, strict=True,
+            f"{name}(Tensor input, bool unbiased=True){results}", name=name, out=None if several else asked,
+            strict=True,
             doc=f"The {what} of all elements, or over `dim`. Sums of squares are divided by the count less `correction`."
                 "\n\n    Without `correction` that is 1, or 0 where `unbiased` is False. Raises RuntimeError for ints.")
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
