@@ -13,7 +13,7 @@ PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BI
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick check parity mutants bench pages docs clean
+.PHONY: help demo test quick check parity mutants bench pages stubs docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,9 @@ bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (install
 pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures
 	cd tests && ../$(BIN)/python -m showing.pages ../README.md ../CONTRIBUTING.md ../docs/*.md
 	cd tests && ../$(BIN)/python -m comparing.subgradients && ../$(BIN)/python -m showing.pictures
+
+stubs: $(VENV)/.test ## remake the type stubs, from the schemas and annotations of the functions
+	cd tests && ../$(BIN)/python -m showing.stubs
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html

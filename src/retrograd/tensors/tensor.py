@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
@@ -85,14 +85,23 @@ from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 
-class Tensor(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
+if TYPE_CHECKING:                                            # a stub with the types of all methods
+    from .methods import Methods
+else:
+    class Methods(NumpyProtocol, SubclassMethods, AbsentAttributes, TensorBase):
+        """What Tensor is made of beside its own methods."""
+
+        __slots__ = ()
+        vars().update(METHODS)                               # the functions and properties declared as methods
+
+
+class Tensor(Methods):
     """An array that remembers how it was made.
 
     `tensor`, `zeros`, `rand` and other functions make tensors, and operations on tensors make new tensors. If a tensor
     requires grad, `backward()` computes the gradients of the leaves that it was computed from.
     """
 
-    vars().update(METHODS)                                   # the functions and properties declared as methods
     __module__ = "retrograd"                                 # where programs know it from
     __slots__ = ()
     __array_priority__ = 1000

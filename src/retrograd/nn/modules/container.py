@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, TypeVar, overload
 
+from ...tensors.tensor import Tensor
 from .module.base import Module, framed, indented
 from .parameter_container import ParameterDict, ParameterList, pairs
 
@@ -98,11 +99,12 @@ class Sequential(_Series):
         for name, module in args[0].items() if named else enumerate(args):
             self.add_module(str(name), module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:
         """Run the modules in order."""
         for module in self._modules.values():
             input = module(input)
-        return input
+        output: Tensor = input
+        return output
 
     def extend(self, sequential: Iterable[Module]) -> Sequential:
         """Add modules at the end. Returns the container. Raises TypeError if `sequential` is not iterable."""

@@ -32,6 +32,10 @@ NAMES = {"Tensors": "tuple of Tensors", "ints": "tuple of ints",
          "floats": "tuple of floats", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
 
+# The types of schemas as Python annotates them.
+_ANNOTATIONS = {"Tensors": "Sequence[Tensor]", "ints": "Sequence[int]", "floats": "Sequence[float]",
+                "Number": "int | float | complex", "device": "device | str | int"}
+
 
 class Parameter(NamedTuple):
     """One parameter of a schema.
@@ -47,6 +51,14 @@ class Parameter(NamedTuple):
     default: str | None
     by_name: bool
 
+    @property
+    def annotation(self) -> str:
+        """The type as Python annotates it."""
+        kinds = [_ANNOTATIONS.get(self.kind, self.kind)]
+        if self.size and self.kind == "ints":
+            kinds.insert(0, "int")
+        return " | ".join(kinds + ["None"] * self.none)
+
 
 class Schema(NamedTuple):
     """One way to call a function. `text` is the list of its parameters as messages show it."""
@@ -55,6 +67,16 @@ class Schema(NamedTuple):
     parameters: tuple[Parameter, ...]
     returns: str
     text: str
+
+    @property
+    def result(self) -> str:
+        """The type of the results as Python annotates it. Several results with names are a class of `return_types`."""
+        if not self.returns.startswith("("):
+            return "tuple[Tensor, ...]" if self.returns == "Tensors" else self.returns
+        results = [part.split() for part in self.returns[1:-1].split(", ")]
+        if len(results[0]) == 2:
+            return f"return_types.{self.name}"
+        return f"tuple[{', '.join(kind for (kind,) in results)}]"
 
     @property
     def required(self) -> int:
@@ -116,6 +138,12 @@ class SignatureOfSchema(inspect.Signature):
         """The parameters by name."""
         return _parameters(self.texts, self.body, self.out)
 
+    @property
+    def return_annotation(self) -> Any:
+        """The types of the results, of all ways to call the function."""
+        results = dict.fromkeys(schema.result for schema in schemas(self.texts))
+        return " | ".join(results) if results else inspect.signature(self.body).return_annotation
+
     def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with other parameters or another return annotation."""
         parameters = changes.get("parameters", [*self.parameters.values()])
@@ -128,9 +156,15 @@ def _parameters(texts: tuple[str, ...], body: Any, out: bool) -> Any:
     """The parameters of `body`, those that only schemas have, NumPy's names (`axis`, `keepdims`), and `out`."""
     found = dict(inspect.signature(body).parameters)
     rest = [found.pop(name) for name in [*found] if found[name].kind is inspect.Parameter.VAR_KEYWORD]
-    names = [p.name for schema in schemas(texts) for p in schema.parameters if p.name != "self"]
+    stated = [p for schema in schemas(texts) for p in schema.parameters if p.name != "self"]
+    names = [p.name for p in stated]
     others = [other for known in names for other in _SHOWN_TOO.get(known, ())]
     for name in (*names, *others, *(("out",) if out else ())):
         if name not in found:
             found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    for name, parameter in found.items():
+        kinds = dict.fromkeys(kind for p in stated if p.name == name for kind in p.annotation.split(" | "))
+        if kinds:
+            kinds = {**dict.fromkeys(kind for kind in kinds if kind != "None"), **kinds}
+            found[name] = parameter.replace(annotation=" | ".join(kinds))
     return inspect.Signature([*found.values(), *rest]).parameters

@@ -158,11 +158,11 @@ def _spread(name: str, what: str) -> Callable[..., Any]:
             raise TypeError(f"{name}() received an invalid combination of arguments: out= needs a dim, or correction=")
         return rule(overlap=FREE, widened=True, repeated=True)
 
-    last = ")" if several else ", out)"
-    @public(f"{name}(Tensor input, ints[1]? dim, bool unbiased=True, bool keepdim=False{last}",
+    last, results = (")", " -> (Tensor, Tensor)") if several else (", out)", "")
+    @public(f"{name}(Tensor input, ints[1]? dim, bool unbiased=True, bool keepdim=False{last}{results}",
             f"{name}(Tensor input, ints[1] dim=None, *, Number correction=None, bool keepdim=False"
-            + (")" if several else ", Tensor out=None)"),
-            f"{name}(Tensor input, bool unbiased=True)", name=name, out=None if several else asked, strict=True,
+            + (")" if several else ", Tensor out=None)") + results,
+            f"{name}(Tensor input, bool unbiased=True){results}", name=name, out=None if several else asked, strict=True,
             doc=f"The {what} of all elements, or over `dim`. The divisor is count - correction."
                 "\n\n    The default correction is 1, or 0 if `unbiased` is False. "
                 "Raises RuntimeError for ints and bools.")
@@ -231,9 +231,9 @@ def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
 
 
 @public(
-    "aminmax(Tensor input, *, int dim=None, bool keepdim=False, Tensors[2] out=None)",
+    "aminmax(Tensor input, *, int dim=None, bool keepdim=False, Tensors[2] out=None) -> (Tensor min, Tensor max)",
     out=rule(exact=EXACT, overlap=FREE), method=True)
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> _MinMax:
     """The smallest and the largest element of all, or along one `dim`, as the named tuple `(min, max)`."""
     array = array_of("aminmax", input)
     if dim is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from ....autograd.grad_mode import no_grad
 from ....devices import checked, device as torch_device
@@ -21,6 +21,14 @@ from .state_dict import StateDict
 __all__ = ["Module"]
 
 T = TypeVar("T", bound="Module")
+
+if TYPE_CHECKING:                                            # a call takes and returns what `forward` does
+    P = ParamSpec("P")
+    R = TypeVar("R", covariant=True)
+
+    class _Computing(Protocol[P, R]):
+        @property
+        def forward(self) -> Callable[P, R]: ...
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
@@ -64,11 +72,14 @@ class Module(Members, ModuleHooks, StateDict):
 
     forward: Callable[..., Any] = _forward_unimplemented
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or self._backward_pre_hooks
-                or everywhere.present):
-            return self._call_with_hooks(args, kwargs)
-        return self.forward(*args, **kwargs)
+    if TYPE_CHECKING:
+        def __call__(self: _Computing[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+    else:
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            if (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or self._backward_pre_hooks
+                    or everywhere.present):
+                return self._call_with_hooks(args, kwargs)
+            return self.forward(*args, **kwargs)
 
     # Modes and gradients
 

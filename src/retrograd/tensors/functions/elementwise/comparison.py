@@ -241,7 +241,7 @@ def clamp_max(input: TensorBase, max: Any) -> TensorBase:
 
 
 @public(
-    "where(Tensor condition)",
+    "where(Tensor condition) -> Tensors",
     "where(Tensor condition, Tensor input, Tensor other, out)",
     "where(Tensor condition, Number self, Tensor other)",
     "where(Tensor condition, Tensor input, Number other)",

@@ -5,8 +5,6 @@ They exist as functions, as methods and in place.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....dtypes import dtype as torch_dtype
 from ....ops.elementwise import number_parts as ops
 from ...arguments import return_types
@@ -29,7 +27,7 @@ _frexp = recorded(ops.frexp)
 @public(
     out=rule(exact=("torch.frexp() expects mantissa to have dtype {c_result} but got {c_out}", "torch.frexp() expects "
         "exponent to have int dtype but got {c_out}")), method=True)
-def frexp(input: TensorBase) -> Any:
+def frexp(input: TensorBase) -> return_types.frexp:
     """The mantissa and the exponent, such that `input = mantissa * 2 ** exponent`.
 
     The absolute value of the mantissa is in [1/2, 1), or 0. The exponent has int32.

@@ -87,7 +87,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 
 @public()
-def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Any, Any]:
     """The maxima over `output_size` windows along the last dimension of (N, C, L) or (C, L), and their indices.
 
     The windows cover the dimension. Raises RuntimeError for an input of another number of dimensions.

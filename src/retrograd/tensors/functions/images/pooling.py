@@ -178,7 +178,7 @@ def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 
 @public()
 def max_pool1d_with_indices(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-                            ceil_mode: bool = False) -> Any:
+                            ceil_mode: bool = False) -> tuple[Any, Any]:
     """`max_pool1d`, and the index of each maximum along the last dimension."""
     check_tensor("max_pool1d", input)
     kernel, step, around, apart = _line(input, kernel_size, stride, padding, dilation, ceil_mode)

@@ -142,7 +142,8 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
 @public(
     out=rule(overlap=FREE, gradient=UNDERIVED, exact=(_UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor "
         "should have the same dtype, but got input {c_result} and bin_edges {c_out} for dimension 0")), method=True)
-def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None,
+              density: bool = False) -> return_types.histogram:
     """The number of elements, or the sum of their `weight`, in each bin, and the edges: `(hist, bin_edges)`.
 
     `bins` is a number of bins of equal width, over the `range` or between the extremes, or a 1-d tensor of edges. With
@@ -163,7 +164,8 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
 
 
 @public(event="aten::histogramdd")
-def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None,
+                density: bool = False) -> return_types.histogramdd:
     """The histogram of points in several dimensions, as `(hist, bin_edges)`. See `histogram`.
 
     The last dimension of `input` holds the coordinates of a point. `bins` is a number of bins for all dimensions, or

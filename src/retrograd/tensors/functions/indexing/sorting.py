@@ -113,20 +113,21 @@ nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
 
 
 @public(
-    "mode(Tensor input, int dim=-1, bool keepdim=False, *, Tensors out=None)",
+    "mode(Tensor input, int dim=-1, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
     out=rule(overlap=APART, exact=("expected scalar type '{result}' but got '{out}' for values output", "expected "
         "scalar type '{result}' but got '{out}' for indices output")), method=True)
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     """The most frequent elements along `dim`, as `(values, indices)`. If there are several, the smallest."""
     place = axis_of("mode", dim, array_of("mode", input).ndim)
     return return_types.mode(_mode(input, place, flag("mode", keepdim)))
 
 
 @public(
-    "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensors out=None)",
+    "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensors out=None) "
+    "-> (Tensor values, Tensor indices)",
     out=rule(overlap=APART, exact=("output values must be of same type as input", "output indices must be of scalar "
         "type {result}")), method=True)
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
     """The k-th smallest elements along `dim`, counted from 1, as `(values, indices)`.
 
     Raises RuntimeError if there are fewer than k elements, and IndexError if there are no elements.
@@ -140,10 +141,11 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 @public(
-    "sort(Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensors out=None)",
-    "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None)",
+    "sort(Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensors out=None) "
+    "-> (Tensor values, Tensor indices)",
+    "sort(Tensor input, int dim=-1, bool descending=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
     out=rule(exact=EXACT), method=True)
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Any:
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool | None = None) -> return_types.sort:
     """The elements sorted along `dim`, as `(values, indices)`. Equal elements keep their order; nan counts as largest.
 
     >>> import retrograd as torch
@@ -172,10 +174,11 @@ def msort(input: Any) -> Any:
 
 
 @public(
-    "topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensors out=None)",
+    "topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensors out=None) "
+    "-> (Tensor values, Tensor indices)",
     out=rule(exact=EXACT),
     strict=True, method=True)
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> return_types.topk:
     """The k largest elements along `dim`, sorted, as `(values, indices)`; the smallest if `largest` is False.
 
     Raises RuntimeError if there are fewer than k elements.
@@ -273,7 +276,7 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
     "nonzero(Tensor input, out)",
     out=rule(exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}", overlap=APART,
         gradient=UNASKED), method=True)
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Any, *, as_tuple: bool = False) -> TensorBase | Any:
     """The indices of the elements that are not 0, one row each; with `as_tuple`, one tensor for each dimension.
 
     >>> import retrograd as torch

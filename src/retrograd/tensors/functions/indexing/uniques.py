@@ -23,7 +23,7 @@ _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin
 
 @public(method=True)
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
-           dim: int | None = None) -> Any:
+           dim: int | None = None) -> TensorBase | Any:
     """The distinct elements, sorted, or the distinct slices along `dim`. Each nan counts as distinct.
 
     `return_inverse` adds the place of each element in the result, `return_counts` adds the number of times that each
@@ -45,7 +45,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 
 @public(method=True)
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:
+                       dim: int | None = None) -> TensorBase | Any:
     """The elements, or slices along `dim`, without repetitions of the element before. See `unique`."""
     array = array_of("unique_consecutive", input)
     found = _unique_consecutive(input, None if dim is None else _axis(array, dim), bool(return_inverse))

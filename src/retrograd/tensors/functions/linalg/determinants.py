@@ -54,9 +54,9 @@ def det(input: Any) -> Any:
 
 
 @public(
-    "linalg_slogdet(Tensor A, *, Tensors[2] out=None)",
+    "linalg_slogdet(Tensor A, *, Tensors[2] out=None) -> (Tensor sign, Tensor logabsdet)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"))
-def linalg_slogdet(A: Any) -> Any:
+def linalg_slogdet(A: Any) -> return_types.linalg_slogdet:
     """The sign of each determinant (its phase if complex) and the logarithm of its absolute value: `(sign, logabsdet)`.
 
     These stay in range if the determinant itself is too large or too small for the dtype. A singular matrix gives
@@ -67,7 +67,7 @@ def linalg_slogdet(A: Any) -> Any:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"), method=True)
-def slogdet(input: Any) -> Any:
+def slogdet(input: Any) -> return_types.slogdet:
     """The sign of each determinant and the logarithm of its absolute value. See `torch.linalg.slogdet`."""
     _decomposed("slogdet", "linalg.slogdet", input, "input")
     return return_types.slogdet(_slogdet(input))
@@ -89,9 +89,9 @@ def logdet(input: Any) -> Any:
 
 
 @public(
-    "linalg_inv_ex(Tensor A, *, bool check_errors=False, Tensors[2] out=None)",
+    "linalg_inv_ex(Tensor A, *, bool check_errors=False, Tensors[2] out=None) -> (Tensor inverse, Tensor info)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
-def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> Any:
+def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
     """The inverse of each matrix, and its info: 0, or the number of the first diagonal element of U that is 0, from 1.
 
     The matrix is factored as LU. Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.

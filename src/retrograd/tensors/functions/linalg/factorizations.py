@@ -43,7 +43,8 @@ def _factor(function: str, input: Any, upper: bool) -> Any:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
-def linalg_cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+def linalg_cholesky_ex(input: Any, *, upper: bool = False,
+                       check_errors: bool = False) -> return_types.linalg_cholesky_ex:
     """The Cholesky factor of each matrix, and its info: 0, or the order of the first leading minor that is not
     positive-definite.
 
@@ -90,9 +91,9 @@ def cholesky(input: Any, upper: bool = False) -> Any:
 
 
 @public(
-    "linalg_qr(Tensor A, str mode='reduced', *, Tensors[2] out=None)",
+    "linalg_qr(Tensor A, str mode='reduced', *, Tensors[2] out=None) -> (Tensor Q, Tensor R)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"))
-def linalg_qr(A: Any, mode: str = "reduced") -> Any:
+def linalg_qr(A: Any, mode: str = "reduced") -> return_types.linalg_qr:
     """Q with orthonormal columns and upper triangular R with Q @ R = A, for A of shape (*, m, n): `(Q, R)`.
 
     With k = min(m, n), 'reduced' gives the shapes (*, m, k) and (*, k, n), and 'complete' (*, m, m) and (*, m, n).
@@ -118,7 +119,7 @@ def _q_and_r(function: str, value: Any, argument: str, mode: str) -> Any:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), method=True)
-def qr(input: Any, some: bool = True) -> Any:
+def qr(input: Any, some: bool = True) -> return_types.qr:
     """Q and R, of the complete shapes if `some` is False. An older form of `torch.linalg.qr`."""
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
     return return_types.qr(_q_and_r("qr", input, "input", "reduced" if some else "complete"))
@@ -138,10 +139,11 @@ def _decomposable(function: str, value: Any, argument: str, driver: Any = None) 
 
 
 @public(
-    "linalg_svd(Tensor A, bool full_matrices=True, *, str driver=None, Tensors[3] out=None)",
+    "linalg_svd(Tensor A, bool full_matrices=True, *, str driver=None, Tensors[3] out=None) "
+    "-> (Tensor U, Tensor S, Tensor Vh)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"),
     strict=True)
-def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
     """U, S and Vh with A = U @ diag(S) @ Vh, for A of shape (*, m, n). The singular values S begin with the largest.
 
     U and Vh are square. Without `full_matrices` they have the shapes (*, m, k) and (*, k, n), with k = min(m, n). The
@@ -166,7 +168,7 @@ def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), method=True)
-def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> return_types.svd:
     """U, S and V with input = U @ diag(S) @ V^H, of the reduced shapes if `some`. An older form of `torch.linalg.svd`.
 
     Without `compute_uv` U and V are zeros.
@@ -193,9 +195,9 @@ def _hermitian(function: str, value: Any, uplo: str) -> str:
 
 
 @public(
-    "linalg_eigh(Tensor input, str UPLO='L', *, Tensors[2] out=None)",
+    "linalg_eigh(Tensor input, str UPLO='L', *, Tensors[2] out=None) -> (Tensor eigenvalues, Tensor eigenvectors)",
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
-def linalg_eigh(input: Any, UPLO: str = "L") -> Any:
+def linalg_eigh(input: Any, UPLO: str = "L") -> return_types.linalg_eigh:
     """The eigenvalues and eigenvectors of symmetric or Hermitian matrices (*, n, n): `(eigenvalues, eigenvectors)`.
 
     The eigenvalues are real, the smallest first, of shape (*, n). The eigenvectors are the columns of (*, n, n). Only
@@ -225,9 +227,9 @@ def _square(function: str, name: str, value: Any) -> None:
 
 
 @public(
-    "linalg_eig(Tensor input, *, Tensors[2] out=None)",
+    "linalg_eig(Tensor input, *, Tensors[2] out=None) -> (Tensor eigenvalues, Tensor eigenvectors)",
     out=castable("torch.linalg.eig", "eigenvalues eigenvectors"))
-def linalg_eig(input: Any) -> Any:
+def linalg_eig(input: Any) -> return_types.linalg_eig:
     """The eigenvalues and eigenvectors of square matrices (*, n, n): `(eigenvalues, eigenvectors)`.
 
     Both are complex, in no particular order. The eigenvectors are columns of length 1. The gradients of the vectors

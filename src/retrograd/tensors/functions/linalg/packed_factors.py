@@ -16,6 +16,7 @@ from ...recording.calls import recorded
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, RESIZED, UNDERIVED, castable, rule
 from ...recording.public import public
+from ...state.base import TensorBase
 from .matrix_checks import (
     check_floating,
     check_kernel,
@@ -49,7 +50,7 @@ def _factorable(function: str, A: Any, pivot: Any, argument: str = "A") -> None:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
-def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> return_types.linalg_lu_factor_ex:
     """L and U in one matrix, the pivots, and the info of each matrix: 0, or the first i with U[i, i] = 0, from 1.
 
     Step i of the elimination swapped row i with row pivots[i], counted from 1. Raises RuntimeError for a zero on the
@@ -63,10 +64,10 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
 
 
 @public(
-    "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None)",
+    "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None) -> (Tensor LU, Tensor pivots)",
     out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"),
     strict=True)
-def linalg_lu_factor(A: Any, *, pivot: bool = True) -> Any:
+def linalg_lu_factor(A: Any, *, pivot: bool = True) -> return_types.linalg_lu_factor:
     """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`: `(LU, pivots)`.
 
     A of shape (*, m, n) gives (*, m, n) and (*, min(m, n)). Raises RuntimeError if U has a zero on its diagonal.
@@ -78,10 +79,10 @@ def linalg_lu_factor(A: Any, *, pivot: bool = True) -> Any:
 
 
 @public(
-    "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None)",
+    "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None) -> (Tensor P, Tensor L, Tensor U)",
     out=rule(exact=EXACT, overlap=FREE),
     strict=True)
-def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
+def linalg_lu(A: Any, *, pivot: bool = True) -> return_types.linalg_lu:
     """The permutation P, lower triangular L and upper triangular U with P @ L @ U = A: `(P, L, U)`.
 
     L has ones on its diagonal. For A of shape (*, m, n) and k = min(m, n), P is (*, m, m), L (*, m, k), U (*, k, n).
@@ -97,7 +98,7 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
 
 
 @public(method=True)
-def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> TensorBase | Any:
     """L and U in one matrix, and the pivots; with `get_infos` also the infos. An older form of
     `torch.linalg.lu_factor`."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
@@ -173,7 +174,8 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
 
 
 @public(out=rule(exact=EXACT, overlap=FREE))
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
+              unpack_pivots: bool = True) -> return_types.lu_unpack:
     """P, L and U from the result of `linalg.lu_factor`. Without `unpack_data` L and U are empty, without
     `unpack_pivots` P is empty."""
     array, order = array_of("lu_unpack", LU_data, "LU_data"), array_of("lu_unpack", LU_pivots, "LU_pivots", 2)
@@ -194,7 +196,8 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
-def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
+                         check_errors: bool = False) -> return_types.linalg_ldl_factor_ex:
     """L and D of each symmetric or `hermitian` matrix in one matrix, the Bunch-Kaufman pivots, and the info.
 
     Only the lower triangle is read. There is no gradient.
@@ -210,7 +213,7 @@ def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False, check_errors: b
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
-def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> Any:
+def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
     """L and D of each symmetric or `hermitian` matrix in one matrix, and the pivots. Raises RuntimeError if D has a
     zero on its diagonal."""
     factors, pivots, info = linalg_ldl_factor_ex(input, hermitian=hermitian)
@@ -283,7 +286,7 @@ def orgqr(input: Any, input2: Any) -> Any:
 
 
 @public(out=castable("torch.geqrf", "a tau"), method=True)
-def geqrf(input: Any) -> Any:
+def geqrf(input: Any) -> return_types.geqrf:
     """R, with the vectors of its Householder reflections below the diagonal, and their factors: `(a, tau)`. There is no
     gradient; `linalg.qr` has one."""
     array = array_of("geqrf", input)

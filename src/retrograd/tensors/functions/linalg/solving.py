@@ -63,7 +63,7 @@ def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
-def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> return_types.linalg_solve_ex:
     """The result of `torch.linalg.solve`, and the info of each matrix: 0 unless the matrix is singular.
 
     Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
@@ -113,7 +113,8 @@ def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = Tru
 
 
 @public(out=rule(exact=EXACT, overlap=FREE), method=True)
-def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False,
+                     unitriangular: bool = False) -> return_types.triangular_solve:
     """The X with A @ X = input for triangular A, or A^T @ X = input with `transpose`, and a copy of A. An older form of
     `torch.linalg.solve_triangular`."""
     warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
@@ -179,9 +180,11 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 @public(
-    "linalg_lstsq(Tensor input, Tensor b, float rcond=None, *, str driver=None, Tensors[4] out=None)",
+    "linalg_lstsq(Tensor input, Tensor b, float rcond=None, *, str driver=None, Tensors[4] out=None) "
+    "-> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
     out=castable("torch.linalg.lstsq", "solution solution rank singular_values"))
-def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
+def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *,
+                 driver: str | None = None) -> return_types.linalg_lstsq:
     """The X with the shortest columns of A @ X - B, as `(solution, residuals, rank, singular_values)`.
 
     A has shape (*, m, n), B (*, m, k) or, for vectors, (*, m). If there are several solutions, the result is the

@@ -52,14 +52,17 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
 
 
 @public()
-def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
+def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> tuple[Any,
+                      Any, Any]:
     """The result of `layer_norm`, the means, and 1 / the deviations. The last two are constants."""
     x = array_of("layer_norm", input)
     check_optional("layer_norm", 3, weight=weight, bias=bias)
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
     _check_types(x, weight, bias)
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
-    return _layer_norm(input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
+    results: tuple[Any, Any, Any] = _layer_norm(
+        input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
+    return results
 
 
 @public(
@@ -117,12 +120,15 @@ def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) ->
 
 
 @public()
-def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
+def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int,
+                      eps: float) -> tuple[Any, Any, Any]:
     """The result of `group_norm` for N * C channels of HxW elements, the means, and 1 / the deviations."""
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
-    return _group_norm(input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
+    results: tuple[Any, Any, Any] = _group_norm(
+        input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
+    return results
 
 
 @public()
@@ -165,7 +171,7 @@ def _blend(running: Any, found: Any, momentum: float, scale: float) -> None:
 
 @public(out=rule(exact="expected scalar type {result} but found {out}", overlap=FREE))
 def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
-                      momentum: float, eps: float) -> Any:
+                      momentum: float, eps: float) -> tuple[Any, Any, Any]:
     """The result of `batch_norm`, the means of the batch, and 1 / its deviations. The last two are constants.
 
     In evaluation they are empty.

@@ -20,7 +20,7 @@ from ...recording.calls import recorded
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, UNASKED, UNDERIVED, rule
 from ...recording.public import public
-from ...state.base import plain, requires, with_edge
+from ...state.base import TensorBase, plain, requires, with_edge
 from ..elementwise import elementary
 from ..indexing.indexing import narrow, select
 from . import joining, shape as shapes
@@ -80,10 +80,11 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
                                "The view itself does.")
         return recorded(ops.COPIES[op])(input, *given)
 
-    def into_parts(input: Any, *options: Any, out: Any = None, **named: Any) -> Any:
+    def into_parts(input: Any, *options: Any, out: Any = None, **named: Any) -> TensorBase | Any:
         if out is None:
             return copied(input, *options, **named)
-        return _into_parts(name, out, copied(plain(array_of(name, input)), *options, **named))
+        _into_parts(name, out, copied(plain(array_of(name, input)), *options, **named))
+        return None
 
     described = public(name=name, doc=f"Like `{name.removesuffix('_copy')}`, but a copy in new memory.",
                        out=None if name in _PARTS else rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
