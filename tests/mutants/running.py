@@ -43,7 +43,7 @@ class Copy:
             while failure := self._failure(part, fault):
                 if failure not in part or self._is_due_to(fault, failure):
                     return failure
-                part = [test for test in part if test != failure]
+                part = part[part.index(failure) + 1:]
         return ""
 
     def _is_due_to(self, fault: Fault, test: str) -> bool:
@@ -100,7 +100,7 @@ def in_order(map: Map, fault: Fault) -> tuple[list[str], list[str]]:
     unchanged = map.sources.get(fault.path) == (ROOT / "src" / "retrograd" / fault.path).read_bytes()
     covering = map.of_function(fault.path, fault.function) if fault.function and unchanged else set()
     if not covering:                                            # what runs at import is noticed anywhere
-        covering = map.of_file(fault.path) or set(range(len(map.tests)))
+        covering = map.below(fault.path) or map.below(fault.path.rpartition("/")[0])
     tests = [map.tests[test][0] for test in _mixed(map, covering)]
     files = _nearest_files(map, tests)
     likely = [test for test in tests if test.partition("::")[0] in files][:_FIRST]
