@@ -32,9 +32,9 @@ class Map:
         """The tests that call a function."""
         return set(self.covers.get((path, line), ()))
 
-    def of_file(self, path: str) -> set[int]:
-        """The tests that call any function of a file."""
-        return {test for (file, _), tests in self.covers.items() if file == path for test in tests}
+    def below(self, path: str) -> set[int]:
+        """The tests that call any function of a file, or of the files in a folder."""
+        return {test for (file, _), tests in self.covers.items() if file.startswith(path) for test in tests}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -16,8 +16,9 @@ from mutants.covering import Map
 from mutants.faults import Fault
 
 ROOT = Path(__file__).parents[2]
-# Tests that are run at once: few at first, since most faults fail one of them.
-_FIRST, _SECONDS = 150, 600
+# Most faults fail one of a few tests from the files that call the faulty function most. Then the rest is run, which
+# is some cases of each function among the tests if nearly all of them call the faulty function.
+_FILES, _FIRST, _AT_MOST, _SECONDS = 5, 100, 2000, 600
 
 
 class Copy:
@@ -35,14 +36,14 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
 
-    def first_failure(self, fault: Fault, tests: list[str]) -> str:
+    def first_failure(self, fault: Fault, parts: Iterable[list[str]]) -> str:
         """Which of the tests fails first because of the fault, or how they end otherwise; empty if all pass."""
-        tests = [test for test in tests if test not in self._unsound]
-        for part in (tests[:_FIRST], tests[_FIRST:]):
+        for tests in parts:
+            part = [test for test in tests if test not in self._unsound]
             while failure := self._failure(part, fault):
                 if failure not in part or self._is_due_to(fault, failure):
                     return failure
-                part = [test for test in part if test != failure]
+                part = part[part.index(failure) + 1:]
         return ""
 
     def _is_due_to(self, fault: Fault, test: str) -> bool:
@@ -94,13 +95,24 @@ class Copy:
                               timeout=seconds, stdin=subprocess.DEVNULL)
 
 
-def in_order(map: Map, fault: Fault) -> list[str]:
-    """The tests that may notice a fault, the likely ones first."""
+def in_order(map: Map, fault: Fault) -> tuple[list[str], list[str]]:
+    """The tests that may notice a fault: the likely ones, and the others."""
     unchanged = map.sources.get(fault.path) == (ROOT / "src" / "retrograd" / fault.path).read_bytes()
     covering = map.of_function(fault.path, fault.function) if fault.function and unchanged else set()
     if not covering:                                            # what runs at import is noticed anywhere
-        covering = map.of_file(fault.path) or set(range(len(map.tests)))
-    return [map.tests[test][0] for test in _mixed(map, covering)]
+        covering = map.below(fault.path) or map.below(fault.path.rpartition("/")[0])
+    tests = [map.tests[test][0] for test in _mixed(map, covering)]
+    files = _nearest_files(map, tests)
+    likely = [test for test in tests if test.partition("::")[0] in files][:_FIRST]
+    others = {*tests} - {*likely}
+    return likely, [test for test in tests if test in others][:_AT_MOST]
+
+
+def _nearest_files(map: Map, tests: list[str]) -> set[str]:
+    """The files that have few tests besides these; of several such files the smallest."""
+    of_all = Counter(name.partition("::")[0] for name, _ in map.tests)
+    of_these = Counter(test.partition("::")[0] for test in tests)
+    return {*sorted(of_these, key=lambda file: (-round(of_these[file] / of_all[file], 1), of_all[file]))[:_FILES]}
 
 
 def _mixed(map: Map, tests: Iterable[int]) -> Iterator[int]:

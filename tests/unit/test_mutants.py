@@ -68,7 +68,18 @@ def test_the_quick_tests_come_first_and_each_function_of_tests_has_its_turn() ->
     source = (PACKAGE / fault.path).read_bytes()
     tests = [("a.py::slow[1]", 5.0), ("a.py::slow[2]", 5.0), ("b.py::quick[1]", 0.1), ("b.py::quick[2]", 0.1)]
     found = Map(tests, {(fault.path, fault.function): array("I", range(4))}, {fault.path: source})
-    assert in_order(found, fault) == ["b.py::quick[1]", "a.py::slow[1]", "b.py::quick[2]", "a.py::slow[2]"]
+    assert in_order(found, fault) == (["b.py::quick[1]", "a.py::slow[1]", "b.py::quick[2]", "a.py::slow[2]"], [])
+
+
+def test_the_files_that_call_the_function_most_come_first() -> None:
+    fault = sample(1, 0, ["optim"])[0]
+    source = (PACKAGE / fault.path).read_bytes()
+    tests = [(f"{file}.py::test_{i}", 0.1) for file in "abcdefg" for i in range(2)]
+    calling = array("I", [place for place in range(14) if place not in (0, 4)])
+    found = Map(tests, {(fault.path, fault.function): calling}, {fault.path: source})
+    likely, others = in_order(found, fault)
+    assert {*likely} == {name for name, _ in tests if name[0] in "bdefg"}
+    assert others == ["a.py::test_1", "c.py::test_1"]
 
 
 def test_each_survivor_has_a_reason() -> None:
