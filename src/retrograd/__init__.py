@@ -128,6 +128,8 @@ from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
     all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, mean, nansum, prod, std, std_mean, sum, var, var_mean)
+from .tensors.functions.shapes.axes import (
+    adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose)
 from .tensors.functions.shapes.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
 from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided
 from .tensors.functions.shapes.joining import (
@@ -138,8 +140,7 @@ from .tensors.functions.shapes.rearranging import (
     tril, triu)
 from .tensors.functions.shapes.resizing import resize_as_
 from .tensors.functions.shapes.shape import (
-    adjoint, broadcast_tensors, broadcast_to, clone, flatten, moveaxis, movedim, permute, ravel, reshape, squeeze,
-    swapaxes, swapdims, t, transpose, unflatten, unsqueeze)
+    broadcast_tensors, broadcast_to, clone, flatten, ravel, reshape, squeeze, unflatten, unsqueeze)
 from .tensors.functions.shapes.view_copies import (
     alias_copy, as_strided_copy, detach_copy, diagonal_copy, expand_copy, narrow_copy, permute_copy, select_copy,
     slice_copy, split_copy, split_with_sizes_copy, squeeze_copy, t_copy, transpose_copy, unbind_copy, unfold_copy,
@@ -154,8 +155,8 @@ __version__ = version.__version__
 
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "annotations", "command", "devices", "dtypes", "errors", "graph", "kernels", "missing", "modes",
-             "names", "ops", "serialization", "tensors"}
+_INTERNAL = {"TYPE_CHECKING", "annotations", "command", "devices", "dtypes", "errors", "graph", "kernels", "missing",
+             "modes", "names", "ops", "serialization", "tensors"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from retrograd.tensors.arguments.checking import NUMBERS_TOO
 from retrograd.tensors.arguments.schemas import OTHER_NAMES, Schema, schemas
 from showing.stub_types import FAMILIES, safe, text_of
 
@@ -17,8 +18,6 @@ REST = inspect.Parameter.VAR_POSITIONAL
 # NumPy's names of parameters that signatures show.
 NUMPY = {name: OTHER_NAMES[name][0] for name in ("dim", "keepdim")}
 TENSOR_OR_NUMBER = "Tensor | _int | _float | _complex"
-# The functions that take a number for any tensor.
-NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
 
 
 @dataclass(frozen=True)

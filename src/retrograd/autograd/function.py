@@ -127,7 +127,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         if kwargs or setup:
             args = _positional(cls.forward, args, kwargs, setup)
         thread = local.thread
-        event = None if thread.observer is None else thread.observer.enter(cls.__name__, thread.observer.shapes_of(args))
+        observer = thread.observer
+        event = None if observer is None else observer.enter(cls.__name__, observer.shapes_of(args))
         grad = thread.grad
         kind = cls._backward_cls
         node = FunctionNode(kind, args)

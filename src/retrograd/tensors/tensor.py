@@ -67,6 +67,7 @@ from .functions.linalg import (
 )
 from .functions.networks import softmax as softmax
 from .functions.shapes import (
+    axes as axes,
     combining as combining,
     geometry as geometry,
     joining as joining,

@@ -329,7 +329,8 @@ def _variances(input: Any, var: Any) -> Any:
         return var * input.new_ones(input.shape)
     negative = var < 0
     if not isinstance(negative, TensorBase):
-        raise refusal(facts_of(any_of).schemas, (negative,), {}) or TypeError("gaussian_nll_loss(): var must be Tensor or float")
+        said = refusal(facts_of(any_of).schemas, (negative,), {})
+        raise said or TypeError("gaussian_nll_loss(): var must be Tensor or float")
     check_values(var._array, _check_not_negative)
     if var.size() == input.size():
         return var

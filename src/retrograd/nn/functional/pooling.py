@@ -64,7 +64,8 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
 
     @public(f"{name}(Tensor input, ints[{dims}] kernel_size, ints[{dims}] stride=[], ints[{dims}] padding=0, "
             "bool ceil_mode=False, bool count_include_pad=True, int divisor_override=None, out)", strict=True,
-            name=name, out=rule(exact=EXACT, overlap=FREE), doc=f"""The means of windows that slide over (N, C, ...) or (C, ...) of {dims} dimensions of space.
+            name=name, out=rule(exact=EXACT, overlap=FREE),
+            doc=f"""The means of windows that slide over (N, C, ...) or (C, ...) of {dims} dimensions of space.
 
     The zeros around count as elements unless `count_include_pad` is False; `divisor_override` is divided by instead.
     Raises RuntimeError where the window does not fit, NotImplementedError for ints but int64, and complex numbers.
@@ -95,7 +96,8 @@ def _adaptive_avg_pool(dims: int) -> Callable[..., Any]:
     """adaptive_avg_pool2d or adaptive_avg_pool3d."""
     name = f"adaptive_avg_pool{dims}d"
 
-    @public(name=name, doc=f"""The means of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...).
+    @public(name=name,
+            doc=f"""The means of `output_size` windows in each of {dims} dimensions of (N, C, ...) or (C, ...).
 
     None stands for the size of the input. Raises RuntimeError for other numbers of dimensions.
     """)
@@ -137,7 +139,8 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     """lp_pool1d, lp_pool2d or lp_pool3d: composed as PyTorch composes them."""
     mean = (avg_pool1d, avg_pool2d, avg_pool3d)[dims - 1]
 
-    @public(name=f"lp_pool{dims}d", doc=f"""The sum of x ** norm_type over windows of {dims} dimensions, to the power of 1 / norm_type.
+    @public(name=f"lp_pool{dims}d",
+            doc=f"""The sum of x ** norm_type over windows of {dims} dimensions, to the power of 1 / norm_type.
 
     Its gradient is not defined where that sum is 0. Raises RuntimeError where the window does not fit.
     """)

@@ -78,7 +78,8 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
     """max_unpool1d, max_unpool2d or max_unpool3d."""
     name = f"max_unpool{dims}d"
 
-    @public(name=name, doc=f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
+    @public(name=name,
+            doc=f"""Zeros, and the elements where the `indices` of max_pool{dims}d say: the maxima back in place.
 
     Raises RuntimeError for indices outside of the result, ValueError for an `output_size` that cannot have been.
     """)

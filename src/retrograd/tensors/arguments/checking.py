@@ -22,7 +22,7 @@ from .options import layout, memory_format
 from .schemas import NAMES, OTHER_NAMES, Parameter, Schema, schemas
 
 # The functions that take a Python number in place of any tensor.
-_NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
+NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
 ALIASES = {other: name for name, others in OTHER_NAMES.items() for other in others}
 
 
@@ -123,7 +123,7 @@ def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, nu
                 where = f"'{parameter.name}'" if parameter.name == "out" else f"{number}"
                 return _Element(f"expected Tensor as element {i} in argument {where}, but got {_kind(each)}")
         return None
-    fits = _CHECKS[kind](value) or (kind == "Tensor" and said in _NUMBERS_TOO and _is_python_number(value)) or (
+    fits = _CHECKS[kind](value) or (kind == "Tensor" and said in NUMBERS_TOO and _is_python_number(value)) or (
         kind == "ints" and parameter.size and _is_int(value))
     if fits:
         return _too_large(value, kind)
@@ -190,7 +190,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "bool": _is_bool,
     "str": lambda value: isinstance(value, str),
     "Generator": lambda value: isinstance(value, Generator),
-    "dtype": lambda value: isinstance(value, dtype) or value in (bool, int, float, complex),
+    "dtype": lambda value: isinstance(value, dtype) or any(value is kind for kind in (bool, int, float, complex)),
     "layout": lambda value: isinstance(value, layout),
     "device": lambda value: isinstance(value, (str, int, device)),
     "memory_format": lambda value: isinstance(value, memory_format),

@@ -147,8 +147,12 @@ class SignatureOfSchema(inspect.Signature):
     def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with other parameters or another return annotation."""
         parameters = changes.get("parameters", [*self.parameters.values()])
-        returned = changes.get("return_annotation", inspect.Signature.empty)
+        returned = changes.get("return_annotation", self.return_annotation)
         return inspect.Signature(parameters, return_annotation=returned)
+
+    def __reduce__(self) -> Any:
+        """A copy, also from a pickle, is a plain signature."""
+        return self.replace().__reduce__()
 
 
 @cache

@@ -19,12 +19,12 @@ from ..functions.creation import creation
 from ..functions.elementwise import arithmetic, comparison, elementary, special
 from ..functions.indexing import indexing, sorting, uniques
 from ..functions.linalg import contraction, determinants, factorizations as factorizations, matrix, solving
-from ..functions.shapes import combining, joining, rearranging, shape
+from ..functions.shapes import axes, combining, joining, rearranging, shape
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
 from . import interop
 
-FAMILIES = (arithmetic, combining, comparison, contraction, creation, factorizations, determinants, elementary,
+FAMILIES = (arithmetic, axes, combining, comparison, contraction, creation, factorizations, determinants, elementary,
             indexing, interop, joining, matrix, rearranging, reductions, shape, solving, sorting, special,
             uniques)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

@@ -21,8 +21,9 @@ from .indexing.gathering import gather
 from .indexing.masking import masked_fill
 from .indexing.sorting import sort
 from .reductions import any as any_of, flag, nansum, sum as sum_over
+from .shapes.axes import transpose
 from .shapes.geometry import squeeze_, transpose_, unsqueeze_
-from .shapes.shape import flatten, transpose, unsqueeze, view
+from .shapes.shape import flatten, unsqueeze, view
 
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 _LARGEST = 2**24
@@ -33,7 +34,8 @@ _LARGEST = 2**24
     "out=None)",
     "quantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor out=None)",
     event="aten::quantile", method=True)
-def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
+def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear", out: Any = None) -> Any:
     """The quantiles of all elements, or of the elements along `dim`: a part `q` of the elements is below the result.
 
     `q` is a number from 0 to 1, or a tensor of the input's dtype. A 1-d `q` gives the result a new first dimension. The
@@ -53,7 +55,8 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
     "nanquantile(Tensor input, float q, int dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
     "out=None)",
     event="aten::nanquantile", method=True)
-def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None) -> Any:
+def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear", out: Any = None) -> Any:
     """`quantile` of the elements that are not nan. The result is nan if all elements are nan."""
     return _delivered("nanquantile", input, q, dim, flag("nanquantile", keepdim), interpolation, out)
 

@@ -162,8 +162,8 @@ def _spread(name: str, what: str) -> Callable[..., Any]:
     @public(f"{name}(Tensor input, ints[1]? dim, bool unbiased=True, bool keepdim=False{last}{results}",
             f"{name}(Tensor input, ints[1] dim=None, *, Number correction=None, bool keepdim=False"
             + (")" if several else ", Tensor out=None)") + results,
-            f"{name}(Tensor input, bool unbiased=True){results}", name=name, out=None if several else asked, strict=True,
-            doc=f"The {what} of all elements, or over `dim`. The divisor is count - correction."
+            f"{name}(Tensor input, bool unbiased=True){results}", name=name, out=None if several else asked,
+            strict=True, doc=f"The {what} of all elements, or over `dim`. The divisor is count - correction."
                 "\n\n    The default correction is 1, or 0 if `unbiased` is False. "
                 "Raises RuntimeError for ints and bools.")
     def function(input: Any, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
@@ -279,7 +279,8 @@ def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., 
     """The function any or all. For an empty tuple of dims it says of each element whether it is true."""
 
     @public(f"{name}(Tensor input, out)", f"{name}(Tensor input, ints dim=None, bool keepdim=False, out)",
-            f"{name}(Tensor input, int dim, bool keepdim=False, out)", name=name, doc=f"Whether {means} is true (not 0). The dtype is bool, or uint8 for uint8.",
+            f"{name}(Tensor input, int dim, bool keepdim=False, out)", name=name,
+            doc=f"Whether {means} is true (not 0). The dtype is bool, or uint8 for uint8.",
             out=rule(exact="{name} only supports bool tensor for result, got: {out}", bytes_too=True, overlap=FREE,
                      gradient=UNASKED, repeated=True))
     def function(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:

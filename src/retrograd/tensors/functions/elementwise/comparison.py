@@ -35,7 +35,8 @@ def _comparing(op: Op) -> Callable[[Any, Any], Any]:
     call = recorded(op)
 
     @public(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Tensor input, Number other, out)", name=op.name,
-            out=rule(gradient=UNASKED), doc=f"`{op.name}` with a tensor or a number, elementwise. The result holds bools.")
+            out=rule(gradient=UNASKED),
+            doc=f"`{op.name}` with a tensor or a number, elementwise. The result holds bools.")
     def function(input: Any, other: Any) -> Any:
         if not isinstance(input, TensorBase) or not isinstance(other, (TensorBase, *NUMBER)):
             raise invalid(op.name, input, other)

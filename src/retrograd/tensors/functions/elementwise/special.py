@@ -209,10 +209,11 @@ expit, psi, gammaln = _of_one(activations.sigmoid, "expit"), _of_one(ops.digamma
 gammainc, gammaincc = between_tensors(ops.igamma, "special_gammainc"), between_tensors(ops.igammac, "special_gammaincc")
 i0e, i1, i1e, entr = map(_blamed, (ops.i0e, ops.i1, ops.i1e, ops.entr))
 erfcx, log_ndtr, ndtri = map(_blamed, (ops.erfcx, ops.log_ndtr, ops.ndtri))
-bessel_j0, bessel_j1, bessel_y0, bessel_y1, modified_bessel_i0, modified_bessel_i1, modified_bessel_k0, modified_bessel_k1 = (
+bessel_j0, bessel_j1, bessel_y0, bessel_y1 = (
+    _of_one(op, out=_UNASKED) for op in (ops.bessel_j0, ops.bessel_j1, ops.bessel_y0, ops.bessel_y1))
+modified_bessel_i0, modified_bessel_i1, modified_bessel_k0, modified_bessel_k1 = (
     _of_one(op, out=_UNASKED) for op in (
-        ops.bessel_j0, ops.bessel_j1, ops.bessel_y0, ops.bessel_y1, ops.modified_bessel_i0, ops.modified_bessel_i1,
-        ops.modified_bessel_k0, ops.modified_bessel_k1))
+        ops.modified_bessel_i0, ops.modified_bessel_i1, ops.modified_bessel_k0, ops.modified_bessel_k1))
 scaled_modified_bessel_k0 = _of_x(ops.scaled_modified_bessel_k0)
 scaled_modified_bessel_k1 = _of_x(ops.scaled_modified_bessel_k1)
 spherical_bessel_j0, airy_ai = _of_x(ops.spherical_bessel_j0), _of_x(ops.airy_ai)

@@ -206,7 +206,10 @@ def _forward(dims: int) -> Callable[..., Any]:
 
     @public(*(f"{name}(Tensor input, Tensor weight, Tensor bias=None, ints[{dims}] stride=1, {padding}, ints[{dims}] "
               "dilation=1, int groups=1)" for padding in (f"ints[{dims}] padding=0", "str padding=\"valid\"")),
-            name=name, doc=f"""A convolution over {dims} dimension{'s' * (dims > 1)} of an input (N, C, ...) or (C, ...).\n\n    The weight has the shape (O, C / groups, ...), the bias (O). `padding` is the number of zeros on each side, "valid"
+            name=name,
+            doc=f"""A convolution over {dims} dimension{'s' * (dims > 1)} of an input (N, C, ...) or (C, ...).
+
+    The weight has the shape (O, C / groups, ...), the bias (O). `padding` is the number of zeros on each side, "valid"
     for no zeros, or "same" for a result of the input's size. Raises RuntimeError if sizes, shapes or dtypes do not fit.
     """)
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,

@@ -193,8 +193,8 @@ def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 @public("take(Tensor input, Tensor index, out)",
-        out=rule(exact="take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = "
-                       "{out}", overlap=APART))
+        out=rule(exact="take(): self and out expected to have the same dtype, but got self.dtype = {result} and "
+                       "out.dtype = {out}", overlap=APART))
 def take(input: Any, index: Any) -> Any:
     """Elements by their number in row-major order. Negative numbers count from the end. The result has the shape of
     `index`."""

@@ -25,22 +25,23 @@ _histograms = {"histogram": (recorded(ops.histogram), recorded(ops.weighted_hist
                "histogramdd": (recorded(ops.histogramdd), recorded(ops.weighted_histogramdd))}
 
 
-_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_result} "
+_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got "
+        "input {c_result} "
                 "and hist {c_out}")
 
 
 def _places(*args: Any, out_int32: bool = False, **options: Any) -> Rule:
     """The out= rule of a search: the dtype that `out_int32` asks for."""
     return rule(exact="torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
-                      f"depending on whether out_int32 flag is True, but we got output tensor's dtype {{out}} and out_int32 "
-                      f"flag is {out_int32}", overlap=FREE, gradient=UNASKED)
+                      f"depending on whether out_int32 flag is True, but we got output tensor's dtype {{out}} and "
+                      f"out_int32 flag is {out_int32}", overlap=FREE, gradient=UNASKED)
 
 
 @public(
     "searchsorted(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool right=False, str side=None, "
     "Tensor sorter=None, Tensor out=None)",
-    "searchsorted(Tensor sorted_sequence, Number self, *, bool out_int32=False, bool right=False, str side=None, Tensor "
-    "sorter=None, Tensor out=None)",
+    "searchsorted(Tensor sorted_sequence, Number self, *, bool out_int32=False, bool right=False, str side=None, "
+    "Tensor sorter=None, Tensor out=None)",
     out=_places,
     strict=True)
 def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = False, right: bool = False,
@@ -140,8 +141,9 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
 
 
 @public(
-    out=rule(overlap=FREE, gradient=UNDERIVED, exact=(_UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor "
-        "should have the same dtype, but got input {c_result} and bin_edges {c_out} for dimension 0")), method=True)
+    out=rule(overlap=FREE, gradient=UNDERIVED, exact=(
+        _UNLIKE_HIST, "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got "
+        "input {c_result} and bin_edges {c_out} for dimension 0")), method=True)
 def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None,
               density: bool = False) -> return_types.histogram:
     """The number of elements, or the sum of their `weight`, in each bin, and the edges: `(hist, bin_edges)`.

@@ -32,8 +32,8 @@ _nonzero, _nonzero_columns = recorded(ops.nonzero), recorded(ops.nonzero_columns
 _bincount, _stable_sort = recorded(ops.bincount), recorded(ops.stable_sort)
 
 
-_EXTREME = rule(uncastable="Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to "
-                           "be true, but got false", overlap=FREE, repeated=True)
+_EXTREME = rule(uncastable="Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) "
+                           "to be true, but got false", overlap=FREE, repeated=True)
 
 
 def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bool) -> Callable[..., Any]:
@@ -48,7 +48,8 @@ def _extreme(name: str, of_all: Any, along: Any, pairwise: np.ufunc, largest: bo
     word = "largest" if largest else "smallest"
 
     @public(f"{name}(Tensor input, out)", f"{name}(Tensor input, Tensor other, out)",
-            f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
+            f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) "
+            "-> (Tensor values, Tensor indices)",
             name=name, out=asked,
             doc=f"The {word} element; with `dim`, the {word} elements along it, as `(values, indices)`.\n\n    Of two "
                 f"tensors, it is the {word} of each pair of elements. Elements that tie share the gradient. With "
@@ -78,8 +79,8 @@ min = _extreme("min", reductions.min_all, ops.min_dim, np.minimum, False)
 
 
 _MIDDLE = rule(overlap=APART, exact=(
-    "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{out}Tensor does "
-    "not equal torch.{result}Tensor (while checking arguments for median)",
+    "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{out}Tensor "
+    "does not equal torch.{result}Tensor (while checking arguments for median)",
     "Expected tensor for argument #1 'indices' to have scalar type {result}; but got torch.{out}Tensor instead (while "
     "checking arguments for median)"))
 
@@ -94,7 +95,8 @@ def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool)
         return _MIDDLE
 
     @public(f"{name}(Tensor input)",
-            f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) -> (Tensor values, Tensor indices)",
+            f"{name}(Tensor input, int dim, bool keepdim=False, *, Tensors out=None) "
+            "-> (Tensor values, Tensor indices)",
             name=name, out=asked, doc=
         "The median of all elements; with `dim`, the medians along it, as `(values, indices)`.\n\n    Of an even "
         "number of elements it is the lower of the two in the middle. "
@@ -234,7 +236,8 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 def _over_itself(op: Any) -> Callable[..., Any]:
     """cumsum or cumprod, in place."""
 
-    @public(f"{op.name}_(Tensor input, int dim, *, dtype dtype=None)", name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself.")
+    @public(f"{op.name}_(Tensor input, int dim, *, dtype dtype=None)", name=f"{op.name}_",
+            doc=f"`{op.name}`, written over the tensor itself.")
     def function(input: Any, dim: int, *, dtype: Any = None) -> Any:
         place = axis_of(op.name, dim, array_of(op.name, input).ndim)
         target = input._array.dtype if dtype is None else element_type(op.name, dtype)

@@ -41,7 +41,8 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     order = 2 if p is None else p
     if order not in _NORMS:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
-    return delivered("linalg_cond", castable("linalg.cond", "result", gradient=UNASKED), out, _condition(input, array, order))
+    asked = castable("linalg.cond", "result", gradient=UNASKED)
+    return delivered("linalg_cond", asked, out, _condition(input, array, order))
 
 
 def _condition(input: Any, array: Any, order: Any) -> Any:

@@ -178,8 +178,9 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     product = _tensordot(a, b, dims)
     if out is None:
         return product
-    receive("tensordot", rule(exact="tensordot: Expected the output tensor to have dtype {result}, but got an output tensor "
-                                     "with dtype {out}", overlap=FREE, gradient=UNASKED), out, product)
+    asked = rule(exact="tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with "
+                       "dtype {out}", overlap=FREE, gradient=UNASKED)
+    receive("tensordot", asked, out, product)
     return copy_(out, product)
 
 

@@ -98,8 +98,8 @@ def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
 @public(
     "linalg_matrix_norm(Tensor input, Number ord, ints dim=(-2, -1), bool keepdim=False, *, dtype dtype=None, Tensor "
     "out=None)",
-    "linalg_matrix_norm(Tensor input, str ord='fro', ints dim=(-2, -1), bool keepdim=False, *, dtype dtype=None, Tensor "
-    "out=None)")
+    "linalg_matrix_norm(Tensor input, str ord='fro', ints dim=(-2, -1), bool keepdim=False, *, dtype dtype=None, "
+    "Tensor out=None)")
 def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
                 out: Any = None) -> Any:
     """The norm of each matrix in the two dims `dim`.

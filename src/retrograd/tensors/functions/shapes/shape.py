@@ -16,12 +16,11 @@ from ....ops.basic import clone as _clone_op
 from ...arguments.dims import array_of, as_int, axes_of, axis_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
-from ...recording.public import methods, public, public_property
+from ...recording.public import public
 from ...state.base import plain
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
 _reshape_alias = recorded(ops.reshape_alias)
-_permute, _transpose, _t = recorded(ops.permute), recorded(ops.transpose), recorded(ops.t)
 _squeeze, _squeeze_dim, _squeeze_dims = recorded(ops.squeeze), recorded(ops.squeeze_dim), recorded(ops.squeeze_dims)
 _unsqueeze, _clone = recorded(ops.unsqueeze), recorded(_clone_op)
 
@@ -195,110 +194,6 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     return _clone(input, order)
 
 
-# The dimensions in another order
-
-@public(method=True)
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """A view with two dimensions swapped."""
-    ndim = array_of("transpose", input).ndim
-    return _transpose(input, axis_of("transpose", dim0, ndim), axis_of("transpose", dim1, ndim))
-
-
-swapdims = transpose
-
-
-@public("swapaxes(Tensor input, int axis0, int axis1)", method=True)
-def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
-    """A view with two dimensions swapped."""
-    return transpose(input, axis0, axis1)
-
-
-@public("permute(Tensor input, ints dims)", method=True)
-def permute(input: Any, *order: Any, dims: Any = None) -> Any:
-    """A view with the dimensions in the given order."""
-    order = sizes_of("permute", order or (dims,), "dims")
-    ndim = array_of("permute", input).ndim
-    if len(order) != ndim:
-        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length "
-                           f"of the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to "
-                           f"len(dims) = {len(order)}")
-    axes = tuple([axis_of("permute", d, ndim) for d in order])
-    if len({*axes}) < len(axes):
-        raise RuntimeError(f"permute(): duplicate dims are not allowed. Got {[*order]}.")
-    return _permute(input, axes)
-
-
-@public("movedim(Tensor input, int source, int destination)", "movedim(Tensor input, ints source, ints destination)",
-        method=True)
-def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """A view with the dimensions `source` at the places `destination`. The other dimensions keep their order."""
-    ndim = array_of("movedim", input).ndim
-    source, destination = ([*d] if isinstance(d, (tuple, list)) else [d] for d in (source, destination))
-    if len(source) != len(destination):
-        raise RuntimeError(f"movedim: Invalid source or destination dims: {source} and {destination} differ in number")
-    sources, targets = ([axis_of("movedim", d, ndim) for d in dims] for dims in (source, destination))
-    for name, dims, axes in ("source", source, sources), ("destination", destination, targets):
-        if len({*axes}) < len(axes):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
-    if not ndim:
-        return _alias(input)
-    order = [d for d in range(ndim) if d not in sources]
-    for target, origin in sorted(zip(targets, sources)):
-        order.insert(target, origin)
-    return _permute(input, tuple(order))
-
-
-moveaxis = movedim
-
-
-@public("t(Tensor input)", method=True)
-def t(input: Any) -> Any:
-    """The transposed matrix; a vector or number as it is. Raises RuntimeError for more than two dimensions."""
-    ndim = array_of("t", input).ndim
-    if ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last "
-                           "two.")
-    return _t(input)
-
-
-def reversed_axes(input: Any) -> Any:
-    """A view with the dimensions in reverse order."""
-    return _permute(input, tuple(range(input._array.ndim))[::-1])
-
-
-def matrices_transposed(input: Any) -> Any:
-    """A view with the last two dimensions swapped."""
-    ndim = array_of("mT", input).ndim
-    if ndim == 1:
-        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return _transpose(input, ndim - 2, ndim - 1) if ndim else input
-
-
-@public(method=True)
-def adjoint(input: Any) -> Any:
-    """The last two dimensions swapped, and the elements conjugated if they are complex."""
-    if array_of("adjoint", input).ndim == 1:
-        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    turned = matrices_transposed(input)
-    return np.conjugate(turned) if turned._array.dtype.kind == "c" else turned
-
-
-def matrices_adjoint(input: Any) -> Any:
-    """`adjoint`, as the attribute mH."""
-    if input._array.ndim == 1:
-        raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return adjoint(input)
-
-
-def matrix_adjoint(input: Any) -> Any:
-    """The transposed matrix, with its elements conjugated if they are complex."""
-    ndim = input._array.ndim
-    if ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
-                           + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else ""))
-    return adjoint(input)
-
-
 # Dimensions of size 1
 
 @public("squeeze(Tensor input)", "squeeze(Tensor input, int dim)", "squeeze(Tensor input, ints dim)", method=True)
@@ -378,10 +273,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 def _shape(shape: Any) -> Any:
     return shape if isinstance(shape, (tuple, list)) else (shape,)
 
-def _np_transpose(a: Any, axes: Any = None) -> Any:
-    return reversed_axes(a) if axes is None else permute(a, axes)
-
-
 def _np_expand_dims(a: Any, axis: Any) -> Any:
     if not isinstance(axis, (tuple, list)):
         return unsqueeze(a, axis)
@@ -395,16 +286,7 @@ NUMPY: dict[Any, Callable[..., Any]] = {
     np.reshape: lambda a, shape: reshape(a, _shape(shape)),
     np.broadcast_to: lambda array, shape: expand(array, _shape(shape)),
     np.ravel: ravel,
-    np.swapaxes: transpose,
-    np.transpose: _np_transpose,
-    np.matrix_transpose: matrices_transposed,
-    np.moveaxis: movedim,
     np.expand_dims: _np_expand_dims,
     np.squeeze: squeeze,
     np.copy: clone,
 }
-
-
-methods(
-    swapdims=swapdims, moveaxis=moveaxis, T=public_property(reversed_axes), mT=public_property(matrices_transposed),
-    H=public_property(matrix_adjoint), mH=public_property(matrices_adjoint))

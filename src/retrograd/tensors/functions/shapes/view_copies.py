@@ -23,7 +23,7 @@ from ...recording.public import public
 from ...state.base import TensorBase, plain, requires, with_edge
 from ..elementwise import elementary
 from ..indexing.indexing import narrow, select
-from . import joining, shape as shapes
+from . import axes, joining, shape as shapes
 from .geometry import as_strided
 from .rearranging import diagonal, unfold
 from .shape import clone
@@ -96,7 +96,7 @@ def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:
 
 
 def _permute(input: Any, dims: Any) -> Any:
-    return shapes.permute(input, dims)
+    return axes.permute(input, dims)
 
 
 def _view(input: Any, size: Any = None, *, dtype: Any = None) -> Any:
@@ -131,8 +131,8 @@ slice_copy = _copying("slice_copy", _range)
 split_copy = _copying("split_copy", _split)
 split_with_sizes_copy = _copying("split_with_sizes_copy", joining.split_with_sizes)
 squeeze_copy = _copying("squeeze_copy", shapes.squeeze)
-t_copy = _copying("t_copy", shapes.t)
-transpose_copy = _copying("transpose_copy", shapes.transpose)
+t_copy = _copying("t_copy", axes.t)
+transpose_copy = _copying("transpose_copy", axes.transpose)
 unbind_copy = _copying("unbind_copy", joining.unbind)
 unfold_copy = _copying("unfold_copy", unfold)
 unsqueeze_copy = _copying("unsqueeze_copy", shapes.unsqueeze)
