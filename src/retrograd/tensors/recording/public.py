@@ -11,7 +11,6 @@ it:
 - `out=` writes the result to the caller's tensor by the rule for `out` (see the module `out`).
 - Modes and classes with `__torch_function__` handle the call (see `overriding`).
 - NumPy's names of parameters, such as `axis`, are accepted.
-- - NumPy's names of parameters, such as `axis`, are accepted.
 - `inspect.signature` shows the schema's parameters.
 
 PyTorch writes some functions in Python. These have no schemas here: their `def` is the signature, and wrong arguments
@@ -214,7 +213,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
                 wrong = refused(args, kwargs)
                 if wrong is None:
                     raise
-            raise wrong from None
+            raise wrong from None               # outside of `except`, so that the first error is not its context
         return call(args, kwargs)
 
     return entry
