@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..names import missing
-from . import functional, init, modules, parameter, utils
+from . import (
+    functional as functional, init as init, modules as modules, parameter as parameter, utils as utils)
 from .modules import *
-from .parameter import Buffer, Parameter
+from .parameter import Buffer as Buffer, Parameter as Parameter
 
-__all__ = ["Buffer", "Parameter", "functional", "init", "modules", "parameter", "utils"]
-__all__ += modules.__all__
-
-if not TYPE_CHECKING:
+if not TYPE_CHECKING:                                    # a type checker reads the imports above
+    __all__ = ["Buffer", "Parameter", "functional", "init", "modules", "parameter", "utils", *modules.__all__]
     __getattr__ = missing(__name__, __all__)

@@ -15,10 +15,10 @@ from .dropout import *
 from .flatten import *
 from .fold import *
 from .instancenorm import *
-from .linear import Bilinear, Identity, Linear
+from .linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
 from .linear_cross_entropy_options import *
 from .loss import *
-from .module import Module
+from .module import Module as Module
 from .normalization import *
 from .padding import *
 from .pixelshuffle import *
@@ -26,7 +26,6 @@ from .pooling import *
 from .sparse import *
 from .upsampling import *
 
-__all__ = offered(globals())
-
-if not TYPE_CHECKING:
+if not TYPE_CHECKING:                                    # a type checker reads the imports above
+    __all__ = offered(globals())
     __getattr__ = missing(__name__, __all__)
