@@ -267,3 +267,9 @@ def test_the_derivative_of_zeta_by_its_second_argument() -> None:
                             (2, [-2 * 0.41439832211716005, -2 * 0.11810202582086368])):
         (found,) = torch.autograd.grad(torch.special.zeta(given, y).sum(), y)
         np.testing.assert_allclose(found.numpy(), expected, rtol=1e-14)
+
+
+def test_the_logarithm_of_the_gamma_function_is_right_to_the_last_digits() -> None:
+    points = np.linspace(0.01, 3.5, 400)
+    expected = [math.lgamma(point) for point in points]
+    np.testing.assert_allclose(torch.lgamma(torch.tensor(points)).numpy(), expected, rtol=2e-15, atol=2e-15)
