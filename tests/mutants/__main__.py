@@ -59,7 +59,8 @@ def covering(copy: Copy, kept: Path, kind: str) -> Map:
     file = kept / f"{kind}.pickle"
     if not file.exists():
         print(f"noting what the tests in tests/{kind} call", flush=True)
-        copy.pytest("-p", "mutants.covering", f"--covering={file}", f"tests/{kind}")
+        done = copy.pytest("-p", "mutants.covering", f"--covering={file}", f"tests/{kind}")
+        print((done.stdout + done.stderr)[-500:], flush=True)
     found: Map = pickle.loads(file.read_bytes())
     return found
 

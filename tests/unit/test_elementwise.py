@@ -256,3 +256,19 @@ def test_numpy_functions_are_operators() -> None:
         assert isinstance(f(x), torch.Tensor)
         assert f(x).requires_grad
         assert f(x).tolist() == np.asarray(f(x.detach().numpy())).tolist()
+
+
+def test_parts_of_a_complex_tensor_can_be_assigned() -> None:
+    z = torch.tensor([1 + 2j, 3 + 4j])
+    z.real = torch.tensor([5.0, 6.0])
+    z.imag = 7.0
+    assert z.tolist() == [5 + 7j, 6 + 7j]
+    x = torch.zeros(2)
+    x.real = torch.ones(2)
+    assert x.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", [*ALSO_IN_MATH, "sigmoid", "exp2", "log", "log2", "log10", "rsqrt", "asin", "acos"])
+def test_whole_numbers_become_floats_of_the_default_dtype(name: str) -> None:
+    for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool):
+        assert getattr(torch, name)(torch.ones(2, dtype=dtype)).dtype is torch.float32

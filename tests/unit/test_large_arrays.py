@@ -225,3 +225,14 @@ def test_places_that_are_not_zero(shape: tuple[int, ...]) -> None:
         found = sorting.nonzero(np.asarray(x))
         np.testing.assert_array_equal(found, np.argwhere(x))
         assert found.dtype == "int64"
+
+
+@pytest.mark.parametrize("axes", [(1,), (0,), (0, 1)])
+def test_logarithms_of_sums_of_exponentials(axes: tuple[int, ...]) -> None:
+    x = 100 * draws.standard_normal((120, 90))
+    assert x.size >= rows.LARGE
+    x[3, 4], x[5] = np.inf, -np.inf
+    expected = np.logaddexp.reduce(x, axis=1) if axes == (1,) else np.logaddexp.reduce(x, axis=0)
+    if axes == (0, 1):
+        expected = np.logaddexp.reduce(expected)
+    np.testing.assert_allclose(torch.logsumexp(torch.tensor(x), axes).numpy(), expected, rtol=1e-12)

@@ -133,3 +133,40 @@ def test_a_target_of_another_shape_warns() -> None:
         F.mse_loss(torch.ones(3, 1), torch.ones(3))
     with pytest.raises(ValueError, match="is not a valid value for reduction"):
         F.mse_loss(torch.ones(3), torch.ones(3), reduction="average")
+
+
+def test_divergence_in_closed_form() -> None:
+    p, q = np.array([0.2, 0.8, 0.0]), np.array([0.5, 0.25, 0.25])
+    expected = 0.2 * math.log(0.2 / 0.5) + 0.8 * math.log(0.8 / 0.25)
+    assert F.kl_div(tensor(q).log(), tensor(p), reduction="sum").item() == pytest.approx(expected)
+    logs = tensor(p[:2]).log()
+    assert F.kl_div(tensor(q[:2]).log(), logs, reduction="sum", log_target=True).item() == pytest.approx(expected)
+
+
+def test_a_weight_that_is_no_tensor_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"rms_norm\(\): argument 'weight' \(position 3\) must be Tensor, not list"):
+        F.rms_norm(torch.ones(2, 3), (3,), [1.0, 1.0, 1.0])
+
+
+def test_pooling_by_norms_rounds_the_number_of_windows_up_if_asked() -> None:
+    x = torch.arange(1.0, 6.0).view(1, 1, 5)
+    assert torch.nn.LPPool1d(1, 2)(x).tolist() == [[[3.0, 7.0]]]
+    assert torch.nn.LPPool1d(1, 2, ceil_mode=True)(x).shape == (1, 1, 3)
+    image = torch.ones(1, 1, 5, 5)
+    assert torch.nn.LPPool2d(1, 2, ceil_mode=True)(image).shape == (1, 1, 3, 3)
+    assert torch.nn.LPPool3d(1, 2, ceil_mode=True)(torch.ones(1, 1, 5, 5, 5)).shape == (1, 1, 3, 3, 3)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_attention_drops_weights_in_training_alone(need_weights: bool) -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(4, 2, dropout=0.5)
+    x = torch.rand(6, 1, 4)
+    first, second = (layer(x, x, x, need_weights=need_weights)[0] for _ in range(2))
+    assert not torch.equal(first, second)
+    layer.eval()
+    first, second = (layer(x, x, x, need_weights=need_weights)[0] for _ in range(2))
+    assert torch.equal(first, second)
+    without = torch.nn.MultiheadAttention(4, 2)
+    first, second = (without(x, x, x, need_weights=need_weights)[0] for _ in range(2))
+    assert torch.equal(first, second)

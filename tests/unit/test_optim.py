@@ -181,7 +181,20 @@ def test_an_optimiser_of_ones_own() -> None:
     assert optimizer.state_dict()["state"] == {0: {"steps": 1}}
 
 
+def test_a_hook_before_a_step_may_replace_the_arguments() -> None:
+    p, calls = parameter([1.0]), []
+    optimizer = SGD([p], lr=0.1)
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, lambda: calls.append("replaced")), {}))
+    optimizer.step(lambda: calls.append("given"))
+    assert calls == ["replaced"]
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: (o, args, kwargs))
+    with pytest.raises(RuntimeError, match="SGD.step must return None or a tuple of \\(new_args, new_kwargs\\), but"):
+        optimizer.step()
+
+
 @pytest.mark.parametrize(("make", "error", "message"), [
+    (lambda p: SGD([p], fused=True, foreach=True), RuntimeError, "`fused` and `foreach` cannot be `True` together"),
+    (lambda p: SGD([p], fused=True, differentiable=True), RuntimeError, "`fused` does not support `differentiable`"),
     (lambda p: SGD([]), ValueError, "optimizer got an empty parameter list"),
     (lambda p: SGD([p * 2]), ValueError, "can't optimize a non-leaf Tensor"),
     (lambda p: SGD(p), TypeError, "should be an iterable of Tensors or dicts, but got torch.DoubleTensor"),
@@ -195,6 +208,12 @@ def test_an_optimiser_of_ones_own() -> None:
 def test_what_is_refused(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make(parameter([1.0]))
+
+
+def test_ways_to_compute_a_step_that_make_no_difference() -> None:
+    for options in ({"fused": True}, {"foreach": True}, {"fused": True, "foreach": False}):
+        p = parameter([1.0])
+        np.testing.assert_allclose(stepped(SGD([p], lr=0.1, **options), p, [[1.0]]), [0.9])
 
 
 def test_what_an_optimiser_prints() -> None:
@@ -223,6 +242,8 @@ def test_schedules() -> None:
     assert course(lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 1 / (1 + epoch)), 3) == [1 / 2, 1 / 3, 1 / 4]
     assert course(lambda o: lr_scheduler.CosineAnnealingLR(o, 4), 5) == pytest.approx(
         [(1 + math.cos(math.pi * k / 4)) / 2 for k in range(1, 6)])
+    assert course(lambda o: lr_scheduler.CosineAnnealingLR(o, 4, eta_min=0.2), 5) == pytest.approx(
+        [0.2 + 0.8 * (1 + math.cos(math.pi * k / 4)) / 2 for k in range(1, 6)])
 
 
 def test_a_schedule_is_saved_and_loaded() -> None:

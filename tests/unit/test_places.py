@@ -81,6 +81,16 @@ def test_what_is_refused_changes_nothing(call: Any) -> None:
     assert (x.tolist(), x._version) == ([1, 2, 3], 0)
 
 
+@pytest.mark.parametrize(("name", "sizes", "offsets"), [
+    ("unsafe_split", 2, [0, 2]), ("unsafe_split_with_sizes", [1, 3], [0, 1]), ("unsafe_chunk", 2, [0, 2])])
+def test_the_parts_of_an_unsafe_split_lie_in_the_memory_of_the_whole(name: str, sizes: Any, offsets: Any) -> None:
+    x = torch.arange(8.0).view(2, 4)
+    parts = getattr(torch, name)(x, sizes, 1)
+    assert [part.data_ptr() - x.data_ptr() for part in parts] == [4 * offset for offset in offsets]
+    assert [part.stride() for part in parts] == [(4, 1)] * 2
+    assert not any(part._is_view() for part in parts)
+
+
 def test_the_parts_of_an_unsafe_split_count_their_own_writes() -> None:
     base = torch.arange(4.)
     parts = base.unsafe_split(2)

@@ -257,3 +257,19 @@ def test_ints_beside_bytes_do_not_wrap_around_in_quotients() -> None:
 def test_what_is_refused(call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+def test_the_derivative_of_zeta_by_its_second_argument() -> None:
+    x = torch.tensor([2.0, 3.5], dtype=torch.float64)
+    y = torch.tensor([1.5, 2.5], dtype=torch.float64, requires_grad=True)
+    # zeta(3, 1.5), zeta(3, 2.5) and zeta(4.5, 2.5)
+    for given, expected in ((x, [-2 * 0.41439832211716005, -3.5 * 0.021898872913893513]),
+                            (2, [-2 * 0.41439832211716005, -2 * 0.11810202582086368])):
+        (found,) = torch.autograd.grad(torch.special.zeta(given, y).sum(), y)
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-14)
+
+
+def test_the_logarithm_of_the_gamma_function_is_right_to_the_last_digits() -> None:
+    points = np.linspace(0.01, 3.5, 400)
+    expected = [math.lgamma(point) for point in points]
+    np.testing.assert_allclose(torch.lgamma(torch.tensor(points)).numpy(), expected, rtol=2e-15, atol=2e-15)
