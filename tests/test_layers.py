@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("nn", "optim", "serialization", "utils", "linalg", "fft", "special"),
     ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "_utils",
      "overrides", "command.imports"),
-    ("",),
+    ("", "wiring"),
     ("command", "__main__"),
 )
 # Modules that may not name these classes, not even in an annotation or a string.

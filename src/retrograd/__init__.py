@@ -150,13 +150,15 @@ from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
+from .wiring import wire as _wire
 
 __version__ = version.__version__
 
+_wire()
 _keep_freed_memory()
 
 _INTERNAL = {"TYPE_CHECKING", "annotations", "command", "devices", "dtypes", "errors", "graph", "kernels", "missing",
-             "modes", "names", "ops", "serialization", "tensors"}
+             "modes", "names", "ops", "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]

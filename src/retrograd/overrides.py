@@ -17,7 +17,7 @@ from . import autograd
 from .names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
-from .tensors.recording.overriding import Attention, Words, local, overloaded, overridden, takes_over
+from .tensors.recording.overriding import Attention, local, overloaded, overridden, takes_over
 from .tensors.tensor import Tensor
 
 __all__ = [
@@ -109,7 +109,7 @@ def _names() -> dict[Any, str]:
     return names
 
 
-def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
+def refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     """PyTorch's error if every handler returned NotImplemented. It has two forms, by the function's place."""
     name = resolve_name(function) or str(function)
     if name.startswith(("torch.functional.", "torch.nn.functional.")):
@@ -118,9 +118,6 @@ def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     asked += [f"  - tensor subclass {type(value)}\n" for value in found]
     return TypeError(f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
                      f"\n\n{''.join(asked)}\nA handler must return a value if it knows the function and all types.")
-
-
-Words.refused = staticmethod(_refused)
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:

@@ -10,12 +10,8 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..graph.node import SavedReader
 from ..modes import local
-from ..tensors.recording.saved_values import attribute, attributes
 from ..tensors.recording.saving import Packer, in_force
-
-SavedReader.attribute, SavedReader.attributes = staticmethod(attribute), staticmethod(attributes)
 
 
 class _Disabled(threading.local):

@@ -1,7 +1,7 @@
 """Hooks on nodes, kept in PyTorch's order: tensor hooks, retain_grad, node pre-hooks; after the node, post-hooks.
 
 Hooks are kept as users wrote them, in dictionaries from which `RemovableHandle` removes them again. The tensor layer
-knows how to show a gradient to a hook and what to do with the answer, and fills in `Users`.
+knows how to show a gradient to a hook and what to do with the answer, and `wiring` fills in `Users`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HookDict = OrderedDict[int, Callable[..., Any]]
 
 
 class Users:
-    """How to call users' hooks. The tensor layer fills in these functions once."""
+    """How to call users' hooks. `wiring` fills in these functions."""
 
     # The engine's gradients in the form that users see, and back again for a pass with this recorder.
     shown: Callable[[Sequence[Any]], list[Any]]

@@ -51,7 +51,7 @@ class Plan:
 class SavedReader:
     """Reads the saved values of a node of the op table by PyTorch's names, such as `_saved_self`, and lists the names.
 
-    The tensor layer fills in these functions once.
+    `wiring` fills in these functions.
     """
 
     attribute: Callable[[Any, str], Any]

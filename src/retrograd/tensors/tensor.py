@@ -79,7 +79,6 @@ from .functions.shapes import (
 )
 from .recording.gradients import accumulate, check_grad, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
-from .recording.overriding import Attention
 from .recording.public import METHODS, public, public_property
 from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
 
@@ -310,6 +309,3 @@ class Tensor(Methods):
 
     # The engine calls this after the whole gradient of a leaf has been accumulated.
     _accumulate = accumulate
-
-
-Attention.begin(Tensor)

@@ -14,7 +14,7 @@ from typing import Any
 from ...errors import warn_once
 from ...graph.engine import Pass
 from ...graph.faults import type_text
-from ...graph.hooks import RemovableHandle, Users, register
+from ...graph.hooks import RemovableHandle, register
 from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
@@ -158,7 +158,3 @@ def _check(hook: Any, before: Any, after: Any) -> None:
 def _name(hook: Any) -> str:
     name: str = getattr(hook, "__name__", "<unknown>")
     return name
-
-
-Users.shown, Users.carried = staticmethod(shown), staticmethod(carried)
-Users.call, Users.node = staticmethod(call), staticmethod(call_node)

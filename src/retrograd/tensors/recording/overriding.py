@@ -74,7 +74,7 @@ class Attention:
 
 
 class Words:
-    """Makes the error if every handler returns NotImplemented. `overrides`, which knows the dotted names, sets it."""
+    """Makes the error if every handler returns NotImplemented. `wiring` fills it in."""
 
     refused: Callable[[Any, list[Any], Any], TypeError]
 

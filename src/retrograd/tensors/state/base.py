@@ -93,7 +93,7 @@ class TensorBase:
 
 
 class Results:
-    """`tensor` is the class of results, set once by `wiring`. Operands of the class `plain` need no further check.
+    """`tensor` is the class of results, which `wiring` fills in. Operands of the class `plain` need no further check.
 
     `plain` is the same class, but while some thread has entered a mode or opened a profile, no class is plain.
     """

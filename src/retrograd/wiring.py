@@ -1,0 +1,25 @@
+"""The one place where the layers are wired together: what a lower layer calls, and only a higher layer can define.
+
+A layer imports only from the layers below it. Four classes in lower layers therefore only declare functions or a class,
+and `wire` fills them in: the graph shows gradients to users' hooks without knowing tensors, recorded calls make tensors
+without importing the class, and errors name functions whose dotted names only `overrides` knows.
+"""
+
+from __future__ import annotations
+
+from .graph.hooks import Users
+from .graph.node import SavedReader
+from .overrides import refused
+from .tensors.recording import hooks, saved_values
+from .tensors.recording.overriding import Attention, Words
+from .tensors.tensor import Tensor
+
+
+def wire() -> None:
+    """Fill in what the lower layers declare. The package calls `wire` once, at the end of its import."""
+    Attention.begin(Tensor)                                  # which fills in `Results`, too
+    Users.shown, Users.carried = staticmethod(hooks.shown), staticmethod(hooks.carried)
+    Users.call, Users.node = staticmethod(hooks.call), staticmethod(hooks.call_node)
+    SavedReader.attribute = staticmethod(saved_values.attribute)
+    SavedReader.attributes = staticmethod(saved_values.attributes)
+    Words.refused = staticmethod(refused)
