@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -67,6 +68,8 @@ class Copy:
         finally:
             if fault is not None:
                 self._write(fault, self._source(fault))
+        if done.returncode in (-signal.SIGTERM, -signal.SIGKILL):       # somebody ended it; that is not the fault's doing
+            return self._failure(tests, fault)
         if not done.returncode:
             return ""
         said = re.search(r"^(?:FAILED|ERROR) (.*)", done.stdout, re.MULTILINE)
