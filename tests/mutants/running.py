@@ -68,7 +68,7 @@ class Copy:
         finally:
             if fault is not None:
                 self._write(fault, self._source(fault))
-        if done.returncode in (-signal.SIGTERM, -signal.SIGKILL):       # somebody ended it; that is not the fault's doing
+        if done.returncode in (-signal.SIGTERM, -signal.SIGKILL):   # by somebody, not by the fault
             return self._failure(tests, fault)
         if not done.returncode:
             return ""
