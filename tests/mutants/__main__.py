@@ -48,7 +48,7 @@ def sample(count: int, seed: int, areas: Sequence[str] = AREAS) -> list[Fault]:
 
 
 def known_survivors() -> dict[str, str]:
-    """The faults that make no difference, by their keys, each with the reason."""
+    """The faults that make no difference, by their entries, each with the reason."""
     lines = (Path(__file__).parent / "survivors.txt").read_text(encoding="utf-8").splitlines()
     entries = (line.partition("  # ") for line in lines if line and not line.startswith("#"))
     return {key: reason for key, _, reason in entries}
@@ -91,7 +91,7 @@ def main() -> int:
         maps = {kind: covering(copy, options.kept, kind) for kind in KINDS}
         for i, fault in enumerate(faults):
             start = time.monotonic()
-            kind, test = ("known", known[fault.key]) if fault.key in known else outcome(copy, maps, fault)
+            kind, test = ("known", known[fault.entry]) if fault.entry in known else outcome(copy, maps, fault)
             counts[kind] += 1
             if not kind:
                 new.append(fault)
@@ -102,7 +102,7 @@ def main() -> int:
           f"{counts['known']} known to change no result, {counts['']} survived")
     print(f"of those that change a result {noticed}/{judged} noticed")
     for fault in new:
-        print(f"  {fault.key}")
+        print(f"  {fault.entry}")
     return int(noticed < GOAL * judged)
 
 

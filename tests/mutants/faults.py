@@ -33,6 +33,7 @@ class Fault:
     end: int
     old: str
     new: str
+    around: str         # the line where it begins
 
     def planted(self, source: bytes) -> bytes:
         """The file with the fault."""
@@ -40,8 +41,13 @@ class Fault:
 
     @property
     def key(self) -> str:
-        """What names the fault in the list of survivors, whatever the number of its line."""
+        """What the fault does, whatever the number of its line."""
         return f"{self.path}: {' '.join(self.old.split())} => {self.new}"
+
+    @property
+    def entry(self) -> str:
+        """What names the fault in the list of survivors: the same text in another line is another fault."""
+        return f"{self.key} | {self.around}"
 
 
 class _File:
@@ -64,7 +70,8 @@ class _File:
         text = new if isinstance(new, str) else ast.unparse(new)
         if isinstance(new, ast.expr) and not isinstance(new, ast.Call | ast.Constant):
             text = f"({text})"
-        return Fault(self.path, kind, function, node.lineno, start, end, self.source[start:end].decode(), text)
+        around = " ".join(self.source[self._lines[node.lineno - 1]:self._lines[node.lineno]].decode().split())
+        return Fault(self.path, kind, function, node.lineno, start, end, self.source[start:end].decode(), text, around)
 
 
 def faults_of(folder: Path, path: str) -> Iterator[Fault]:

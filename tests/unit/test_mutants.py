@@ -87,4 +87,5 @@ def test_each_survivor_has_a_reason() -> None:
         path = key.partition(":")[0]
         assert (PACKAGE / path).is_file(), path
         assert " => " in key
+        assert " | " in key
         assert reason
