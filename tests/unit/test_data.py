@@ -77,7 +77,7 @@ def test_workers_seed_each_generator_as_pytorch_does(method: str) -> None:
     torch.manual_seed(0)
     loader = DataLoader(Draws(4), batch_size=None, num_workers=2, multiprocessing_context=method)
     drawn = list(loader)
-    assert len({pid for *_, pid in drawn}) == 2 and os.getpid() not in {pid for *_, pid in drawn}
+    assert len({pid for *_, pid in drawn} - {os.getpid()}) == 2
     assert [tuple(round(x, 6) for x in numbers) for *numbers, _ in drawn[:2]] == [
         (0.78214, 0.213153, 0.837164), (0.693818, 0.773386, 0.67027)]
 
@@ -115,7 +115,8 @@ def test_ctrl_c_ends_the_program_and_its_workers() -> None:
                "for batch in DataLoader(Slow(), num_workers=2):\n    print('batch', flush=True)\n")
     with subprocess.Popen([sys.executable, "-m", "retrograd", "run", "-"], stdin=subprocess.PIPE, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as running:
-        assert running.stdin is not None and running.stdout is not None
+        assert running.stdin is not None
+        assert running.stdout is not None
         running.stdin.write(program)
         running.stdin.close()
         assert running.stdout.readline() == "batch\n"
@@ -146,8 +147,12 @@ def test_an_iterator_is_not_pickled() -> None:
 
 
 def test_pinning_keeps_the_structure() -> None:
-    pinned = data._utils.pin_memory.pin_memory({"a": torch.ones(1), "b": (1, [torch.ones(2)]), "c": "text"})
-    assert str(pinned) == "{'a': tensor([1.]), 'b': (1, [tensor([1., 1.])]), 'c': 'text'}"
+    class Batch:
+        def pin_memory(self) -> str:
+            return "pinned"
+
+    pinned = data._utils.pin_memory.pin_memory({"a": Batch(), "b": (1, [Batch()]), "c": "text"})
+    assert pinned == {"a": "pinned", "b": (1, ["pinned"]), "c": "text"}
 
 
 def test_more_workers_than_cores_are_warned_about() -> None:
