@@ -72,7 +72,7 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
         ("torch", "bfloat16", "use torch.float16 or torch.float32"),
         ("torch.cuda", "amp", "compute in torch.float32, without autocast and GradScaler"),
         ("torch.cuda", "Stream", "leave it out, because everything is computed on the CPU"),
-        ("torch.utils", "data", "shuffle with torch.randperm, and index the data batch by batch"),
+        ("torch.utils.data", "IterDataPipe", "write a Dataset or an IterableDataset, because there are no data pipes"),
         ("torch.nn", "LSTM", "write the recurrence as a loop over torch.nn.Linear"),
         ("torch.nn", "LazyLinear", "use the class without Lazy, and give the sizes"),
         ("torch.optim", "RMSprop", "use torch.optim.SGD, torch.optim.Adam or torch.optim.AdamW"),
