@@ -58,7 +58,7 @@ class DataLoader(Generic[T_co]):
     >>> data = torch.utils.data.TensorDataset(torch.arange(5.))
     >>> _ = torch.manual_seed(0)
     >>> [batch.tolist() for (batch,) in torch.utils.data.DataLoader(data, batch_size=2, shuffle=True)]
-    [[4.0, 0.0], [1.0, 3.0], [2.0]]
+    [[1.0, 4.0], [2.0, 3.0], [0.0]]
     """
 
     def __init__(

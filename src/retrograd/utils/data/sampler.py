@@ -58,7 +58,7 @@ class RandomSampler(Sampler[int]):
 
     >>> import retrograd as torch
     >>> list(torch.utils.data.RandomSampler(range(4), generator=torch.Generator().manual_seed(0)))
-    [2, 0, 1, 3]
+    [0, 1, 3, 2]
     """
 
     def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
