@@ -36,11 +36,12 @@ def check_modes(foreach: Any, fused: Any, differentiable: bool, capturable: bool
         raise NotImplementedError("capturable=True is not available: retrograd has no CUDA graphs.")
 
 
-def check_learning_rate(lr: Any) -> None:
+def check_learning_rate(lr: Any, words: str = "Invalid learning rate") -> None:
     """Raises ValueError for a learning rate that is negative or a tensor of several elements."""
     if isinstance(lr, TensorBase) and lr._array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
-    check_number(lr, "learning rate")
+    if not lr >= 0.0:
+        raise ValueError(f"{words}: {lr}")
 
 
 def check_number(value: Any, what: str) -> None:
