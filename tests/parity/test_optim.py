@@ -172,29 +172,6 @@ def test_a_parameter_in_two_groups_is_refused() -> None:
     compare(case)
 
 
-SCHEDULES: dict[str, Any] = {
-    "StepLR": lambda s, o: s.StepLR(o, 3, 0.3), "MultiStepLR": lambda s, o: s.MultiStepLR(o, [2, 5, 5], 0.3),
-    "ExponentialLR": lambda s, o: s.ExponentialLR(o, 0.9),
-    "LambdaLR": lambda s, o: s.LambdaLR(o, lambda e: 1 / (e + 1)),
-    "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, 4, 0.01),
-}
-
-
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_schedules(name: str) -> None:
-    courses = []
-    for library in LIBRARIES:
-        optimizer = library.optim.SGD([leaf(library)], lr=0.1)
-        schedule = SCHEDULES[name](library.optim.lr_scheduler, optimizer)
-        course = [optimizer.param_groups[0]["lr"]]
-        for _ in range(10):
-            optimizer.step()
-            schedule.step()
-            course += [optimizer.param_groups[0]["lr"], *schedule.get_last_lr(), schedule.last_epoch]
-        courses.append(course)
-    np.testing.assert_allclose(courses[1], courses[0], rtol=1e-12)
-
-
 def test_a_schedule_before_the_optimiser_warns() -> None:
     said = []
     for library in LIBRARIES:
