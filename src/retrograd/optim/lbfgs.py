@@ -37,7 +37,7 @@ class LBFGS(Optimizer):
     tensor(13., grad_fn=<SumBackward0>)
     >>> w
     Parameter containing:
-    tensor([1., 1.], requires_grad=True)
+    tensor([1.0000, 1.0000], requires_grad=True)
     """
 
     def __init__(self, params: Iterable[Any], lr: Any = 1, max_iter: int = 20, max_eval: int | None = None,
