@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors.face",),
     ("tensors",),
     ("autograd", "func"),
-    ("nn", "optim", "serialization", "utils", "linalg", "fft", "special", "_utils"),
+    ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special"),
     ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides",
      "command.imports"),
     ("", "wiring"),
