@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .errors import _LinAlgError
-from .names import missing
 from .tensors.recording.overriding import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
@@ -13,6 +10,3 @@ from .tensors.recording.overriding import (
 )
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_LinAlgError", "_disabled_torch_function_impl"]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

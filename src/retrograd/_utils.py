@@ -6,9 +6,8 @@ import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from .names import missing
 from .nn.parameter import Parameter
 from .tensors.functions.creation.creation import empty
 from .tensors.functions.shapes.joining import cat
@@ -127,7 +126,3 @@ class ExceptionWrapper:
         except Exception:
             raise RuntimeError(text) from None
         raise exception
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .devices import device
-from .names import missing
 
 __all__ = ["current_accelerator", "current_device_index", "device_count", "empty_cache", "is_available",
            "memory_allocated", "synchronize"]
@@ -52,7 +49,3 @@ def memory_allocated(device_index: object = None, /) -> int:
 
 def empty_cache() -> None:
     """Free unused memory of a device. There is none."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

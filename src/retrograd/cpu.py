@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .names import missing
-
 __all__ = ["current_device", "device_count", "is_available", "is_initialized", "synchronize"]
 
 
@@ -31,7 +27,3 @@ def current_device() -> str:
 
 def synchronize(device: object = None) -> None:
     """Wait for running work. All work is done already."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

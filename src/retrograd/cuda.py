@@ -5,10 +5,6 @@ retrograd computes on the CPU, so the answers are those of a PyTorch without CUD
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .names import missing
-
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "get_device_properties",
            "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
@@ -116,7 +112,3 @@ def get_rng_state_all() -> list[object]:
 
 def set_rng_state_all(new_states: object) -> None:
     """Set the states of the generators of all GPUs. Does nothing, as there are none."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

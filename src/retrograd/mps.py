@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .names import missing
-
 __all__ = ["device_count", "is_available", "manual_seed"]
 
 
@@ -21,7 +17,3 @@ def device_count() -> int:
 
 def manual_seed(seed: int) -> None:
     """Seed the generator of Apple's GPU. Does nothing, as there is none."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -11,10 +11,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from . import autograd
-from .names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
 from .tensors.recording.overriding import Attention, local, overloaded, overridden, takes_over
@@ -249,7 +248,3 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .names import missing
-
 __all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
 
 
@@ -25,7 +21,3 @@ def manual_seed(seed: int) -> None:
 
 def manual_seed_all(seed: int) -> None:
     """Seed the generators of all of Intel's GPUs. Does nothing, as there are none."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

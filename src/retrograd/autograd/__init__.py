@@ -1,8 +1,5 @@
 """torch.autograd: gradients, Functions, grad modes, Jacobians, checks."""
 
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from ..tensors.recording.saved_values import SavedTensor
 from . import anomaly_mode, function, functional, grad_mode, graph, profiler, variable
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -34,6 +31,3 @@ __all__ = [
     "set_grad_enabled",
     "variable",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -8,10 +8,9 @@ product with a tangent. `blocks` computes whole Jacobians.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..modes import local
-from ..names import missing
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import columns, detached, dummies, gradients, leaf, recorded_rows, rows, stacked, stacked_together
@@ -297,7 +296,3 @@ def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str)
         raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
                            "Tensor with a single element.")
     return None
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -6,11 +6,10 @@ import functools
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import warn
 from ..modes import local
-from ..names import missing
 from .profiler_recording import Recording
 from .profiler_report import EventList, FunctionEvent, FunctionEventAvg
 
@@ -147,7 +146,3 @@ class record_function:
                 return function(*args, **kwargs)
 
         return named
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

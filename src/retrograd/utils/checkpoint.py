@@ -11,13 +11,12 @@ import contextlib
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..modes import local
-from ..names import missing
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
 from ..tensors.tensor import Tensor
@@ -230,7 +229,3 @@ def _in_turn(functions: Sequence[Callable[[Any], Any]], input: Any) -> Any:
     for function in functions:
         input = function(input)
     return input
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

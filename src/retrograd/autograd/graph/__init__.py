@@ -1,8 +1,5 @@
 """torch.autograd.graph: nodes of the graph and edges to them, as users hold them, and hooks on several at once."""
 
-from typing import TYPE_CHECKING
-
-from ...names import missing
 from ..memory import memory_held
 from ..mutation import allow_mutation_on_saved_tensors
 from ..saved_tensors import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
@@ -21,6 +18,3 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
