@@ -13,18 +13,9 @@ from .tensors.functions.creation.creation import empty
 from .tensors.functions.shapes.joining import cat
 from .tensors.tensor import Tensor
 
-__all__ = [
-    "ExceptionWrapper",
-    "KeyErrorMessage",
-    "_flatten_dense_tensors",
-    "_rebuild_parameter",
-    "_rebuild_parameter_with_state",
-    "_rebuild_tensor",
-    "_rebuild_tensor_v2",
-    "_reorder_tensors_as",
-    "_take_tensors",
-    "_unflatten_dense_tensors",
-]
+__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors", "_rebuild_parameter",
+           "_rebuild_parameter_with_state", "_rebuild_tensor", "_rebuild_tensor_v2", "_reorder_tensors_as",
+           "_take_tensors", "_unflatten_dense_tensors"]
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:

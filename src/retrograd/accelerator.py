@@ -18,7 +18,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """How many such devices there are."""
+    """The number of devices other than the CPU that tensors can be on."""
     return 0
 
 

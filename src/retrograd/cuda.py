@@ -5,24 +5,12 @@ retrograd computes on the CPU, so the answers are those of a PyTorch without CUD
 
 from __future__ import annotations
 
+from .accelerator import device_count, empty_cache, is_available
+
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "get_device_properties",
            "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
            "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]
-
-
-def is_available() -> bool:
-    """Whether tensors can be on a GPU: no.
-
-    >>> is_available()
-    False
-    """
-    return False
-
-
-def device_count() -> int:
-    """The number of GPUs that tensors can be on."""
-    return 0
 
 
 def is_initialized() -> bool:
@@ -83,10 +71,6 @@ def memory_reserved(device: object = None) -> int:
 def max_memory_reserved(device: object = None) -> int:
     """The most bytes that were reserved on a GPU."""
     return 0
-
-
-def empty_cache() -> None:
-    """Free unused GPU memory. There is none."""
 
 
 def manual_seed(seed: int) -> None:
