@@ -45,9 +45,7 @@ class ThreadState:
         self.transform: Transform | None = None
         self.walk: Any = None                              # the innermost backward pass that is running
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
-        self.quiet = contextvars.Context()
-        self.quiet.run(np.seterr, all="ignore")
-        self.run: Callable[..., Any] = self.quiet.run
+        self.on_bad_numbers(None)
 
     def on_bad_numbers(self, note: Callable[[str, int], Any] | None) -> None:
         """Call `note(what, flags)` inside a kernel that divides by zero, overflows or computes a NaN.
@@ -59,7 +57,8 @@ class ThreadState:
         if note is not None:
             quiet.run(np.seterr, divide="call", over="call", invalid="call")
             quiet.run(np.seterrcall, note)
-        self.quiet, self.run = quiet, quiet.run
+        self.quiet = quiet
+        self.run: Callable[..., Any] = quiet.run
 
     def tell(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Tell the watchers of a complete node. It is called only if there are watchers."""

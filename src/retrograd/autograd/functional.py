@@ -36,11 +36,8 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "vjp")
-        xs = _prepared(xs, create_graph, True)
-        several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, "vjp")
-        if strict:
-            check.require_outputs(outputs)
+        several, xs = _inputs(inputs, create_graph, "vjp")
+        several_outputs, outputs = _outputs(func, xs, strict, "vjp")
         if v is not None:
             cotangents = _like(v, outputs, several_outputs, create_graph, "vjp")
         elif len(outputs) == 1 and outputs[0]._array.size == 1:
@@ -65,12 +62,9 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "jvp")
-        xs = _prepared(xs, create_graph, True)
+        several, xs = _inputs(inputs, create_graph, "jvp")
         tangents = _tangents(v, xs, several, create_graph, "jvp")
-        several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, "jvp")
-        if strict:
-            check.require_outputs(outputs)
+        several_outputs, outputs = _outputs(func, xs, strict, "jvp")
         zeros = dummies(outputs)
         by_inputs = gradients(outputs, xs, zeros, True)
         if strict:
@@ -106,14 +100,11 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
                            f'supported together (yet). Please either set `{name}=False` or `strategy="reverse-mode"`.')
         return _by_columns(func, inputs, vectorize)
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "jacobian")
-        xs = _prepared(xs, create_graph, True)
-        several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, "jacobian")
-        if strict:
-            check.require_outputs(outputs)
-            if vectorize:
-                raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
-                                   "supported together. Please either set `strict=False` or `vectorize=False`.")
+        several, xs = _inputs(inputs, create_graph, "jacobian")
+        several_outputs, outputs = _outputs(func, xs, strict, "jacobian")
+        if strict and vectorize:
+            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+                               "supported together. Please either set `strict=False` or `vectorize=False`.")
         if not vectorize:
             check.require_real(outputs)
         if create_graph:
@@ -140,12 +131,7 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def single(*args: Any) -> Any:
-        out = func(*args)
-        in_tuple, outputs = _as_tuple(out, OUTPUTS, "hessian")
-        if strict:
-            check.require_outputs(outputs)
-        check.require_single(in_tuple, outputs, "hessian")
-        return out.squeeze()
+        return _single_output(func, args, strict, "hessian").squeeze()
 
     def gradient(*args: Any) -> Tensors:
         found: Tensors = jacobian(single, args, create_graph=True)
@@ -173,8 +159,8 @@ def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     with enable_grad():
         first = _first_order(func, inputs, v, create_graph, strict, "vhp")
     found = gradients(first.gradient, first.xs, first.vectors, create_graph)
-    return first.output, _result(check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK), first.several,
-                                 create_graph)
+    product = check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK)
+    return first.output, _result(product, first.several, create_graph)
 
 
 def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
@@ -193,8 +179,8 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
         zeros = dummies(first.xs)
         doubled = gradients(first.gradient, first.xs, zeros, True)
     found = gradients(doubled, zeros, first.vectors, create_graph)
-    return first.output, _result(check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK_TRICK),
-                                 first.several, create_graph)
+    product = check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK_TRICK)
+    return first.output, _result(product, first.several, create_graph)
 
 
 class _FirstOrder(NamedTuple):
@@ -208,17 +194,13 @@ class _FirstOrder(NamedTuple):
 
 
 def _first_order(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> _FirstOrder:
-    several, xs = _as_tuple(inputs, "inputs", name)
-    xs = _prepared(xs, create_graph, True)
+    several, xs = _inputs(inputs, create_graph, name)
     vectors = _tangents(v, xs, several, create_graph, name)
-    several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, name)
-    if strict:
-        check.require_outputs(outputs)
-    check.require_single(several_outputs, outputs, name)
-    gradient = gradients(outputs, xs, None, True)
+    output = _single_output(func, xs, strict, name)
+    gradient = gradients((output,), xs, None, True)
     if strict:
         check.require_second_order(gradient)
-    return _FirstOrder(several, xs, vectors, _result(outputs, False, create_graph), gradient)
+    return _FirstOrder(several, xs, vectors, _result((output,), False, create_graph), gradient)
 
 
 def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = False) -> Any:
@@ -254,6 +236,27 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
             raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} "
                             f"has type {type(element)}.")
     return several, values
+
+
+def _inputs(inputs: Any, create_graph: bool, name: str) -> tuple[bool, Tensors]:
+    """Whether `inputs` is a tuple, and the tensors to call the function with."""
+    several, xs = _as_tuple(inputs, "inputs", name)
+    return several, _prepared(xs, create_graph, True)
+
+
+def _outputs(func: Callable, xs: Tensors, strict: bool, name: str) -> tuple[bool, Tensors]:
+    """Whether `func(*xs)` is a tuple, and its tensors. In strict mode all of them must require grad."""
+    several, outputs = _as_tuple(func(*xs), OUTPUTS, name)
+    if strict:
+        check.require_outputs(outputs)
+    return several, outputs
+
+
+def _single_output(func: Callable, xs: Tensors, strict: bool, name: str) -> Any:
+    """The tensor `func(*xs)`, which must have a single element."""
+    several, outputs = _outputs(func, xs, strict, name)
+    check.require_single(several, outputs, name)
+    return outputs[0]
 
 
 def _prepared(tensors: Tensors, create_graph: bool, need_graph: bool) -> Tensors:

@@ -256,12 +256,8 @@ class OtherNode(Node):
 
     def __init__(self, edges: tuple[Any, ...], shape: Any, dtype: Any) -> None:
         self.number = next_number()
-        self.edges = edges
-        self.saved = None
-        self.shape = shape
-        self.dtype = dtype
-        self.hooks = None
-        self.plan = None
+        self.edges, self.shape, self.dtype = edges, shape, dtype
+        self.saved = self.hooks = self.plan = None
 
 
 class Output:
