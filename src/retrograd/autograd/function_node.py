@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import warn
 from ..graph import faults
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
@@ -128,11 +127,6 @@ class FunctionNode(Node):
         if self.context_class._forward_cls.clear_saved_tensors_on_access:
             self.saved = READ
         return tuple(tensors)
-
-    def unpacked_as_of_old(self) -> tuple[Any, ...]:
-        """The saved tensors, with the warning that `saved_variables` gives."""
-        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
-        return self.unpacked()
 
     def raw(self) -> tuple[SavedTensor, ...]:
         """The saved tensors, to register hooks on them."""

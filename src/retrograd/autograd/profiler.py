@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 from ..errors import warn
@@ -65,8 +64,7 @@ class profile:
         self._recording.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._recording is not None and self._events is None:
             self._recording.stop()
             self._events = self._recording.function_events()

@@ -89,8 +89,9 @@ def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) ->
             structure = json.loads(member.read())
         made_by = tuple(structure[key] for key in ("format", "version", "byteorder"))
         count = int(structure["memories"])
-    if made_by != (layout.FORMAT, layout.VERSION, sys.byteorder):
-        theirs, ours = ("{} {}, {}-endian".format(*facts) for facts in (made_by, (layout.FORMAT, layout.VERSION, sys.byteorder)))
+    readable = layout.FORMAT, layout.VERSION, sys.byteorder
+    if made_by != readable:
+        theirs, ours = ("{} {}, {}-endian".format(*facts) for facts in (made_by, readable))
         raise RuntimeError(f"The file is of another version or machine: its format is {theirs}, and load reads {ours}.")
     if count:
         _check_place(map_location)
