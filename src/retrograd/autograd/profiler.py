@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable
+from contextlib import ContextDecorator
 from typing import Any
 
 from ..errors import warn
@@ -111,7 +110,7 @@ class profile:
         return "<unfinished torch.autograd.profile>" if self._events is None else repr(self._events)
 
 
-class record_function:
+class record_function(ContextDecorator):
     """Give a block a name in the profile, or a function if used as a decorator.
 
     >>> import retrograd as torch
@@ -137,10 +136,6 @@ class record_function:
         if observer is not None:
             observer.leave(event)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def named(*args: Any, **kwargs: Any) -> Any:
-            with type(self)(self.name, self.args):
-                return function(*args, **kwargs)
-
-        return named
+    def _recreate_cm(self) -> record_function:
+        """The block around one call of a decorated function."""
+        return type(self)(self.name, self.args)

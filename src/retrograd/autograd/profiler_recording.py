@@ -132,21 +132,11 @@ class Recording:
 
     def node(self, gradients: Callable[[Any, Any], Any], node: Any, cotangent: Any) -> Any:
         """Run a node of a backward pass."""
-        event = self.enter(node.name())
-        try:
-            return gradients(node, cotangent)
-        finally:
-            self.leave(event)
+        return self.call(node.name(), (), gradients, node, cotangent)
 
     def accumulate(self, accumulate: Callable[[], None]) -> None:
         """Run the accumulation of a gradient into a leaf."""
-        outer = self.enter(_ENGINE + _ACCUMULATION)
-        inner = self.enter(_ACCUMULATION)
-        try:
-            accumulate()
-        finally:
-            self.leave(inner)
-            self.leave(outer)
+        self.call(_ENGINE + _ACCUMULATION, (), self.call, _ACCUMULATION, (), accumulate)
 
     def function_events(self) -> EventList:
         """The events with their children, and times in microseconds from the first event.
