@@ -25,9 +25,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 
 def _cotangents(grads: Any, count: int) -> tuple[Any, ...]:
     """One cotangent for each root. None stands for an implicit cotangent."""
-    if grads is None:
-        return (None,) * count
-    return (grads,) if isinstance(grads, TensorBase) else tuple(grads)
+    return (None,) * count if grads is None else _sequence(grads)
 
 
 def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = None, retain_graph: bool | None = None,
