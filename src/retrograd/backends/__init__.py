@@ -6,12 +6,6 @@ remembered and changes nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
 
 __all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
