@@ -1,7 +1,5 @@
 """The names of PyTorch's compiled core that programs use, such as the switches of `__torch_function__`."""
 
-from __future__ import annotations
-
 from .errors import _LinAlgError
 from .tensors.recording.overriding import (
     DisableTorchFunction,

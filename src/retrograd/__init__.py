@@ -3,8 +3,6 @@
 `import retrograd as torch` runs an autograd program written for PyTorch.
 """
 
-from __future__ import annotations
-
 from math import e, inf, nan, pi
 
 from . import (
@@ -156,7 +154,7 @@ __version__ = version.__version__
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"annotations", "command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
+_INTERNAL = {"command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
              "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]

@@ -1,7 +1,5 @@
 """torch.accelerator, for programs that can run without a GPU: there is none."""
 
-from __future__ import annotations
-
 from .devices import device
 
 __all__ = ["current_accelerator", "current_device_index", "device_count", "empty_cache", "is_available",

@@ -1,7 +1,5 @@
 """torch.cpu: the questions that programs ask about any kind of device, answered for the CPU."""
 
-from __future__ import annotations
-
 __all__ = ["current_device", "device_count", "is_available", "is_initialized", "synchronize"]
 
 

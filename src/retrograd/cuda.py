@@ -3,8 +3,6 @@
 retrograd computes on the CPU, so the answers are those of a PyTorch without CUDA.
 """
 
-from __future__ import annotations
-
 from .accelerator import device_count, empty_cache, is_available
 
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "get_device_properties",

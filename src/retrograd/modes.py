@@ -31,14 +31,16 @@ class ThreadState:
     Each of `watchers` is told of every recorded node: `watcher(node, results, operands)`, with tensors.
     `passes` counts the nested backward passes that are running, and `walk` is the innermost pass.
     `anomalies` keeps what anomaly detection has seen, if it is on.
+    `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "quiet", "run", "transform",
-                 "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "grad", "hooks_refused", "inference", "observer", "passes", "quiet", "run",
+                 "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
         self.grad = True
+        self.hooks_refused: str | None = None
         self.inference = False
         self.observer: Any = None
         self.passes = 0

@@ -26,7 +26,7 @@ def public(module_name: str) -> str:
 
 def offered(namespace: dict[str, Any]) -> list[str]:
     """The names that a module imports to offer them, for its ``__all__``: no modules, and not its own tools."""
-    tools = ("TYPE_CHECKING", "annotations", "offered")
+    tools = ("TYPE_CHECKING", "offered")
     return [name for name, value in namespace.items()
             if not name.startswith("_") and not isinstance(value, ModuleType) and name not in tools]
 

@@ -1,7 +1,5 @@
 """torch.special: functions with names in mathematics. Only a namespace; `tensors.functions` has the functions."""
 
-from __future__ import annotations
-
 from .names import offered
 from .tensors.functions.elementwise.elementary import logit, round
 from .tensors.functions.elementwise.special import (

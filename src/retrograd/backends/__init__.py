@@ -4,8 +4,6 @@ retrograd computes with NumPy. So the answers are those of a PyTorch without the
 remembered and changes nothing.
 """
 
-from __future__ import annotations
-
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
 
 __all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

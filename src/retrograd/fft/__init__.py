@@ -1,7 +1,5 @@
 """torch.fft: Fourier transforms. The modules of this package have the functions, built on `ops.fourier`."""
 
-from __future__ import annotations
-
 from ..names import offered
 from .frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from .one_dim import fft, hfft, ifft, ihfft, irfft, rfft

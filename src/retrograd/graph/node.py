@@ -72,7 +72,7 @@ class Node:
     saved: Any
     shape: Any
     dtype: Any
-    hooks: Any
+    hooks: Hooks | None
     plan: Plan | None                      # None sends the engine the long way
     origin: tuple[Any, ...]
 
@@ -327,8 +327,7 @@ def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, created on the first call."""
     if node.hooks is None:
         node.hooks = Hooks()
-    hooks: Hooks = node.hooks
-    return hooks
+    return node.hooks
 
 
 def node_class(op: Op) -> type[OpNode]:

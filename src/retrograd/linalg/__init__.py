@@ -1,7 +1,5 @@
 """torch.linalg: matrices and vectors. Only a namespace; `tensors.functions` has the functions."""
 
-from __future__ import annotations
-
 from ..errors import LinAlgError
 from ..names import offered
 from ..tensors.functions.linalg.conditioning import cond, matrix_rank

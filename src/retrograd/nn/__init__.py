@@ -1,7 +1,5 @@
 """torch.nn: modules, layers, losses, and what goes with them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from . import (

@@ -1,7 +1,5 @@
 """torch.optim: optimizers, and schedules of their learning rates."""
 
-from __future__ import annotations
-
 from . import lr_scheduler
 from .adam import Adam, AdamW
 from .optimizer import Optimizer

@@ -1,7 +1,5 @@
 """torch.testing: comparing tensors up to rounding, and making tensors to compare with."""
 
-from __future__ import annotations
-
 from .closeness import assert_allclose, assert_close
 from .making import make_tensor
 

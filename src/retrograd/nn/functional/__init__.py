@@ -1,7 +1,5 @@
 """torch.nn.functional: the computations of layers and losses, as functions of tensors."""
 
-from __future__ import annotations
-
 from ...names import offered
 from .activation import *
 from .affine import *

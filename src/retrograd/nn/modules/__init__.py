@@ -1,7 +1,5 @@
 """torch.nn.modules: every module class of `torch.nn`. Each family has a file with PyTorch's name."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from ...names import offered
