@@ -8,7 +8,7 @@ product with a tangent. `blocks` computes whole Jacobians.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..modes import local
 from ..tensors.state.base import TensorBase, edge_of
@@ -156,11 +156,7 @@ def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     >>> torch.autograd.functional.vhp(lambda x: (x * x * x).sum(), torch.tensor([1., 2.]), torch.ones(2))
     (tensor(9.), tensor([ 6., 12.]))
     """
-    with enable_grad():
-        first = _first_order(func, inputs, v, create_graph, strict, "vhp")
-    found = gradients(first.gradient, first.xs, first.vectors, create_graph)
-    product = check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK)
-    return first.output, _result(product, first.several, create_graph)
+    return _times_hessian(func, inputs, v, create_graph, strict, "vhp")
 
 
 def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
@@ -174,33 +170,23 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     >>> torch.autograd.functional.hvp(lambda x: (x * x * x).sum(), torch.tensor([1., 2.]), torch.ones(2))
     (tensor(9.), tensor([ 6., 12.]))
     """
+    return _times_hessian(func, inputs, v, create_graph, strict, "hvp")
+
+
+def _times_hessian(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> tuple[Any, Any]:
+    """The results of `vhp`, or those of `hvp`: the same pass, but of the product of a cotangent with the Hessian."""
     with enable_grad():
-        first = _first_order(func, inputs, v, create_graph, strict, "hvp")
-        zeros = dummies(first.xs)
-        doubled = gradients(first.gradient, first.xs, zeros, True)
-    found = gradients(doubled, zeros, first.vectors, create_graph)
-    product = check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK_TRICK)
-    return first.output, _result(product, first.several, create_graph)
-
-
-class _FirstOrder(NamedTuple):
-    """The first derivative, from which the products with a Hessian start. `several`: whether `inputs` was a tuple."""
-
-    several: bool
-    xs: Tensors
-    vectors: Tensors | None
-    output: Any
-    gradient: Tensors
-
-
-def _first_order(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> _FirstOrder:
-    several, xs = _inputs(inputs, create_graph, name)
-    vectors = _tangents(v, xs, several, create_graph, name)
-    output = _single_output(func, xs, strict, name)
-    gradient = gradients((output,), xs, None, True)
-    if strict:
-        check.require_second_order(gradient)
-    return _FirstOrder(several, xs, vectors, _result((output,), False, create_graph), gradient)
+        several, xs = _inputs(inputs, create_graph, name)
+        vectors = _tangents(v, xs, several, create_graph, name)
+        output = _single_output(func, xs, strict, name)
+        gradient, by, stage = gradients((output,), xs, None, True), xs, check.DOUBLE_BACK
+        if strict:
+            check.require_second_order(gradient)
+        if name == "hvp":
+            by, stage = dummies(xs), check.DOUBLE_BACK_TRICK
+            gradient = gradients(gradient, xs, by, True)
+    product = check.filled(gradients(gradient, by, vectors, create_graph), xs, strict, create_graph, stage)
+    return _result((output,), False, create_graph), _result(product, several, create_graph)
 
 
 def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = False) -> Any:

@@ -168,6 +168,9 @@ class Node:
     def index(self) -> int:
         return 0
 
+    def __call__(self, *cotangents: Any) -> Any:
+        return Users.node(self, cotangents)
+
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         raise TypeError(f"cannot pickle '{self.name()}' object: a graph cannot be copied or saved. Save the tensor's "
                         "detach(), or run the computation again.")
@@ -224,9 +227,6 @@ class OpNode(Node):
 
     __slots__ = ()
     op: ClassVar[Op]
-
-    def __call__(self, *cotangents: Any) -> Any:
-        return Users.node(self, cotangents)
 
     def __getattr__(self, name: str) -> Any:
         return SavedReader.attribute(self, name)
@@ -318,9 +318,6 @@ class AccumulateGrad(OtherNode):
 
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete
-
-    def __call__(self, *cotangents: Any) -> Any:
-        return Users.node(self, cotangents)
 
 
 def hooks_of(node: Node) -> Hooks:
