@@ -4,6 +4,7 @@
 """
 
 from math import e, inf, nan, pi
+from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
     _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
@@ -154,7 +155,7 @@ __version__ = version.__version__
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
+_INTERNAL = {"TYPE_CHECKING", "command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
              "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
