@@ -1,5 +1,7 @@
 """torch.nn.functional: the computations of layers and losses, as functions of tensors."""
 
+from typing import TYPE_CHECKING        # PyTorch has the name, too
+
 from ...names import offered
 from .activation import *
 from .affine import *
