@@ -89,8 +89,7 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
     """Run one pass, and treat absent gradients as the options say."""
     starts = starting(roots, cotangents)
     edges = [input_edge(t) for t in targets]
-    found = run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges,
-                         capture=True)
+    found = run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges, capture=True)
     gradients = [found.get(edge) for edge in edges]
     if materialize_grads:
         if any(g is None and isinstance(target, GradientEdge) for g, target in zip(gradients, targets)):

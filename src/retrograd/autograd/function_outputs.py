@@ -142,13 +142,9 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
 def _note_shapes(node: FunctionNode, raw: tuple[Any, ...]) -> None:
     """Note the shapes and dtypes of the outputs, with None for an output that is not a tensor."""
     node.outputs = len(raw)
-    if len(raw) == 1:
-        out = raw[0]
-        if isinstance(out, TensorBase):
-            node.shape, node.dtype = out._array.shape, out._array.dtype
-    else:
-        node.shape = [o._array.shape if isinstance(o, TensorBase) else None for o in raw]
-        node.dtype = [o._array.dtype if isinstance(o, TensorBase) else None for o in raw]
+    shapes = [o._array.shape if isinstance(o, TensorBase) else None for o in raw]
+    dtypes = [o._array.dtype if isinstance(o, TensorBase) else None for o in raw]
+    node.shape, node.dtype = (shapes[0], dtypes[0]) if len(raw) == 1 else (shapes, dtypes)
 
 
 def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
@@ -178,15 +174,12 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
 
 def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool) -> Any:
     """An output that is a constant, an unchanged input, or a tensor with an AutogradMeta, with its edge."""
-    if edge is None:
-        if requires(out):
-            if is_input:
-                return detach(out)
-            if not out._is_view():
-                return detach_(out)
-            return out
-        if not is_input or is_dirty:
-            return out
+    if edge is None and requires(out):
+        if is_input:
+            return detach(out)
+        return out if out._is_view() else detach_(out)
+    if edge is None and (is_dirty or not is_input):
+        return out
     if is_input:
         if is_saved:
             raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is "
