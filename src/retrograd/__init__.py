@@ -3,10 +3,8 @@
 `import retrograd as torch` runs an autograd program written for PyTorch.
 """
 
-from __future__ import annotations
-
 from math import e, inf, nan, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
     _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
@@ -22,7 +20,7 @@ from .dtypes import (
     short, uint8)
 from .errors import is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
-from .names import missing
+from .names import hint_at_missing_names as _hint_at_missing_names
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
@@ -157,11 +155,10 @@ __version__ = version.__version__
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "annotations", "command", "devices", "dtypes", "errors", "graph", "kernels", "missing",
-             "modes", "names", "ops", "serialization", "tensors", "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
+             "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
 
-if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one
-    __getattr__ = missing(__name__, __all__)
+_hint_at_missing_names()

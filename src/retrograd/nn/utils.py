@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import warn
 from ..graph.versions import writing, written
-from ..names import missing
 from ..ops.basic import beyond
 from ..ops.framework import operator
 from ..tensors.functions.shapes.joining import cat
@@ -157,7 +156,3 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
         writing(grad._array)
         _clipped.write(_clip_into, grad._array, limit)
         written(grad._array, None)
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -1,16 +1,8 @@
 """torch.optim: optimizers, and schedules of their learning rates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from . import lr_scheduler
 from .adam import Adam, AdamW
 from .optimizer import Optimizer
 from .sgd import SGD
 
 __all__ = ["Adam", "AdamW", "Optimizer", "SGD", "lr_scheduler"]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -1,10 +1,8 @@
 """torch.nn.functional: the computations of layers and losses, as functions of tensors."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING        # PyTorch has the name, too
 
-from typing import TYPE_CHECKING
-
-from ...names import missing, offered
+from ...names import offered
 from .activation import *
 from .affine import *
 from .attention import *
@@ -25,6 +23,3 @@ from .sampling import *
 from .unpooling import *
 
 __all__ = offered(globals())
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
