@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cos", "exp", "log", "log1p", "sin", "tan"]
-
 Doubles = NDArray[np.float64]
 
 # This many Python floats at a time come from the free list and a cache instead of new memory.
@@ -34,9 +32,7 @@ class _Function:
 
     def __init__(self, vector: np.ufunc, scalar: Callable[[float], float], low: float, high: float) -> None:
         self._vector: Callable[[Any], Any] = vector
-        self._scalar = scalar
-        self._low = low
-        self._high = high
+        self._scalar, self._low, self._high = scalar, low, high
         self._vector_is_faithful: bool | None = None
 
     def __call__(self, x: Doubles) -> Doubles:
