@@ -260,7 +260,6 @@ def _chosen_without_replacement(generator: Twister, rows: Array, count: int) -> 
     """The categories with the largest weights after division by exponential samples."""
     with np.errstate(all="ignore"):
         keys = rows / exponential(generator, rows.shape, rows.dtype)
-    if count == 1:
-        return np.argmax(keys, axis=1, keepdims=True)
-    order: Indices = np.argsort(-keys, axis=1, kind="stable")
+    order: Indices = (np.argmax(keys, axis=1, keepdims=True) if count == 1 else
+                      np.argsort(-keys, axis=1, kind="stable"))
     return order[:, :count]
