@@ -27,11 +27,9 @@ def scatter_reduce_into(out: Any, src: Any, index: Any, dim: int, reduce: str, i
     """`scatter_reduce` written to the first array."""
     if not index.size:
         return out
-    target, places, values = (out, index, part_of(src, index.shape)) if out.ndim and index.ndim else (
-        out.reshape(-1), index.reshape(-1), src.reshape(-1)[:index.size])
     if not include_self:
-        scatter_value_into(target, places, dim, _neutral(reduce, out.dtype))
-    accumulate(_COMBINED[reduce], target, places, dim, values)
+        scatter_value_into(out, index, dim, _neutral(reduce, out.dtype))
+    accumulate(_COMBINED[reduce], out, index, dim, part_of(src, index.shape))
     if reduce == "mean":
         number = counts(index, out.shape, dim, include_self, np.dtype(np.int64) if out.dtype.kind in "iu" else
                         out.real.dtype)
@@ -66,8 +64,7 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
 def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
     """How many values are combined at each place of an array of `shape`, or 1 if there are none."""
     number = np.full(shape, int(include_self), np.int64)
-    line, places = (number, index) if shape and index.ndim else (number.reshape(-1), index.reshape(-1))
-    accumulate(np.add, line, places, dim, np.int64(1))
+    accumulate(np.add, number, index, dim, np.int64(1))
     return np.maximum(number, 1).astype(dtype)
 
 

@@ -101,7 +101,8 @@ def _far(x: Any, order: int, second: bool) -> Any:
 
 def _j(x: Any, order: int) -> Any:
     size = np.abs(x)
-    result = by_parts(size, (size <= _NEAR, lambda x: _j_near(x, order)), (size > _NEAR, lambda x: _far(x, order, False)))
+    result = by_parts(size, (size <= _NEAR, lambda x: _j_near(x, order)),
+                      (size > _NEAR, lambda x: _far(x, order, False)))
     return np.where(np.signbit(x), -result, result) if order else result
 
 

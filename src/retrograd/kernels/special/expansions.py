@@ -54,7 +54,7 @@ def chebyshev(coefficients: tuple[float, ...], x: Any, low: float, high: float) 
 def in_double(function: Callable[..., Any], text: str = "") -> Callable[..., Any]:
     """A kernel of one array that computes in float64, in flat pieces that fit the cache. It takes `out` as ufuncs do.
 
-    The function gets a piece and the unchanged options. `text` is the docstring of the kernel, if the function has none.
+    The function gets a piece and the unchanged options. `text` is the docstring if the function has none.
     """
 
     @wraps(function)

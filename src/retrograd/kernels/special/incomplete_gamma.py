@@ -152,8 +152,8 @@ igammac = in_double_of_two(lambda a, x: _regularised(a, x, 1), "The upper regula
 
 # The derivative of a gamma-distributed sample by the shape of its distribution
 #
-# A sample x of shape a stays at its quantile: P(a, x) does not change, so dx / da = -(dP / da) / (dP / dx) (Figurnov and
-# others, 2018). If x is small, P is a power series, and so is the quotient. Otherwise dP / da is an integral of the
+# A sample x of shape a stays at its quantile: P(a, x) does not change, so dx / da = -(dP / da) / (dP / dx) (Figurnov
+# and others, 2018). If x is small, P is a power series, and so is the quotient. Otherwise dP / da is an integral of the
 # density over one side of x, by Gauss-Legendre quadrature.
 
 _SERIES_BELOW = 60.0
