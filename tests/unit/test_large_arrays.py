@@ -10,7 +10,7 @@ import pytest
 
 import retrograd as torch
 from retrograd.kernels import rows, scans
-from retrograd.kernels.indexing import argsort, masks, sorting
+from retrograd.kernels.indexing import argsort, gathering, masks, sorting
 from retrograd.kernels.native import threads
 
 Array = np.ndarray[Any, Any]
@@ -147,7 +147,8 @@ def test_gradients_of_large_tensors_are_those_of_small_ones() -> None:
 
 @pytest.mark.parametrize(("shape", "dim"), [((50, 40), 1), ((50, 40), 0), ((6, 7, 8), 1), ((900,), 0)])
 def test_what_is_placed_block_by_block(shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "_BLOCK", 100)
+    monkeypatch.setattr(gathering, "_BLOCK", 100)
+    monkeypatch.setattr(gathering, "_FEW", 10)
     for count in (1, 5, shape[dim]):
         size = (*shape[:dim], count, *shape[dim + 1:])
         index, values = draws.integers(0, shape[dim], size), draws.standard_normal(size)
