@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, also sums of products of three. The caller has checked that the dtypes are equal."""
+"""Products of vectors and matrices, and of three factors. The caller has checked that the dtypes are equal."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var
     mean, variance, weight, bias = _shaped(shape, running_mean, running_var, weight, bias)
     rstd = np.reciprocal(np.sqrt(variance + wider.dtype.type(eps)))
     length = length_of_runs(wider, tuple(range(2, x.ndim)))
-    if not (np.square(mean * rstd) <= FAR).all():
+    if length and not (np.square(mean * rstd) <= FAR).all():
         length = 0
     return _standardized(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False)
 
