@@ -10,7 +10,8 @@ import pytest
 
 import retrograd as torch
 from retrograd.kernels import rows, scans
-from retrograd.kernels.indexing import argsort, gathering, masks, sorting
+from retrograd.kernels.elementwise import choosing
+from retrograd.kernels.indexing import argsort, gathering, sorting
 from retrograd.kernels.native import threads
 
 Array = np.ndarray[Any, Any]
@@ -210,11 +211,11 @@ def test_by_a_mask(dtype: str, shape: tuple[int, ...]) -> None:
     for part in (0.0, 0.5, 1.0):
         mask = draws.random(shape) < part
         for array in (x, np.asfortranarray(x)):
-            np.testing.assert_array_equal(masks.taken(array, mask), x[mask])
+            np.testing.assert_array_equal(choosing.taken(array, mask), x[mask])
             values = draws.integers(0, 2, int(mask.sum())).astype(dtype)
             for value in (values, values[:1].sum(keepdims=True).astype(dtype), np.ones((), dtype), 0):
                 found, expected = array.copy(order="K"), x.copy()
-                masks.write(found, mask, value)
+                choosing.write(found, mask, value)
                 expected[mask] = value
                 np.testing.assert_array_equal(found, expected)
 

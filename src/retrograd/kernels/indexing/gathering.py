@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..elementwise.choosing import where, where_into
+from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
 from .indexing import Shape, put_into
-from .masks import taken, write
 
 _BLOCK, _FEW = 1 << 16, 1 << 14
 

@@ -89,14 +89,11 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
     refuse(x.dtype, "median_out", "bc")
     nonempty("median()", x.shape, (dim,))
     n = x.shape[dim] if x.ndim else 1
-    if x.dtype.kind != "f" or not x.ndim:
-        return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    if not np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):   # the maximum would be nan
-        return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
-    if ignore_nan:
-        return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
-    return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
+    rank: Any = (n - 1) // 2
+    if x.dtype.kind == "f" and x.ndim and np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):
+        nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
+        rank = np.maximum(n - nans - 1, 0) // 2 if ignore_nan else np.where(nans > 0, n - nans, rank)
+    return _at_rank(x, rank, dim, keepdim)
 
 
 def median(x: Any, ignore_nan: bool) -> Any:

@@ -1,7 +1,8 @@
-"""Softmax, log-softmax and their adjoints, along the last axis in blocks of rows, along others in slabs; log-sum-exp.
+"""Softmax, log-softmax and their adjoints, log-sum-exp, and attention.
 
-A block first computes the exponentials of x itself. Only if their sums show overflow or lost digits, the largest
-element of each row is subtracted first, which takes as long as the rest of the work.
+Softmax works along the last axis in blocks of rows, and along other axes in slabs. A block first computes the
+exponentials of x itself. Only if their sums show overflow or lost digits, the largest element of each row is subtracted
+first, which takes as long as the rest of the work.
 """
 
 from __future__ import annotations
@@ -165,3 +166,38 @@ def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     np.exp(exponentials, out=exponentials)
     result = np.add(np.log(sums_over(exponentials, axes, True)), largest, out=...)
     return (result if keepdim else np.squeeze(result, axes)).astype(x.dtype, copy=False)
+
+
+# Scaled dot-product attention of four dims: (batch, heads, length, size)
+
+
+def _stack(x: Any, heads: int) -> Any:
+    """x as a stack of matrices, with each head repeated for the `heads` that it serves; half precision as single."""
+    if x.shape[1] != heads:
+        x = np.repeat(x, heads // x.shape[1], 1)
+    x = x.reshape(-1, *x.shape[2:])
+    return widened(x)
+
+
+def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> tuple[Any, Any]:
+    """softmax(q @ k^T * scale + mask) @ v, and the softmax as a stack of matrices.
+
+    The mask is broadcast and added. A row that the mask excludes completely is 0. In a causal row, later columns do not
+    count.
+    """
+    heads = q.shape[1]
+    left, right = _stack(q, heads), _stack(k, heads)
+    scores = np.matmul(left * left.dtype.type(scale), right.swapaxes(1, 2))
+    if mask is not None:
+        shaped = scores.reshape(*q.shape[:3], k.shape[2])
+        np.add(shaped, mask, out=shaped, casting="same_kind")
+    if causal:
+        np.copyto(scores, -math.inf, where=np.triu(np.ones(scores.shape[1:], bool), 1))
+    weights = safe_softmax(scores, 2)
+    out = np.matmul(weights, _stack(v, heads)).reshape(*q.shape[:3], v.shape[3])
+    return out.astype(q.dtype, copy=False), weights
+
+
+def attention_weights(q: Any, k: Any, weights: Any, scale: float) -> Any:
+    """The softmax that `attention` has computed already, as a function of q and k."""
+    return weights
