@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels.special.gamma_gradient import by_shape
+from ..kernels.special.incomplete_gamma import gamma_sample_by_shape
 from .creation import drawn, drawn_beside, random_fill
 from .framework import elementwise, not_differentiable
 
@@ -19,8 +19,8 @@ def _no_second(g: Any) -> Any:
     raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
 
 
-gamma_gradient = elementwise("_standard_gamma_grad", by_shape, domain="as given", node="StandardGammaGradBackward0",
-                           tensors=2, shapes=_no_second, samples=_no_second)
+gamma_gradient = elementwise("_standard_gamma_grad", gamma_sample_by_shape, domain="as given",
+                           node="StandardGammaGradBackward0", tensors=2, shapes=_no_second, samples=_no_second)
 standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
                            x=lambda g, x, out: g * gamma_gradient(x, out))
 sample_dirichlet = elementwise("_sample_dirichlet", drawn, domain="as given", node="NotImplemented", tensors=1,

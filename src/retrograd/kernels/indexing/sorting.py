@@ -14,7 +14,7 @@ from ...dtypes import F32, I64, refuse
 from ..layout import empty_as
 from ..reductions import nonempty
 from .argsort import FEW, at_rank, first_few, order
-from .gathering import gather
+from .gathering import gather, gather_backward
 
 
 def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
@@ -30,32 +30,9 @@ def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
 
 def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """Zeros of `shape`, with `x` added at `indices` along `dim`: the transpose of `picked`."""
-    result = np.zeros(shape, x.dtype)
-    if not shape:
-        result[...] = x.reshape(())
-        return result
-    if not keepdim:
+    if shape and not keepdim:
         indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
-    if x.size:
-        _add_at(result, indices, np.ascontiguousarray(x), dim)
-    return result
-
-
-# How many elements are added at once, so that the intermediates stay in the cache.
-_BLOCK = 1 << 16
-
-
-def _add_at(result: Any, indices: Any, x: Any, dim: int) -> None:
-    """Add `x` to contiguous memory at `indices` along `dim`, a block of the leading axes at a time."""
-    before, n, after = math.prod(result.shape[:dim]), result.shape[dim], math.prod(result.shape[dim + 1:])
-    flat, x = result.reshape(before, n * after), x.reshape(before, -1)
-    indices = indices.reshape(before, -1, after)
-    together = max(_BLOCK // max(x.shape[1], 1), 1)
-    lines = np.arange(min(together, before)).reshape(-1, 1, 1) * (n * after) + np.arange(after)
-    for start in range(0, before, together):
-        part = slice(start, start + together)
-        places = lines[:before - start] + (indices[part] * after if after > 1 else indices[part])
-        np.add.at(flat[part].reshape(-1), places.reshape(-1), x[part].reshape(-1))
+    return gather_backward(x, indices, shape, dim)
 
 
 def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
@@ -112,14 +89,11 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
     refuse(x.dtype, "median_out", "bc")
     nonempty("median()", x.shape, (dim,))
     n = x.shape[dim] if x.ndim else 1
-    if x.dtype.kind != "f" or not x.ndim:
-        return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    if not np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):   # the maximum would be nan
-        return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
-    if ignore_nan:
-        return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
-    return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
+    rank: Any = (n - 1) // 2
+    if x.dtype.kind == "f" and x.ndim and np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):
+        nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
+        rank = np.maximum(n - nans - 1, 0) // 2 if ignore_nan else np.where(nans > 0, n - nans, rank)
+    return _at_rank(x, rank, dim, keepdim)
 
 
 def median(x: Any, ignore_nan: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices. The caller has checked that their dtypes are equal."""
+"""Products of vectors and matrices, and of three factors. The caller has checked that the dtypes are equal."""
 
 from __future__ import annotations
 
@@ -104,3 +104,10 @@ def trace(x: Any) -> Any:
 def first_row(x: Any) -> Any:
     """The single row of a new matrix."""
     return x[0]
+
+
+def trilinear(x: Any, weight: Any, y: Any) -> Any:
+    """The sums over i and j of weight[o, i, j] x[n, i] y[n, j]: (N, O), for x (N, I), weight (O, I, J) and y (N, J)."""
+    out, first, second = weight.shape
+    rows = x.dot(weight.transpose(1, 0, 2).reshape(first, out * second)).reshape(len(x), out, second)
+    return np.matmul(rows, y[:, :, None])[:, :, 0]

@@ -14,8 +14,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["multiply_add", "multiply_add_arrays"]
-
 Doubles = NDArray[np.float64]
 FloatT = TypeVar("FloatT", np.float32, np.float64)
 
@@ -40,16 +38,14 @@ def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[Floa
             x *= factor
         x += offset
         return x
-    fused = _float32_fused if x.dtype == np.float32 else _float64_fused
+    fused = _float32_fused if x.dtype == np.float32 else multiply_add_arrays
     for start in range(0, x.size, _CHUNK):
         part = x[start : start + _CHUNK]
         part[...] = fused(part.astype(np.float64), float(factor), float(offset))
     return x
 
 
-def multiply_add_arrays(x: Doubles, scale: float, shifts: Doubles) -> Doubles:
-    """``x * scale + shifts`` for float64 arrays of one shape."""
-    return _float64_fused(x, scale, shifts)
+
 
 
 def _is_exact(factor: np.float32 | np.float64) -> bool:
@@ -68,7 +64,8 @@ def _float32_fused(x: Doubles, factor: float, offset: float) -> Doubles:
     return total
 
 
-def _float64_fused(x: Doubles, factor: float, offset: Doubles | float) -> Doubles:
+def multiply_add_arrays(x: Doubles, factor: float, offset: Doubles | float) -> Doubles:
+    """``x * factor + offset`` for float64 arrays. The offset is a number, or an array of the same shape."""
     product, product_tail = _exact_product(x, factor)
     high, high_tail = _exact_sum(product_tail, offset)
     total, total_tail = _exact_sum(product, high)

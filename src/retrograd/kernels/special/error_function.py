@@ -17,7 +17,7 @@ import numpy as np
 from ..elementwise.choosing import limited
 from ..elementwise.elementary import in_single
 from ..layout import empty_as
-from .expansions import chebyshev, in_double, where_so
+from .expansions import by_parts, chebyshev, in_double
 from .tables import ERFCX
 
 _GRID = 128
@@ -96,13 +96,7 @@ def _erfc_far(x: Any) -> Any:
 @in_double
 def erfc(x: Any) -> Any:
     """1 - erf(x), with all its bits even if it is small."""
-    result = np.full_like(x, np.nan)
-    where_so(x < 0.5, lambda x: 1 - _erf(x), result, x)
-    where_so(x >= 0.5, lambda x: _erfc_far(np.minimum(x, 28)), result, x)
-    return result
+    return by_parts(x, (x < 0.5, lambda x: 1 - _erf(x)), (x >= 0.5, lambda x: _erfc_far(np.minimum(x, 28))))
 
 
-@in_double
-def erfcx(x: Any) -> Any:
-    """exp(x * x) * erfc(x)."""
-    return scaled_erfc(x)
+erfcx = in_double(scaled_erfc, "exp(x * x) * erfc(x).")

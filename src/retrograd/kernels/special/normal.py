@@ -16,7 +16,7 @@ from ..elementwise.choosing import limited, where_into
 from ..elementwise.elementary import delivered, times_log
 from . import tables as tables
 from .error_function import erf, scaled_erfc, scaled_erfc_of_positive
-from .expansions import chebyshev, in_double, where_so
+from .expansions import by_parts, chebyshev, in_double
 
 _TAIL = 1 / 8
 _AT_TAIL = math.sqrt(-2 * math.log(_TAIL))
@@ -32,10 +32,7 @@ _ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-05, 
 @in_double
 def log_ndtr(x: Any) -> Any:
     """The logarithm of the probability that a normal variable is at most x."""
-    result = np.empty_like(x)
-    where_so(x < -1, _log_of_lower, result, x * math.sqrt(0.5))
-    where_so(~(x < -1), _log_of_upper, result, x * math.sqrt(0.5))
-    return result
+    return by_parts(x * math.sqrt(0.5), (x < -1, _log_of_lower), (x >= -1, _log_of_upper))
 
 
 def _log_of_lower(t: Any) -> Any:
@@ -56,32 +53,27 @@ def _quantile_by_distance(q: Any) -> Any:
 def _quantile_of_tail(p: Any) -> Any:
     """The quantile of p below 1 / 8, which is negative."""
     r = np.sqrt(-2 * np.log(p))
-    u = 1 / r
-    rest = np.empty_like(u)
-    where_so(r < _LEAST, lambda u: chebyshev(tables.NDTRI_NEAR, u, 1 / _LEAST, 1 / _AT_TAIL), rest, u)
-    where_so(~(r < _LEAST), lambda u: chebyshev(tables.NDTRI_FAR, u, 1 / _MOST, 1 / _LEAST), rest, u)
+    rest = by_parts(1 / r, (r < _LEAST, lambda u: chebyshev(tables.NDTRI_NEAR, u, 1 / _LEAST, 1 / _AT_TAIL)),
+                    (r >= _LEAST, lambda u: chebyshev(tables.NDTRI_FAR, u, 1 / _MOST, 1 / _LEAST)))
     return np.where(p == 0, -np.inf, np.log(r) / r - r + rest / r)
 
 
 @in_double
 def ndtri(p: Any) -> Any:
     """The quantile of p: the x that a normal variable does not exceed with probability p. It is nan outside [0, 1]."""
-    result = np.full_like(p, np.nan)
-    where_so((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5), result, p)
-    where_so((p >= 0) & (p < _TAIL), _quantile_of_tail, result, p)
-    where_so((p > 1 - _TAIL) & (p <= 1), lambda p: -_quantile_of_tail(1 - p), result, p)
-    return result
+    return by_parts(p, ((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5)),
+                    ((p >= 0) & (p < _TAIL), _quantile_of_tail),
+                    ((p > 1 - _TAIL) & (p <= 1), lambda p: -_quantile_of_tail(1 - p)))
 
 
 @in_double
 def erfinv(x: Any) -> Any:
     """The inverse of the error function: a scaled quantile of the normal distribution. It is nan outside [-1, 1]."""
     size, half = np.abs(x), math.sqrt(0.5)
-    result = np.full_like(x, np.nan)
-    where_so(size <= 1 - 2 * _TAIL, lambda x: half * _quantile_by_distance(x / 2), result, x)
-    tail = (size > 1 - 2 * _TAIL) & (size <= 1)
-    where_so(tail, lambda x, size: np.copysign(half * _quantile_of_tail((1 - size) / 2), x), result, x, size)
-    return result
+    return by_parts(
+        x, (size <= 1 - 2 * _TAIL, lambda x: half * _quantile_by_distance(x / 2)),
+        ((size > 1 - 2 * _TAIL) & (size <= 1),
+         lambda x: np.copysign(half * _quantile_of_tail((1 - np.abs(x)) / 2), x)))
 
 
 def twice_ndtr(x: Any) -> Any:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...kernels.elementwise import number_parts as kernels
+from ...kernels.elementwise import elementary as kernels
 from ..domains import promoted, without
 from ..framework import Op, constant, elementwise, flat, operator
 from .elementary import exp2

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.indexing import segments as kernels
+from ...kernels.indexing import scattering as kernels
 from ..choosing import either, ones
 from ..framework import Op, operator
 from ..scans import any_zero

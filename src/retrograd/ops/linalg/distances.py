@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.linalg import distances as kernels
+from ...kernels.linalg import norms as kernels
 from ..choosing import choose
 from ..framework import Op, linear, operator
 from ..reductions import sum_dim

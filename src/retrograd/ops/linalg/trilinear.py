@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.linalg import trilinear as kernels
+from ...kernels.linalg import matrix as kernels
 from ..framework import Op, operator
 from ..shape import t
 from .matrix import mm

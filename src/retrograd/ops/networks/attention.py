@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.networks import attention as kernels
+from ...kernels.networks import softmax as kernels
 from ..framework import Op, operator
 from ..linalg.matrix import bmm
 from ..reductions import spread, sum_dim

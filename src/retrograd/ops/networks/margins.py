@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.networks import margins as kernels
+from ...kernels.networks import losses as kernels
 from ..choosing import choose
 from ..framework import operator
 from ..indexing.indexing import gather, gather_backward

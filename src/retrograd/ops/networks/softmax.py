@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...kernels.networks import softmax as kernels
-from ...kernels.networks.logsumexp import logsumexp as _logsumexp_kernel
 from ..framework import Op, operator
 from ..reductions import spread, sum_dim
 
@@ -52,4 +51,4 @@ def _logsumexp(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
     return spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))
 
 
-logsumexp = operator("logsumexp", _logsumexp_kernel, domain="float", x=_logsumexp)
+logsumexp = operator("logsumexp", kernels.logsumexp, domain="float", x=_logsumexp)

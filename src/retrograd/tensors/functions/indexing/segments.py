@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import require, unimplemented
-from ....kernels.indexing.segments import segments_of
+from ....kernels.indexing.scattering import segments_of
 from ....ops.basic import beyond
 from ....ops.indexing import segments as ops
 from ...arguments.dims import axis_of
