@@ -14,8 +14,7 @@ from ...tensors.tensor import Tensor
 from ..functional import activation as functional
 from ..init import constant_
 from .attention import MultiheadAttention
-from .layer import Layer
-from .linear import uninitialized
+from .layer import Layer, uninitialized
 from .module import Module
 from .module.members import Member
 

@@ -9,7 +9,7 @@ from ...tensors.tensor import Tensor
 from .. import init
 from ..functional.embedding import embedding, embedding_bag
 from ..parameter import Parameter
-from .linear import uninitialized
+from .layer import uninitialized
 from .module import Module
 from .module.members import Member
 
