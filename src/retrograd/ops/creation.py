@@ -11,7 +11,7 @@ from ..kernels.elementwise import elementary as kernels
 from ..kernels.layout import copied
 from ..modes import local
 from .basic import real
-from .framework import Op, backward_name, elementwise, linear, operator
+from .framework import Op, elementwise, flat, linear, operator
 
 complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elementwise", x=lambda g: real(g),
                   y=lambda g: np.imag(g))
@@ -50,20 +50,14 @@ def drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
     return draw(x, y)
 
 
-def _nothing(g: Any) -> Any:
-    """PyTorch gives random numbers a gradient of zero by every argument."""
-    return np.zeros_like(g)
-
-
 def random_fill(name: str, overload: int = 0) -> Op:
-    """The op of a random distribution: its kernel calls the function it is given, and its gradient is zero."""
-    return elementwise(name, drawn, domain="as given", node=backward_name(name, overload), tensors=1, x=_nothing)
+    """The op of a random distribution: its kernel calls the function it is given, and its gradients are zero."""
+    return elementwise(name, drawn, domain="as given", node=overload, tensors=1, x=flat)
 
 
 def random_beside(name: str, overload: int) -> Op:
     """The op of a random distribution with two tensors."""
-    return elementwise(name, drawn_beside, domain="as given", node=backward_name(name, overload), tensors=2, x=_nothing,
-                     y=_nothing)
+    return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, x=flat, y=flat)
 
 
 # Random numbers that do not replace those of the array `x`, which may be None.

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import reductions as kernels
 from ..kernels.reductions import count
-from .framework import Op, backward_name, linear, operator
+from .framework import Op, linear, operator
 
 spread = linear("expand", kernels.spread, view=True,
                 x=lambda g, axes, keepdim: sum_dim(g, axes, keepdim, None))
@@ -21,8 +21,8 @@ spread = linear("expand", kernels.spread, view=True,
 # Sums and means
 
 sum_all = linear("sum", kernels.sum_all, x=lambda g, x_shape: spread(g, x_shape, (), False))
-sum_dim: Op = linear("sum", kernels.sum_dim, node=backward_name("sum", 1),
-                 x=lambda g, x_shape, axes, keepdim: spread(g, x_shape, axes, keepdim))
+sum_dim: Op = linear("sum", kernels.sum_dim, node=1, x=lambda g, x_shape, axes, keepdim: spread(
+    g, x_shape, axes, keepdim))
 mean_all = linear("mean", kernels.mean_all,
                   x=lambda g, x_shape: spread(g / max(math.prod(x_shape), 1), x_shape, (), False))
 
@@ -31,7 +31,7 @@ def _mean_dim(g: Any, x_shape: Any, axes: Any, keepdim: Any) -> Any:
     return spread(g / max(count(x_shape, axes), 1), x_shape, axes, keepdim)
 
 
-mean_dim = linear("mean", kernels.mean_dim, node=backward_name("mean", 1), x=_mean_dim)
+mean_dim = linear("mean", kernels.mean_dim, node=1, x=_mean_dim)
 
 
 def _nansum(g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
@@ -99,8 +99,8 @@ def _aminmax(g: Any, x: Any, min: Any, max: Any, axes: Any, keepdim: Any) -> Any
     return _extreme(g[0], x, min, axes, keepdim) + _extreme(g[1], x, max, axes, keepdim)
 
 
-max_all = operator("max", kernels.extreme_all, node=backward_name("max", 1), x=_extreme_all)
-min_all = operator("min", kernels.extreme_all, node=backward_name("min", 1), x=_extreme_all)
+max_all = operator("max", kernels.extreme_all, node=1, x=_extreme_all)
+min_all = operator("min", kernels.extreme_all, node=1, x=_extreme_all)
 amax = operator("amax", kernels.extreme, x=_extreme)
 amin = operator("amin", kernels.extreme, x=_extreme)
 aminmax = operator("aminmax", kernels.aminmax, outputs="min max", x=_aminmax)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import reductions, scans as kernels
 from .choosing import either, ones
-from .framework import Op, backward_name, linear, operator
+from .framework import Op, linear, operator
 from .indexing.sorting import placed
 from .reductions import spread
 
@@ -102,7 +102,7 @@ def _prod_all(g: Any, x: Any, out: Any) -> Any:
 
 
 prod_all = operator("prod", reductions.prod_all, x=_prod_all)
-prod_dim = operator("prod", reductions.prod_dim, node=backward_name("prod", 1), x=_prod_dim)
+prod_dim = operator("prod", reductions.prod_dim, node=1, x=_prod_dim)
 
 
 def _picked_extreme(g: Any, x_shape: Any, indices: Any, dim: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kernels.indexing import gathering, indexing as kernels
 from ..choosing import choose
-from ..framework import Op, backward_name, linear, operator
+from ..framework import Op, linear, operator
 
 # One element or a range of a dimension
 
@@ -66,8 +66,8 @@ index_add: Op = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g,
 index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
 only: Op = linear("only", kernels.only, tensors=2, g=lambda g, index, dim: only(g, index, dim))
 index_fill: Op = operator("index_fill", kernels.index_fill, layout="kept", tensors=2, x=_cleared)
-index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, layout="kept",
-                               node=backward_name("index_fill", 1), tensors=3, x=_cleared, value=_to_number)
+index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, layout="kept", node=1, tensors=3, x=_cleared,
+                               value=_to_number)
 
 # One index for each element, along one dimension
 
@@ -91,7 +91,7 @@ def _kept(g: Any, index: Any, dim: Any) -> Any:
 
 
 scatter: Op = linear("scatter", gathering.scatter, tensors=3, x=_kept, src=_to_src)
-scatter_value: Op = operator("scatter", gathering.scatter_value, node=backward_name("scatter", 1), tensors=2, x=_kept)
+scatter_value: Op = operator("scatter", gathering.scatter_value, node=1, tensors=2, x=_kept)
 scatter_add: Op = linear("scatter_add", gathering.scatter_add, tensors=3, x=lambda g: g, src=_to_src)
 take: Op = linear("take", gathering.take, tensors=2, x=lambda g, index, x_shape: take_backward(g, index, x_shape))
 take_backward: Op = linear("take_backward", gathering.take_backward, tensors=2, g=lambda g, index: take(g, index))
@@ -112,8 +112,8 @@ def _to_selected(g: Any, mask: Any, x_shape: Any) -> Any:
 
 
 masked_fill: Op = operator("masked_fill", gathering.masked_fill, tensors=2, x=_unmasked)
-masked_fill_tensor: Op = linear("masked_fill", gathering.masked_fill_tensor, node=backward_name("masked_fill", 1),
-                                tensors=3, x=_unmasked, value=_masked)
+masked_fill_tensor: Op = linear("masked_fill", gathering.masked_fill_tensor, node=1, tensors=3, x=_unmasked,
+                                value=_masked)
 masked_select: Op = linear("masked_select", gathering.masked_select, tensors=2, x=_to_selected)
 masked_place: Op = linear("masked_place", gathering.masked_place, tensors=2, g=lambda g, mask: masked_select(g, mask))
 masked_scatter: Op = linear("masked_scatter", gathering.masked_scatter, tensors=3, x=_unmasked,

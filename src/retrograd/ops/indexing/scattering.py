@@ -51,10 +51,6 @@ def _own(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
 # Sums and means
 
 
-def _sum_to_self(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
-    return _own(g, index, dim, include_self)
-
-
 def _sum_to_source(g: Any, src_shape: Any, index: Any, dim: Any) -> Any:
     return _placed(gather(g, index, dim), src_shape)
 
@@ -153,7 +149,7 @@ def _extreme_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any,
 
 
 _INDEX = "IndexReduceBackward0"
-scatter_reduce_sum: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_sum_to_self,
+scatter_reduce_sum: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_own,
                                 src=_sum_to_source)
 scatter_mean: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
 scatter_prod: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)

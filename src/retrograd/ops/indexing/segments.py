@@ -24,13 +24,9 @@ def _with_none(values: Any, dim: Any) -> Any:
     return slice_backward(values, (*values.shape[:dim], count + 1, *values.shape[dim + 1:]), dim, 0, count, 1)
 
 
-def _read(values: Any, index: Any, dim: Any) -> Any:
-    """The value of its segment, for each element."""
-    return gather(_with_none(values, dim), index, dim)
-
-
-def _of_sum(g: Any, index: Any, dim: Any) -> Any:
-    return _read(g, index, dim)
+def _read(g: Any, index: Any, dim: Any) -> Any:
+    """The value of its segment, for each element. This is also the derivative of a sum."""
+    return gather(_with_none(g, dim), index, dim)
 
 
 def _of_mean(g: Any, index: Any, lengths: Any, dim: Any) -> Any:
@@ -68,7 +64,7 @@ def _of_product(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, in
     return prod_backward(g, x, out, index, lengths, dim, initial)
 
 
-segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_sum)
+segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_read)
 segment_mean: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_mean)
 segment_extreme: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_extreme)
 segment_prod: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_product)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...kernels import reductions
 from ...kernels.indexing import sorting as kernels
-from ..framework import Op, backward_name, linear, operator
+from ..framework import Op, linear, operator
 from ..reductions import spread, tied
 
 placed = linear("placed", kernels.placed, x=lambda g, indices, dim, keepdim: picked(indices, g, dim, keepdim))
@@ -36,13 +36,13 @@ _PAIR: dict[str, Any] = {"outputs": "values indices", "differentiable": "values"
 max_dim = operator("max", reductions.extreme_dim, **_PAIR, x=_to_picked)
 min_dim = operator("min", reductions.extreme_dim, **_PAIR, x=_to_picked)
 median = operator("median", kernels.median, x=_shared)
-median_dim = operator("median", kernels.median_dim, node=backward_name("median", 1), **_PAIR, x=_to_picked)
+median_dim = operator("median", kernels.median_dim, node=1, **_PAIR, x=_to_picked)
 nanmedian = operator("nanmedian", kernels.median, x=_shared)
-nanmedian_dim = operator("nanmedian", kernels.median_dim, node=backward_name("nanmedian", 1), **_PAIR, x=_to_picked)
+nanmedian_dim = operator("nanmedian", kernels.median_dim, node=1, **_PAIR, x=_to_picked)
 mode = operator("mode", kernels.mode, **_PAIR, x=_to_picked)
 kthvalue = operator("kthvalue", kernels.kthvalue, **_PAIR, x=_to_picked)
 sort = operator("sort", kernels.sort, layout="kept", **_PAIR, x=_reordered)
-stable_sort = operator("sort", kernels.sort, layout="kept", node=backward_name("sort", 1), **_PAIR, x=_reordered)
+stable_sort = operator("sort", kernels.sort, layout="kept", node=1, **_PAIR, x=_reordered)
 topk = operator("topk", kernels.topk, **_PAIR, x=_reordered)
 nonzero = operator("nonzero", kernels.nonzero, layout="kept", tensors=1)
 nonzero_columns = operator("nonzero", kernels.nonzero_columns, layout="kept", tensors=1, outputs="*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...kernels.indexing import uniques as kernels
-from ..framework import Op, Rule, backward_name, constant, operator
+from ..framework import Op, Rule, constant, operator
 
 
 def _refused(name: str) -> Rule:
@@ -16,13 +16,11 @@ def _refused(name: str) -> Rule:
     return rule
 
 
-def _unique(name: str, kernel: Any, node: str) -> Op:
-    return operator(name, kernel, node=node, outputs="values inverse counts", differentiable="values",
-                    x=_refused(name))
+def _unique(name: str, kernel: Any) -> Op:
+    return operator(name, kernel, outputs="values inverse counts", differentiable="values", x=_refused(name))
 
 
-unique = _unique("_unique2", kernels.unique, backward_name("unique2"))
-unique_dim = _unique("unique_dim", kernels.unique_dim, backward_name("unique_dim"))
-unique_consecutive = _unique("unique_consecutive", kernels.unique_consecutive, backward_name("unique_consecutive"))
+unique, unique_dim = _unique("_unique2", kernels.unique), _unique("unique_dim", kernels.unique_dim)
+unique_consecutive = _unique("unique_consecutive", kernels.unique_consecutive)
 
 isin = constant("isin", kernels.isin, "x tests")

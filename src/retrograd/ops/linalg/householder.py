@@ -76,10 +76,6 @@ def _applied_tau(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) ->
     return _applied(g, a, tau, c, left, transpose)[1] if tau.shape[-1] else np.zeros_like(tau)
 
 
-def _applied_c(g: Any, a: Any, tau: Any, left: Any, transpose: Any) -> Any:
-    return ormqr(a, tau, g, left, not transpose)
-
-
 def _refused(g: Any) -> Any:
     raise NotImplementedError("the derivative for 'geqrf' is not implemented. Use linalg.qr.")
 
@@ -87,5 +83,5 @@ def _refused(g: Any) -> Any:
 householder_product = operator("linalg_householder_product", kernels.householder_product, layout="columns", tensors=2,
                                complex="adjoint", a=_product_a, tau=_product_tau)
 ormqr: Op = operator("ormqr", kernels.ormqr, layout="columns", tensors=3, complex="adjoint", a=_applied_a,
-                     tau=_applied_tau, c=_applied_c)
+                     tau=_applied_tau, c=lambda g, a, tau, left, transpose: ormqr(a, tau, g, left, not transpose))
 geqrf = operator("geqrf", kernels.geqrf, layout="columns", outputs="factors tau", a=_refused)

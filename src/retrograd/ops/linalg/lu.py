@@ -60,10 +60,6 @@ lu_unpack: Op = operator("lu_unpack", kernels.lu_unpack, outputs="lower upper p"
                          tensors=1, x=_unpacked)
 
 
-def _right_side(g: Any, x: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
-    return lu_solve(x, g, indices, left, not adjoint_too)
-
-
 def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
     """The gradient for the factors. A system x A = b is solved as its adjoint, A^H x^H = b^H."""
     if not left:
@@ -83,4 +79,5 @@ def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_
 
 
 lu_solve: Op = operator("linalg_lu_solve", kernels.lu_solve, layout="columns", tensors=2, complex="adjoint",
-                        x=_solving_factors, b=_right_side)
+                        x=_solving_factors,
+                        b=lambda g, x, indices, left, adjoint_too: lu_solve(x, g, indices, left, not adjoint_too))

@@ -15,8 +15,7 @@ from ..shape import diagonal_backward, t, transpose, unsqueeze
 
 def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, complex: Complex = "holomorphic") -> Op:
     """A product of two tensors without options. Its kernel is called like a ufunc."""
-    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, complex=complex,
-              short=True)
+    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, complex=complex, short=True)
 
 
 def _mv_by_matrix(g: Any, y: Any) -> Any:
@@ -31,12 +30,8 @@ dot = _product("dot", kernels.dot, lambda g, y: g * y, lambda g, x: g * x)
 vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, complex="adjoint")
 
 
-def _scaled(g: Any, factor: Any) -> Any:
-    return g if factor == 1 else g * factor
-
-
-def _addend(g: Any, beta: Any) -> Any:
-    return _scaled(g, beta)
+def _scaled(g: Any, beta: Any) -> Any:
+    return g if beta == 1 else g * beta
 
 
 def _mat1(g: Any, mat2: Any, alpha: Any) -> Any:
@@ -61,25 +56,16 @@ def _for_each(g: Any, stack: Any) -> Any:
     return np.broadcast_to(g, (stack.shape[0], *g.shape))
 
 
-addmm = operator("addmm", kernels.addmm, x=_addend, mat1=_mat1, mat2=_mat2)
-addmv = operator("addmv", kernels.addmm, x=_addend,
+addmm = operator("addmm", kernels.addmm, x=_scaled, mat1=_mat1, mat2=_mat2)
+addmv = operator("addmv", kernels.addmm, x=_scaled,
                  mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
                  mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))
-baddbmm = operator("baddbmm", kernels.baddbmm, x=_addend,
+baddbmm = operator("baddbmm", kernels.baddbmm, x=_scaled,
                    mat1=lambda g, mat2, alpha: bmm(_scaled(g, alpha), transpose(mat2, -1, -2)),
                    mat2=lambda g, mat1, alpha: bmm(transpose(mat1, -1, -2), _scaled(g, alpha)))
-addbmm = operator("addbmm", kernels.addbmm, x=_addend, batch1=_batch1, batch2=_batch2)
-
-
-def _vec1(g: Any, vec2: Any, alpha: Any) -> Any:
-    return mv(_scaled(g, alpha), vec2)
-
-
-def _vec2(g: Any, vec1: Any, alpha: Any) -> Any:
-    return mv(t(_scaled(g, alpha)), vec1)
-
-
-addr = operator("addr", kernels.addr, x=_addend, vec1=_vec1, vec2=_vec2)
+addbmm = operator("addbmm", kernels.addbmm, x=_scaled, batch1=_batch1, batch2=_batch2)
+addr = operator("addr", kernels.addr, x=_scaled, vec1=lambda g, vec2, alpha: mv(_scaled(g, alpha), vec2),
+                vec2=lambda g, vec1, alpha: mv(t(_scaled(g, alpha)), vec1))
 
 
 def _trace(g: Any, x_shape: Any) -> Any:

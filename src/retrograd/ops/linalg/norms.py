@@ -46,11 +46,8 @@ def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
     return norm_backward(g, off, out, p, tuple(range(off.ndim)), False)
 
 
-def _minus_dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
-    return -_dist(g, x, y, out, p)
-
-
-dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, complex="adjoint", x=_dist, y=_minus_dist)
+dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, complex="adjoint", x=_dist,
+                y=lambda g, x, y, out, p: -_dist(g, x, y, out, p))
 
 _EPSILON = 1e-7
 

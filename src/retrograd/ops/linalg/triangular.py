@@ -52,10 +52,6 @@ triangular_solve = operator("triangular_solve", kernels.triangular_solve, layout
                             outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
 
 
-def _cholesky_solve_b(g: Any, factor: Any, upper: Any) -> Any:
-    return cholesky_solve(g, factor, upper)
-
-
 def _cholesky_solve_factor(g: Any, factor: Any, out: Any, upper: Any) -> Any:
     return _by_factor(-np.matmul(cholesky_solve(g, factor, upper), adjoint(out)), factor, upper)
 
@@ -71,6 +67,7 @@ def _cholesky_inverse(g: Any, factor: Any, out: Any, upper: Any) -> Any:
 
 
 cholesky_solve: Op = operator("cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, complex="adjoint",
-                              b=_cholesky_solve_b, factor=_cholesky_solve_factor)
+                              b=lambda g, factor, upper: cholesky_solve(g, factor, upper),
+                              factor=_cholesky_solve_factor)
 cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, layout="columns", complex="adjoint",
                             factor=_cholesky_inverse)

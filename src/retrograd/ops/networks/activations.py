@@ -17,7 +17,7 @@ from ...kernels.special import normal
 from ..choosing import choose
 from ..domains import promoted
 from ..elementwise.elementary import erf
-from ..framework import Op, backward_name, composed, elementwise, operator
+from ..framework import Op, composed, elementwise, operator
 from ..joining import cat, split
 
 
@@ -50,7 +50,7 @@ def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
 
 
 leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky,
-                         written={"node": backward_name("leaky_relu", 1), "x": _leaky_of_result})
+                         written={"node": 1, "x": _leaky_of_result})
 
 
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -67,10 +67,8 @@ def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -
     return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
 
 
-elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu,
-                  written={"node": backward_name("elu", 1), "x": _elu_of_result})
-celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu,
-                   written={"node": backward_name("celu", 1), "x": _elu_of_result})
+elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu, written={"node": 1, "x": _elu_of_result})
+celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu, written={"node": 1, "x": _elu_of_result})
 
 
 def _silu(g: Any, x: Any) -> Any:
@@ -168,8 +166,7 @@ def _above(g: Any, x: Any, threshold: Any) -> Any:
     return choose(x <= threshold, 0.0, g)
 
 
-threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above,
-                        written={"node": backward_name("threshold", 1)})
+threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above, written={"node": 1})
 
 
 def _glu(g: Any, x: Any, dim: Any) -> Any:
@@ -199,7 +196,7 @@ def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
 
 # The result has the sign of x, so the rules of the in-place form use the result instead of x.
 rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped, written={
-    "node": backward_name("rrelu_with_noise", 1),
+    "node": 1,
     "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})
 rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even, written={
-    "node": backward_name("rrelu_with_noise", 1), "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})
+    "node": 1, "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})

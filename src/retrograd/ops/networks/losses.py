@@ -14,7 +14,7 @@ import numpy as np
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import losses as kernels
 from ..choosing import choose
-from ..framework import composed, linear, operator
+from ..framework import Op, composed, linear, operator
 from .activations import sigmoid
 
 
@@ -107,11 +107,8 @@ def _to_classes(g: Any, x_shape: Any, target: Any, weight: Any, reduction: Any, 
     return nll_loss_backward(g, target, weight, x_shape, reduction, ignore_index)
 
 
-def _of_classes(g: Any, target: Any, weight: Any, reduction: Any, ignore_index: Any) -> Any:
-    return nll_loss(g, target, weight, reduction, ignore_index)
-
-
 nll_loss = linear("nll_loss", kernels.nll_loss, tensors=3, x=_to_classes)
 nll_loss2d = linear("nll_loss2d", kernels.nll_loss, node="NllLoss2DBackward0", tensors=3, x=_to_classes)
-nll_loss_backward = linear("nll_loss_backward", kernels.nll_loss_backward, node="NllLossBackwardBackward0", tensors=3,
-                           g=_of_classes)
+nll_loss_backward: Op = linear(
+    "nll_loss_backward", kernels.nll_loss_backward, node="NllLossBackwardBackward0", tensors=3,
+    g=lambda g, target, weight, reduction, ignore_index: nll_loss(g, target, weight, reduction, ignore_index))

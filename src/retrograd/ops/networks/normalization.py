@@ -15,10 +15,6 @@ from ..framework import Op, linear, operator
 from ..reductions import mean_dim, sum_dim
 
 
-def _standardize(g: Any, x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
-    return standardize_backward(g, x, None, mean, rstd, axes, eps)
-
-
 def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
     """The derivative by g. The Jacobian of standardising is symmetric, so this is the same operator."""
     g = standardize_backward(v, x, None, mean, rstd, axes, eps)
@@ -43,7 +39,9 @@ def _centred(x: Any, axes: Any) -> Any:
     return x - _mean(x, axes)
 
 
-standardize = operator("standardize", standardizing.standardize, tensors=3, x=_standardize)
+standardize = operator(
+    "standardize", standardizing.standardize, tensors=3,
+    x=lambda g, x, mean, rstd, axes, eps: standardize_backward(g, x, None, mean, rstd, axes, eps))
 standardize_backward: Op = operator(
     "standardize_backward", standardizing.standardize_backward, tensors=5, node="NativeLayerNormBackwardBackward0",
     g=_adjoint, x=_adjoint_by_x,
@@ -69,20 +67,10 @@ def _layer_weight(g: Any, x: Any, mean: Any, rstd: Any, weight_shape: Any, rank:
     return np.reshape(standardized_sum(g, x, mean, rstd, lead, _last(x, rank), eps), weight_shape)
 
 
-def _layer_bias(g: Any, rank: Any) -> Any:
-    return sum_over_rows(g, rank)
-
-
-def _spread_over_rows(g: Any, x_shape: Any) -> Any:
-    return np.broadcast_to(g, x_shape)
-
-
-sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=_spread_over_rows)
-
-
+sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=lambda g, x_shape: np.broadcast_to(g, x_shape))
 layer_norm = operator("layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0",
                       outputs="out mean rstd", differentiable="out",
-                      x=_layer_x, weight=_layer_weight, bias=_layer_bias)
+                      x=_layer_x, weight=_layer_weight, bias=lambda g, rank: sum_over_rows(g, rank))
 
 
 # Group normalisation
