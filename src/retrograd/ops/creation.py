@@ -9,9 +9,10 @@ import numpy as np
 
 from ..kernels.elementwise import elementary as kernels
 from ..kernels.layout import copied
+from ..kernels.special.gamma_gradient import by_shape
 from ..modes import local
 from .basic import real
-from .framework import Op, elementwise, flat, linear, operator
+from .framework import Op, elementwise, flat, linear, not_differentiable, operator
 
 complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elementwise", x=lambda g: real(g),
                   y=lambda g: np.imag(g))
@@ -81,3 +82,23 @@ bernoulli, bernoulli_by_number = random_fill("bernoulli", 0), random_fill("berno
 bernoulli_by_tensor = random_beside("bernoulli", 1)
 normal_around, normal_wide = random_fill("normal", 1), random_fill("normal", 2)
 normal_around_wide = random_beside("normal", 3)
+
+# Samples from distributions with tensors as parameters. A gradient exists here if it exists in PyTorch.
+
+poisson = random_fill("poisson")
+bernoulli_like = elementwise("bernoulli", drawn, domain="as given", node="NotImplemented", tensors=1,
+                           x=not_differentiable("bernoulli"))
+binomial = elementwise("binomial", drawn_beside, domain="as given", node="NotImplemented", tensors=2,
+                     x=not_differentiable("binomial"), y=not_differentiable("binomial"))
+
+
+def _no_second(g: Any) -> Any:
+    raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
+
+
+gamma_gradient = elementwise("_standard_gamma_grad", by_shape, domain="as given", node="StandardGammaGradBackward0",
+                           tensors=2, shapes=_no_second, samples=_no_second)
+standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
+                           x=lambda g, x, out: g * gamma_gradient(x, out))
+sample_dirichlet = elementwise("_sample_dirichlet", drawn, domain="as given", node="NotImplemented", tensors=1,
+                             x=not_differentiable("_sample_dirichlet"))

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, trigonometric and hyperbolic functions, the error function, roundings, complex parts."""
+"""Exponentials, logarithms, trigonometric and hyperbolic functions, the error function, roundings, parts of numbers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.elementwise import elementary as kernels
+from ...kernels.elementwise import elementary as kernels, number_parts
 from ...kernels.special import error_function, normal
 from ..basic import real
 from ..choosing import choose
 from ..creation import complex_
 from ..domains import floating, promoted
-from ..framework import Op, elementwise, flat, linear
+from ..framework import Op, constant, elementwise, flat, linear, operator
 
 _LN2, _LN10 = math.log(2), math.log(10)
 
@@ -92,12 +92,8 @@ def _logit(g: Any, x: Any, eps: Any) -> Any:
 logit = elementwise("logit", kernels.logit, domain=floating("logit_cpu", "c"), x=_logit)
 
 
-def _by_factor(g: Any, x: Any, y: Any) -> Any:
-    return g * np.where(np.logical_and(x == 0, y <= 0), 0.0, np.log(y))
-
-
-xlogy = elementwise("xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), x=_by_factor,
-                  y=lambda g, x, y: g * (x / y))
+xlogy = elementwise("xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), x=lambda g, x, y: g * np.where(
+    np.logical_and(x == 0, y <= 0), 0.0, np.log(y)), y=lambda g, x, y: g * (x / y))
 
 
 def _sinc(g: Any, x: Any) -> Any:
@@ -169,3 +165,15 @@ part = linear("select", kernels.part, view=True, x=_into_pairs)
 
 polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: real(g * np.conj(sgn(out))),
                   y=lambda g, out: real(g * -1j * np.conj(out)))
+
+# Parts and neighbours of numbers: mantissas and exponents, common divisors, the next representable number
+
+gcd = constant("gcd", np.gcd, "x y", domain=promoted("gcd_cpu", "bfc"))
+lcm = constant("lcm", np.lcm, "x y", domain=promoted("lcm_cpu", "bfc"))
+nextafter = elementwise("nextafter", np.nextafter, domain=promoted("nextafter_cpu", "bic"),
+                      x=lambda g, x, y: np.where(x == y, 0.0, g), y=flat)
+ldexp: Op = elementwise("ldexp", number_parts.ldexp, domain="float", x=lambda g, y: g * exp2(y),
+                      y=lambda g, out: g * (out * math.log(2)))
+Op.by_kernel[np.ldexp] = ldexp
+frexp = operator("frexp", number_parts.frexp, layout="kept", outputs="mantissa exponent", differentiable="mantissa",
+                 x=lambda g, exponent: ldexp(g, -exponent))

@@ -105,10 +105,6 @@ zeta_of_number, zeta_with_number = _with_numbers("zeta", "SpecialZetaBackward", 
 _XLOG1PY = floating("xlog1py_cpu", "c")
 
 
-def _by_factor(g: Any, x: Any, y: Any) -> Any:
-    return g * np.where(np.logical_and(x == 0, y <= -1), 0.0, np.log1p(y))
-
-
 def _by_argument(g: Any, x: Any, y: Any) -> Any:
     return g * (x / (y + 1))
 
@@ -128,8 +124,9 @@ def _by_power_of_number(g: Any, x: Any, y: Any) -> Any:
     return g * (slope if y > 0 else np.where(x == 0, 0.0, slope))
 
 
-xlog1py = elementwise("xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", domain=_XLOG1PY, x=_by_factor,
-                      y=_by_argument)
+xlog1py = elementwise(
+    "xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", domain=_XLOG1PY,
+    x=lambda g, x, y: g * np.where(np.logical_and(x == 0, y <= -1), 0.0, np.log1p(y)), y=_by_argument)
 xlog1py_of_number, xlog1py_with_number = _with_numbers("xlog1py", "SpecialXlog1PyBackward", normal.xlog1py, _XLOG1PY,
                                                        _by_factor_of_number, _by_argument)
 xlogy_of_number, xlogy_with_number = _with_numbers("xlogy", "XlogyBackward", elementary.xlogy, floating(

@@ -12,21 +12,12 @@ import numpy as np
 from ...kernels.images import sampling_grids as kernels
 from ..framework import Op, operator
 
-
-def _by_image(g: Any, x_shape: Any, grid: Any, orders: Any, mode: Any, padding: Any, align: Any) -> Any:
-    return grid_scatter(g, grid, x_shape, orders, mode, padding, align)
-
-
-def _by_grid(g: Any, x: Any, grid: Any, orders: Any, mode: Any, padding: Any, align: Any) -> Any:
-    return grid_slopes(g, x, grid, orders, mode, padding, align)
-
-
-def _sampler(dims: int) -> Op:
-    return operator(f"grid_sampler_{dims}d", kernels.grid_sample, tensors=2, node=f"GridSampler{dims}DBackward0",
-                    x=_by_image, grid=_by_grid)
-
-
-grid_sampler_2d, grid_sampler_3d = _sampler(2), _sampler(3)
+grid_sampler_2d, grid_sampler_3d = [operator(
+    f"grid_sampler_{dims}d", kernels.grid_sample, tensors=2, node=f"GridSampler{dims}DBackward0",
+    x=lambda g, x_shape, grid, orders, mode, padding, align: grid_scatter(
+        g, grid, x_shape, orders, mode, padding, align),
+    grid=lambda g, x, grid, orders, mode, padding, align: grid_slopes(g, x, grid, orders, mode, padding, align))
+    for dims in (2, 3)]
 
 
 def _again(x: Any, grid: Any, orders: Any, mode: Any, padding: Any, align: Any) -> Any:

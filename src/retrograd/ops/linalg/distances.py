@@ -66,11 +66,8 @@ def _by_rows(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
     return squeeze_dim(np.matmul(unsqueeze(factors, factors.ndim - 1), powers), factors.ndim - 1)
 
 
-def _by_second(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
-    return _by_first(transpose(g, -1, -2), y, x, transpose(out, -1, -2), p)
-
-
-cdist = operator("_cdist_forward", kernels.cdist, node="CdistBackward0", x=_by_first, y=_by_second)
+cdist = operator("_cdist_forward", kernels.cdist, node="CdistBackward0", x=_by_first, y=lambda g, x, y, out, p: (
+    _by_first(transpose(g, -1, -2), y, x, transpose(out, -1, -2), p)))
 
 
 def _by_left(g: Any, x: Any, y: Any, out: Any) -> Any:
@@ -79,13 +76,9 @@ def _by_left(g: Any, x: Any, y: Any, out: Any) -> Any:
     return x * sum_dim(ratio, (g.ndim - 1,), True, None) - np.matmul(ratio, y)
 
 
-def _by_right(g: Any, x: Any, y: Any, out: Any) -> Any:
-    return _by_left(transpose(g, -1, -2), y, x, transpose(out, -1, -2))
-
-
-euclidean_dist = operator("_euclidean_dist", kernels.euclidean_dist, node="EuclideanDistBackward0", x=_by_left,
-                          y=_by_right)
-
+euclidean_dist = operator(
+    "_euclidean_dist", kernels.euclidean_dist, node="EuclideanDistBackward0", x=_by_left,
+    y=lambda g, x, y, out: _by_left(transpose(g, -1, -2), y, x, transpose(out, -1, -2)))
 symmetric: Op = linear("symmetric", kernels.symmetric, x=lambda g: paired(g))
 paired: Op = linear("paired", kernels.paired, x=lambda g, x_shape: symmetric(g, x_shape[0]))
 

@@ -38,10 +38,6 @@ def _lu_factor(g: Any, factors: Any, pivots: Any) -> Any:
     return np.matmul(permutation(pivots, factors), _by_factors(lower, upper, g[..., :k], g[..., :k, :]))
 
 
-def _lu(g: Any, lower: Any, upper: Any, p: Any) -> Any:
-    return np.matmul(p, _by_factors(lower, upper, *g))
-
-
 def _unpacked(g: Any, x_shape: Any) -> Any:
     """The gradients of both triangles in one matrix."""
     (m, n), below, above = x_shape[-2:], below_diagonal(g[0]), upper_part(g[1])
@@ -55,7 +51,8 @@ def _unpacked(g: Any, x_shape: Any) -> Any:
 permutation = constant("lu_permutation", kernels.permutation, "pivots like")
 lu_factor_ex = operator("linalg_lu_factor_ex", kernels.lu_factor, layout="columns", outputs="factors pivots info",
                         differentiable="factors", complex="adjoint", a=_lu_factor)
-lu = operator("linalg_lu", kernels.lu, outputs="lower upper p", differentiable="lower upper", x=_lu)
+lu = operator("linalg_lu", kernels.lu, outputs="lower upper p", differentiable="lower upper",
+              x=lambda g, lower, upper, p: np.matmul(p, _by_factors(lower, upper, *g)))
 lu_unpack: Op = operator("lu_unpack", kernels.lu_unpack, outputs="lower upper p", differentiable="lower upper",
                          tensors=1, x=_unpacked)
 

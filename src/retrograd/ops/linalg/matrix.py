@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, and of stacks of matrices."""
+"""Products of vectors and matrices, and of stacks of matrices; the exponential of a matrix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.linalg import matrix as kernels
+from ...kernels.linalg import matrix as kernels, matrix_exponential, trilinear as trilinear_kernels
 from ..framework import Complex, Op, Rule, linear, operator
 from ..reductions import spread
 from ..shape import diagonal_backward, t, transpose, unsqueeze
@@ -34,21 +34,9 @@ def _scaled(g: Any, beta: Any) -> Any:
     return g if beta == 1 else g * beta
 
 
-def _mat1(g: Any, mat2: Any, alpha: Any) -> Any:
-    return mm(_scaled(g, alpha), t(mat2))
-
-
 def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
     """The product is computed transposed. So the gradient is row-major if mat2 is the transposed weight of a layer."""
     return t(mm(t(_scaled(g, alpha)), mat1))
-
-
-def _batch1(g: Any, batch2: Any, alpha: Any) -> Any:
-    return bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2))
-
-
-def _batch2(g: Any, batch1: Any, alpha: Any) -> Any:
-    return bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1))
 
 
 def _for_each(g: Any, stack: Any) -> Any:
@@ -56,23 +44,51 @@ def _for_each(g: Any, stack: Any) -> Any:
     return np.broadcast_to(g, (stack.shape[0], *g.shape))
 
 
-addmm = operator("addmm", kernels.addmm, x=_scaled, mat1=_mat1, mat2=_mat2)
+addmm = operator("addmm", kernels.addmm, x=_scaled, mat1=lambda g, mat2, alpha: mm(_scaled(g, alpha), t(mat2)),
+                 mat2=_mat2)
 addmv = operator("addmv", kernels.addmm, x=_scaled,
                  mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
                  mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))
 baddbmm = operator("baddbmm", kernels.baddbmm, x=_scaled,
                    mat1=lambda g, mat2, alpha: bmm(_scaled(g, alpha), transpose(mat2, -1, -2)),
                    mat2=lambda g, mat1, alpha: bmm(transpose(mat1, -1, -2), _scaled(g, alpha)))
-addbmm = operator("addbmm", kernels.addbmm, x=_scaled, batch1=_batch1, batch2=_batch2)
+addbmm = operator(
+    "addbmm", kernels.addbmm, x=_scaled,
+    batch1=lambda g, batch2, alpha: bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2)),
+    batch2=lambda g, batch1, alpha: bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1)))
 addr = operator("addr", kernels.addr, x=_scaled, vec1=lambda g, vec2, alpha: mv(_scaled(g, alpha), vec2),
                 vec2=lambda g, vec1, alpha: mv(t(_scaled(g, alpha)), vec1))
 
 
-def _trace(g: Any, x_shape: Any) -> Any:
-    return diagonal_backward(spread(g, (min(x_shape),), (), False), x_shape, 0, 0, 1)
-
-
-trace = linear("trace", kernels.trace, x=_trace)
+trace = linear("trace", kernels.trace, x=lambda g, x_shape: diagonal_backward(
+    spread(g, (min(x_shape),), (), False), x_shape, 0, 0, 1))
 
 # A product of a vector and a matrix is a product of two matrices, without the dim that was added in front.
 first_row = linear("squeeze", kernels.first_row, node="SqueezeBackward4", x=lambda g, x_shape: np.reshape(g, x_shape))
+
+# Sums of products of three factors. The derivative by a factor is again such a sum.
+
+
+def _weight(g: Any, x: Any, y: Any, weight_shape: Any) -> Any:
+    pairs = np.expand_dims(x, 2) * np.expand_dims(y, 1)
+    return np.reshape(mm(t(g), np.reshape(pairs, (x.shape[0], x.shape[1] * y.shape[1]))), weight_shape)
+
+
+trilinear: Op = operator("trilinear", trilinear_kernels.trilinear, tensors=3,
+                         x=lambda g, weight, y: trilinear(g, np.transpose(weight, (1, 0, 2)), y),
+                         weight=_weight,
+                         y=lambda g, x, weight: trilinear(g, np.transpose(weight, (2, 0, 1)), x))
+
+# The exponential of a matrix
+
+
+def _derivative(g: Any, x: Any) -> Any:
+    """The derivative at the transposed matrix in the direction g: a block of the exponential of [[x', g], [0, x']]."""
+    n = x.shape[-1]
+    across = transpose(x, -1, -2)
+    above = np.concatenate([across, g], axis=-1)
+    below = np.concatenate([np.zeros_like(across), across], axis=-1)
+    return matrix_exp(np.concatenate([above, below], axis=-2))[..., :n, n:]
+
+
+matrix_exp: Op = operator("linalg_matrix_exp", matrix_exponential.matrix_exp, x=_derivative)

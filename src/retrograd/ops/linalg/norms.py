@@ -29,12 +29,7 @@ def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> 
         scaled = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
         return scaled * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
     scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
-    return scaled * _spread_over(g, out, out ** (p - 1), x.shape, axes, keepdim)
-
-
-def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim: Any) -> Any:
-    """g / divisor over the axes of the norm, and 0 where the norm `out` is 0."""
-    return spread(np.where(out == 0.0, 0.0, g / divisor), shape, axes, keepdim)
+    return scaled * spread(np.where(out == 0.0, 0.0, g / out ** (p - 1)), x.shape, axes, keepdim)
 
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex="adjoint", x=norm_backward)

@@ -41,17 +41,13 @@ def _cofactors_of_singular(g: Any, a: Any) -> Any:
     return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
 
 
-def _some_singular(g: Any, a: Any) -> Any:
-    return np.any(singular(a))
-
-
 def _harmless(g: Any, a: Any) -> tuple[Any, Any]:
     """The arguments for the way not taken: a matrix with an inverse and with distinct singular values."""
     return 1.0, np.diag(np.arange(1.0, a.shape[-1] + 1.0))
 
 
-cofactors_backward = either("cofactors_backward", _some_singular, _cofactors_of_singular, _cofactors_of_regular,
-                            tensors=2, harmless=_harmless)
+cofactors_backward = either("cofactors_backward", lambda g, a: np.any(singular(a)), _cofactors_of_singular,
+                            _cofactors_of_regular, tensors=2, harmless=_harmless)
 
 
 def _slogdet(g: Any, a: Any, sign: Any) -> Any:
@@ -62,7 +58,7 @@ def _slogdet(g: Any, a: Any, sign: Any) -> Any:
 
 
 det: Op = operator("linalg_det", kernels.det, a=lambda g, a: scalars(g) * cofactors(a))
-singular = constant("is_singular", kernels.singular, "a")
+singular: Op = constant("is_singular", kernels.singular, "a")
 cofactors: Op = operator("cofactors", kernels.cofactors, a=lambda g, a: cofactors_backward(g, a))
 slogdet = operator("linalg_slogdet", kernels.slogdet, outputs="sign size", unfilled=True, a=_slogdet)
 

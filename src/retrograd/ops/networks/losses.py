@@ -31,16 +31,12 @@ mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", layout="elem
                     y=lambda g, x, y, reduction: -_squared(g, x, y, reduction))
 
 
-def _limited(off: Any, limit: Any) -> Any:
-    return limited(off, -limit, limit)
-
-
 def _flat_beyond(off: Any, limit: Any) -> Any:
     """The difference, limited to this size. Beyond the limit it is flat."""
     return choose(np.abs(off) < limit, off, np.sign(off) * limit)
 
 
-_bounded = composed("clamp", _limited, _flat_beyond, tensors=1)
+_bounded = composed("clamp", lambda off, limit: limited(off, -limit, limit), _flat_beyond, tensors=1)
 
 
 def _smooth(g: Any, x: Any, y: Any, reduction: Any, beta: Any) -> Any:

@@ -17,12 +17,8 @@ from ..reductions import sum_dim
 from .activations import sigmoid
 from .losses import _share
 
-
-def _soft(g: Any, x: Any, y: Any, reduction: Any) -> Any:
-    return _share(g, x, reduction) * (-y * sigmoid(-y * x))
-
-
-soft_margin_loss = operator("soft_margin_loss", kernels.soft_margin_loss, tensors=2, x=_soft)
+soft_margin_loss = operator("soft_margin_loss", kernels.soft_margin_loss, tensors=2, x=lambda g, x, y, reduction: (
+    _share(g, x, reduction) * (-y * sigmoid(-y * x))))
 
 
 def _in_rows(x: Any) -> Any:
@@ -32,10 +28,6 @@ def _in_rows(x: Any) -> Any:
 def _of_rows(g: Any, count: int, reduction: Any) -> Any:
     """The cotangent of each row, as a column. The rows of a reduced loss share one cotangent."""
     return np.reshape(g / count if reduction == "mean" else g, (-1, 1))
-
-
-def _to_classes(pull: Any, classes: Any, shape: Any) -> Any:
-    return gather_backward(pull, classes, shape, 1)
 
 
 def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: Any, margin: Any, reduction: Any) -> Any:
@@ -48,7 +40,7 @@ def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: Any, margin: Any,
     if weight is not None:
         pull = pull * weight[classes]
     push = choose(near, pull * 2.0 * over if p == 2 else pull, 0.0)
-    return np.reshape(push - _to_classes(sum_dim(push, (1,), True, None), classes, rows.shape), x.shape)
+    return np.reshape(push - gather_backward(sum_dim(push, (1,), True, None), classes, rows.shape, 1), x.shape)
 
 
 multi_margin_loss = operator("multi_margin_loss", kernels.multi_margin_loss, tensors=3, x=_multi_margin)
@@ -60,7 +52,7 @@ def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: An
     over = 1.0 - np.expand_dims(own, 2) + np.expand_dims(rows, 1)
     pull = np.expand_dims(_of_rows(g, rows.shape[0], reduction) / rows.shape[1], 2)
     push = choose(np.logical_and(over > 0.0, between), pull, 0.0)
-    up = _to_classes(sum_dim(push, (2,), False, None), classes, rows.shape)
+    up = gather_backward(sum_dim(push, (2,), False, None), classes, rows.shape, 1)
     return np.reshape(sum_dim(push, (1,), False, None) - up, x.shape)
 
 

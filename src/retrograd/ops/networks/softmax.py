@@ -19,16 +19,13 @@ def _sum(x: Any, dim: Any) -> Any:
     return sum_dim(x, (dim,), True, None) if x.ndim else x
 
 
-def _by_softmax(v: Any, g: Any, y: Any, dim: Any) -> Any:
-    return v * (g - _sum(g * y, dim)) - g * _sum(v * y, dim)
-
-
 softmax, safe_softmax = [
     operator(name, kernel, x=lambda g, out, dim: softmax_backward(g, out, dim))
     for name, kernel in (("softmax", kernels.softmax), ("safe_softmax", kernels.safe_softmax))]
 softmax_backward: Op = operator("softmax_backward", kernels.softmax_backward, tensors=2,
                                 node="SoftmaxBackwardDataBackward0",
-                                g=lambda v, y, dim: softmax_backward(v, y, dim), y=_by_softmax)
+                                g=lambda v, y, dim: softmax_backward(v, y, dim),
+                                y=lambda v, g, y, dim: v * (g - _sum(g * y, dim)) - g * _sum(v * y, dim))
 
 
 log_softmax = operator("log_softmax", kernels.log_softmax, x=lambda g, out, dim: log_softmax_backward(g, out, dim))
@@ -38,8 +35,5 @@ log_softmax_backward: Op = operator("log_softmax_backward", kernels.log_softmax_
                                     y=lambda v, g, y, dim: -v * np.exp(y) * _sum(g, dim))
 
 
-def _logsumexp(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
-    return spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))
-
-
-logsumexp = operator("logsumexp", _logsumexp_kernel, domain="float", x=_logsumexp)
+logsumexp = operator("logsumexp", _logsumexp_kernel, domain="float", x=lambda g, x, out, axes, keepdim: (
+    spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))))
