@@ -9,7 +9,7 @@ from ...dtypes import C_NAMES, float16, float32
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.networks import attention as ops, softmax as softmax_ops
-from ...tensors.arguments.options import check_optional, check_tensor, filling
+from ...tensors.arguments.options import filling
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
@@ -24,9 +24,6 @@ _attention, _safe_softmax = recorded(ops.attention), recorded(softmax_ops.safe_s
 
 
 def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> None:
-    check_optional("scaled_dot_product_attention", 4, attn_mask=mask)
-    for i, (argument, x) in enumerate((("query", query), ("key", key), ("value", value)), 1):
-        check_tensor("scaled_dot_product_attention", x, argument, i)
     q, k, v = query._array, key._array, value._array
     if not q.dtype == k.dtype == v.dtype:
         names = [C_NAMES[array.dtype.name] for array in (q, k, v)]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from ...dtypes import default_floating
-from ...tensors.state.base import plain
+from ...dtypes import int64
+from ...tensors.functions.creation.creation import empty
 from ...tensors.tensor import Tensor
 from ..functional import norms as functional
 from .module.members import Member
@@ -38,11 +36,10 @@ class _NormBase(_Affine):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        kind = default_floating() if dtype is None else dtype.dtype
-        start = {"running_mean": np.zeros(num_features, kind), "running_var": np.ones(num_features, kind),
-                 "num_batches_tracked": np.zeros((), np.int64)}
-        for name, value in start.items():
-            self.register_buffer(name, plain(value) if track_running_stats else None)
+        for name, shape, kind in (("running_mean", (num_features,), dtype), ("running_var", (num_features,), dtype),
+                                  ("num_batches_tracked", (), int64)):
+            buffer: Any = empty(shape, dtype=kind, device=device) if track_running_stats else None
+            self.register_buffer(name, buffer)
         self._own((num_features,) if affine else None, (num_features,) if affine and bias else None, device, dtype)
 
     def reset_running_stats(self) -> None:

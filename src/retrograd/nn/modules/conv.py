@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...tensors.functions.images import convolution as functional
+from ...tensors.functions.images.padding import pad
 from ...tensors.tensor import Tensor
-from ..functional import convolution as functional
-from ..functional.padding import pad
 from .layer import Weighted
 from .utils import repeated
 

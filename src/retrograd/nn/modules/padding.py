@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.functions.images import padding as functional
 from ...tensors.tensor import Tensor
-from ..functional import padding as functional
 from .layer import Layer
 from .utils import repeated
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...tensors.functions.images import padding as functional
 from ...tensors.tensor import Tensor
-from ..functional import padding as functional
 from .layer import Layer
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]
