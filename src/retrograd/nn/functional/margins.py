@@ -13,7 +13,7 @@ import numpy as np
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
-from ...ops.networks import margins as ops
+from ...ops.networks import losses as ops
 from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded

@@ -1,4 +1,4 @@
-"""Losses with one node: squared and absolute differences, cross-entropies, negative log-likelihood.
+"""Losses with one node: squared and absolute differences, cross-entropies, negative log-likelihood, margins.
 
 `reduction` is "mean", "sum" or "none". The cotangent of a reduced loss has no dimensions. `_share` computes each
 element's share of it.
@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...kernels.elementwise.choosing import limited
-from ...kernels.networks import losses as kernels
+from ...kernels.networks import losses as kernels, margins
 from ..choosing import choose
 from ..framework import Op, composed, linear, operator
+from ..indexing.indexing import gather, gather_backward
+from ..reductions import sum_dim
 from .activations import sigmoid
 
 
@@ -108,3 +110,50 @@ nll_loss2d = linear("nll_loss2d", kernels.nll_loss, node="NllLoss2DBackward0", t
 nll_loss_backward: Op = linear(
     "nll_loss_backward", kernels.nll_loss_backward, node="NllLossBackwardBackward0", tensors=3,
     g=lambda g, target, weight, reduction, ignore_index: nll_loss(g, target, weight, reduction, ignore_index))
+
+# Losses with margins, for one target in a row, for several targets, for signs. Targets are classes, without derivative.
+
+soft_margin_loss = operator("soft_margin_loss", margins.soft_margin_loss, tensors=2, x=lambda g, x, y, reduction: (
+    _share(g, x, reduction) * (-y * sigmoid(-y * x))))
+
+
+def _in_rows(x: Any) -> Any:
+    return x if x.ndim == 2 else np.reshape(x, (1, -1))
+
+
+def _of_rows(g: Any, count: int, reduction: Any) -> Any:
+    """The cotangent of each row, as a column. The rows of a reduced loss share one cotangent."""
+    return np.reshape(g / count if reduction == "mean" else g, (-1, 1))
+
+
+def _multi_margin(g: Any, x: Any, target: Any, weight: Any, p: Any, margin: Any, reduction: Any) -> Any:
+    """The target's gradient is minus the sum of those of the other classes. A margin that is just kept gives 0."""
+    rows, classes = _in_rows(x), np.reshape(target, (-1, 1))
+    own = gather(rows, classes, 1)
+    over = margin - own + rows
+    near = np.logical_and(over > 0.0, np.arange(rows.shape[1]) != classes)
+    pull = _of_rows(g, rows.shape[0], reduction) / rows.shape[1]
+    if weight is not None:
+        pull = pull * weight[classes]
+    push = choose(near, pull * 2.0 * over if p == 2 else pull, 0.0)
+    return np.reshape(push - gather_backward(sum_dim(push, (1,), True, None), classes, rows.shape, 1), x.shape)
+
+
+multi_margin_loss = operator("multi_margin_loss", margins.multi_margin_loss, tensors=3, x=_multi_margin)
+
+
+def _multilabel_margin(g: Any, x: Any, classes: Any, between: Any, reduction: Any) -> Any:
+    rows = _in_rows(x)
+    own = gather(rows, classes, 1)
+    over = 1.0 - np.expand_dims(own, 2) + np.expand_dims(rows, 1)
+    pull = np.expand_dims(_of_rows(g, rows.shape[0], reduction) / rows.shape[1], 2)
+    push = choose(np.logical_and(over > 0.0, between), pull, 0.0)
+    up = gather_backward(sum_dim(push, (2,), False, None), classes, rows.shape, 1)
+    return np.reshape(sum_dim(push, (1,), False, None) - up, x.shape)
+
+
+multilabel_margin_loss = operator("multilabel_margin_loss", margins.multilabel_margin_loss, tensors=3,
+                                  x=_multilabel_margin)
+
+# A mask of the target classes of each row, for `multilabel_margin_loss`.
+listed = operator("listed", margins.listed, outputs="classes between", tensors=1, layout="kept")

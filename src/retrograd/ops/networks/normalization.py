@@ -58,19 +58,17 @@ def _last(x: Any, rank: Any) -> Any:
     return tuple(range(x.ndim - rank, x.ndim))
 
 
-def _layer_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: Any, eps: Any) -> Any:
-    return standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps)
-
-
 def _layer_weight(g: Any, x: Any, mean: Any, rstd: Any, weight_shape: Any, rank: Any, eps: Any) -> Any:
     lead = tuple(range(x.ndim - rank))
     return np.reshape(standardized_sum(g, x, mean, rstd, lead, _last(x, rank), eps), weight_shape)
 
 
 sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=lambda g, x_shape: np.broadcast_to(g, x_shape))
-layer_norm = operator("layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0",
-                      outputs="out mean rstd", differentiable="out",
-                      x=_layer_x, weight=_layer_weight, bias=lambda g, rank: sum_over_rows(g, rank))
+layer_norm = operator(
+    "layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0", outputs="out mean rstd",
+    differentiable="out",
+    x=lambda g, x, weight, mean, rstd, rank, eps: standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps),
+    weight=_layer_weight, bias=lambda g, rank: sum_over_rows(g, rank))
 
 
 # Group normalisation
@@ -137,17 +135,13 @@ def _by_x(g: Any, weight: Any, running_var: Any, eps: Any) -> Any:
     return g * _for_channels(rstd if weight is None else rstd * weight, g)
 
 
-def _by_weight(g: Any, x: Any, running_mean: Any, running_var: Any, eps: Any) -> Any:
-    return centred_sum(g, x, running_mean) / np.sqrt(running_var + eps)
-
-
 centred_sum = operator("centred_sum", kernels.centred_sum, tensors=3,
                        g=lambda v, x, mean: _for_channels(v, x) * (x - _for_channels(mean, x)),
                        x=lambda v, g: _for_channels(v, g) * g)
-
-
-batch_norm_by = operator("batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0",
-                         x=_by_x, weight=_by_weight, bias=_channel_sum)
+batch_norm_by = operator(
+    "batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0", x=_by_x,
+    weight=lambda g, x, running_mean, running_var, eps: centred_sum(g, x, running_mean) / np.sqrt(running_var + eps),
+    bias=_channel_sum)
 
 # The update of a running statistic, which is written over.
 blend = operator("blend", kernels.blend, tensors=2)
