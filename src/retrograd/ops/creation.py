@@ -32,13 +32,9 @@ def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
     return make(x, shape, dtype, value)
 
 
-def _copied(x: Any) -> Any:
-    """A copy of the array in memory of its own."""
-    return copied(x, x.dtype)
-
-
-# New memory that a program asked for. A transform that records calls makes the memory anew when it replays them.
-fresh = operator("fresh", _copied, tensors=1, layout="kept")
+# New memory that a program asked for: a copy of the array. A transform that records calls makes the memory anew when it
+# replays them.
+fresh = operator("fresh", lambda x: copied(x, x.dtype), tensors=1, layout="kept")
 
 
 def drawn(x: Any, draw: Callable[..., Any]) -> Any:

@@ -84,7 +84,8 @@ class Op:
         self.unfilled = unfilled      # whether rules get None, not zeros, for an output without a gradient
         # Whether the short recorded call is used: for ufuncs, and kernels called like them, of one or two tensors.
         self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
-        self.saves = self._initial_saves()
+        # Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name.
+        self.saves = [*(Save("input", i) for i in range(self.arity)), Save("out", 0)] if self.short else []
         self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
         self.uses = {index: frozenset(positions) for index, _, positions in self.steps}
         self.derived = kind == "elementwise" and bool(self.steps)   # elementwise, with a derivative
@@ -113,12 +114,6 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
-
-    def _initial_saves(self) -> list[Save]:
-        """Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name."""
-        if not self.short:
-            return []
-        return [*(Save("input", i) for i in range(self.arity)), Save("out", 0)]
 
     def _position(self, argument: str, need: str) -> int:
         """Where in `saves` the thing that a rule calls `need` is kept."""

@@ -33,14 +33,8 @@ squeeze_dims: Op = linear("squeeze", kernels.squeeze_dims, node=2, view=True, x=
                           written={"name": "squeeze_", "node": 5})
 unsqueeze: Op = linear("unsqueeze", kernels.unsqueeze, view=True, x=lambda g, dim: squeeze_dim(g, dim),
                        written={"name": "unsqueeze_", "node": 1})
-
-
-def _read_as(x: Any, dtype: Any) -> Any:
-    """The same bytes, read as elements of another type."""
-    return x.view(dtype)
-
-
-read_as = operator("view", _read_as, tensors=1, layout="kept")
+# The same bytes, read as elements of another type.
+read_as = operator("view", lambda x, dtype: x.view(dtype), tensors=1, layout="kept")
 
 diagonal: Op = linear("diagonal", kernels.diagonal, view=True,
                       x=lambda g, x_shape, offset, dim0, dim1: diagonal_backward(g, x_shape, offset, dim0, dim1))

@@ -128,9 +128,8 @@ def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, cau
     mask, root = _added(mask, query), math.sqrt(abs(scale))
     if gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
-    exact = query.dtype is float16
     result_type = query.dtype
-    if exact:
+    if result_type is float16:
         query, key, value = query.to(float32), key.to(float32), value.to(float32)
     scores = matrix.matmul(query * (root if scale >= 0 else -root), (key * root).transpose(-2, -1))
     if mask is not None:
@@ -138,5 +137,4 @@ def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, cau
     weights = _safe_softmax(scores, scores.dim() - 1)
     if dropout_p:
         weights = dropout(weights, dropout_p)
-    result = matrix.matmul(weights, value)
-    return result.to(result_type) if exact else result
+    return matrix.matmul(weights, value).to(result_type)

@@ -102,10 +102,8 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
         spread = spread.sum()
     elif reduction == "mean":
         counted = ~ignored
-        if weight is None:
-            total = counted.sum()
-        else:
-            total = plain(beyond(_counted_weight, weight._array, counted._array, target._array))
+        total = counted.sum() if weight is None else plain(
+            beyond(_counted_weight, weight._array, counted._array, target._array))
         spread = spread.sum() / total
     return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
 

@@ -17,6 +17,7 @@ from .distance import PairwiseDistance
 from .layer import Layer
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
+from .module.members import Member
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
@@ -52,6 +53,7 @@ class _OfTarget(_Loss):
 class _WeightedLoss(_OfTarget):
     """A loss with weights. The weights are a buffer, and so part of the state."""
 
+    weight = Member("_buffers")
     _options: tuple[str, ...] = ("weight",)
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
@@ -148,18 +150,15 @@ class CrossEntropyLoss(_WeightedLoss):
                                      reduction=self.reduction, label_smoothing=self.label_smoothing)
 
 
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_WeightedLoss, function=classes.nll_loss):
     """The negative log-probabilities of the target's classes, reduced."""
+
+    _options = ("weight", "ignore_index")
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.nll_loss` of input and target."""
-        return classes.nll_loss(input, target, self._buffers["weight"], ignore_index=self.ignore_index,
-                                reduction=self.reduction)
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):

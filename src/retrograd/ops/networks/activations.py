@@ -20,14 +20,10 @@ from ..elementwise.elementary import erf
 from ..framework import Op, composed, elementwise, operator
 from ..joining import cat, split
 
-
-def _nothing(g: Any, result: Any) -> Any:
-    """The derivative of the side of a kink on which a value lies, which is 0."""
-    return np.zeros_like(result)
-
-
+# The side of the kink on which a value lies does not change, so the derivative by the result is 0.
 threshold_backward: Op = operator("threshold_backward", elementary.threshold_backward, tensors=2,
-                                  g=lambda g, result: threshold_backward(g, result), result=_nothing)
+                                  g=lambda g, result: threshold_backward(g, result),
+                                  result=lambda g, result: np.zeros_like(result))
 relu = elementwise("relu", elementary.relu, x=lambda g, out: threshold_backward(g, out), domain=promoted(
     b=RuntimeError("Boolean inputs not supported for relu"), c="clamp is not supported for complex types"))
 sigmoid = elementwise("sigmoid", elementary.sigmoid, domain="float", x=lambda g, out: g * (out * (1 - out)))
