@@ -23,18 +23,11 @@ from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import facts_of, public
 from ...tensors.state.base import TensorBase, requires
 from ...tensors.tensor import Tensor
-from .reduction import REDUCTIONS, checked_reduction, reduced
+from .reduction import REDUCTIONS, checked_reduction, of_both, reduced
 
 __all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "gaussian_nll_loss",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "mse_loss",
-    "poisson_nll_loss",
-    "smooth_l1_loss",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss", "kl_div",
+    "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss",
 ]
 
 _mse_loss, _smooth_l1, _huber = recorded(ops.mse_loss), recorded(ops.smooth_l1_loss), recorded(ops.huber_loss)
@@ -43,17 +36,15 @@ _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary
 
 def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target in one shape. Warns if one of them has to be broadcast."""
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors(name, input=input, target=target)
-    shape = input._array.shape
-    if target._array.shape == shape:
+    x, y = of_both(name, input, target)
+    if y.shape == x.shape:
         return input, target
     warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
          "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
          UserWarning)
-    common = common_shape(shape, target._array.shape)
-    return (input if shape == common else input.expand(*common),
-            target if target._array.shape == common else target.expand(*common))
+    common = common_shape(x.shape, y.shape)
+    return (input if x.shape == common else input.expand(*common),
+            target if y.shape == common else target.expand(*common))
 
 
 def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
@@ -174,23 +165,17 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     Raises ValueError if the shapes differ, RuntimeError for an input outside of [0, 1] and for other dtypes.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors("binary_cross_entropy", input=input, target=target)
-    if weight is not None:
-        check_tensor("binary_cross_entropy", weight, "weight", 3)
+    of_both("binary_cross_entropy", input, target)
+    check_optional("binary_cross_entropy", 3, weight=weight)
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
     if target.dtype is not input.dtype:
-        raise RuntimeError(f"Found dtype {_legacy(target)} but expected {_legacy(input)}. Convert the target with "
-                           ".to(input.dtype).")
+        raise RuntimeError(f"Found dtype {target.dtype.legacy} but expected {input.dtype.legacy}. Convert the target "
+                           "with .to(input.dtype).")
     if weight is not None:
         broadcast_shapes(target.shape, weight.shape)
     return _bce(input, target, weight, reduction)
-
-
-def _legacy(tensor: Any) -> str:
-    return str(tensor.dtype.legacy)
 
 
 @public(event="aten::binary_cross_entropy_with_logits")
@@ -209,8 +194,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     Raises ValueError if the shapes differ, RuntimeError for dtypes that do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
+    of_both("binary_cross_entropy_with_logits", input, target)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
@@ -234,8 +218,8 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")
     if target._array.dtype.kind in "iu" and dtype.kind == "f":
-        raise RuntimeError(f"result type {_legacy(input)} can't be cast to the desired output type {_legacy(target)}. "
-                           "Convert the target with .to(input.dtype).")
+        raise RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output type "
+                           f"{target.dtype.legacy}. Convert the target with .to(input.dtype).")
     weights = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
     return _bce_with_logits(input, target, *weights, reduction)
 
@@ -263,9 +247,9 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
 
 def divergence(input: Tensor, target: Tensor, log_target: bool) -> Tensor:
     """What each element adds to the Kullback-Leibler divergence."""
-    check_tensors("kl_div", input=input, target=target)
+    x, y = of_both("kl_div", input, target)
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
-        if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
+        if x.dtype.kind in kinds or y.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")
     if log_target:
         return target.exp() * (target - input)
@@ -281,11 +265,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     The rates are exp(`input`), or `input` itself without `log_input`; `eps` then keeps their logarithm away from that
     of 0. `full` adds the term of the target alone, by Stirling's formula.
     """
-    return poisson(input, target, log_input, full, eps, checked_reduction(reduction, size_average, reduce))
-
-
-def poisson(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
-    """`poisson_nll_loss`, given a checked name of a reduction."""
+    reduction = checked_reduction(reduction, size_average, reduce)
     check_tensors("poisson_nll_loss", input=input, target=target)
     expected = target * (input if log_input else (input + eps).log())
     loss = (input.exp() if log_input else input) - expected

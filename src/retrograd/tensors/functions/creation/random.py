@@ -13,7 +13,7 @@ import numpy as np
 from ....dtypes import I64
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
-from ....ops import creation as ops, sampling as sampling_ops
+from ....ops import creation as ops
 from ....ops.framework import Op
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import (
@@ -34,7 +34,7 @@ from .creation import empty_as
 
 Array = np.ndarray[Any, Any]
 
-_bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(sampling_ops.bernoulli_like)
+_bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(ops.bernoulli_like)
 _normal_around, _normal_wide = recorded(ops.normal_around), recorded(ops.normal_wide)
 _normal_around_wide = recorded(ops.normal_around_wide)
 

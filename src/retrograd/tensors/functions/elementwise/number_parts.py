@@ -6,7 +6,7 @@ They exist as functions, as methods and in place.
 from __future__ import annotations
 
 from ....dtypes import dtype as torch_dtype
-from ....ops.elementwise import number_parts as ops
+from ....ops.elementwise import elementary as ops
 from ...arguments import return_types
 from ...arguments.options import check_tensor
 from ...recording.calls import recorded

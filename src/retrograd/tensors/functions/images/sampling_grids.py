@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....dtypes import refuse
-from ....ops.images import resampling, sampling_grids as ops
+from ....ops.images import resampling as ops
 from ...arguments.dims import array_of, as_int
 from ...recording.calls import recorded
 from ...recording.public import public
 
 _samplers = {2: recorded(ops.grid_sampler_2d), 3: recorded(ops.grid_sampler_3d)}
-_affine_grid = recorded(resampling.affine_grid)
+_affine_grid = recorded(ops.affine_grid)
 
 
 def _check(x: Any, grid: Any, mode: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from ....dtypes import dtype as torch_dtype
 from ....kernels.indexing.indexing import within
 from ....ops.basic import check_values
-from ....ops.indexing import histograms as ops
+from ....ops.indexing import sorting as ops
 from ...arguments import return_types
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number

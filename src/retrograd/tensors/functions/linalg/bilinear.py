@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtypes import C_NAMES, refuse
-from ....ops.linalg import trilinear as ops
+from ....ops.linalg import matrix as ops
 from ...arguments.options import check_optional, check_tensor, refuse_complex_gradient
 from ...recording.calls import recorded
 from ...recording.public import public

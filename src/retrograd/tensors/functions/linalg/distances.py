@@ -9,7 +9,7 @@ from ....dtypes import legacy
 from ....errors import warn_once
 from ....kernels.shape import common_shape
 from ....ops import shape as shape_ops
-from ....ops.linalg import distances as ops
+from ....ops.linalg import norms as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
 from ...recording.out_rules import APART, EXACT, rule

@@ -10,7 +10,7 @@ import numpy as np
 from ....dtypes import C_NAMES, dtype as torch_dtype
 from ....errors import warn
 from ....ops.basic import check_values
-from ....ops.linalg import matrix_exponential as exponential
+from ....ops.linalg import matrix as ops
 from ...arguments.dims import array_of, as_int
 from ...recording.calls import recorded
 from ...recording.out import into, receive
@@ -29,7 +29,7 @@ from .determinants import linalg_inv as inv
 from .matrix import matmul, mm, vdot
 from .matrix_checks import check_floating, check_same, check_square
 
-_matrix_exp = recorded(exponential.matrix_exp)
+_matrix_exp = recorded(ops.matrix_exp)
 
 
 @public("linalg_multi_dot(Tensors tensors, out)")

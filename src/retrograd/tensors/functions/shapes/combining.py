@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import I64
-from ....ops import combining as ops, shape as shape_ops
+from ....ops import joining as ops, shape as shape_ops
 from ....ops.scans import cumprod
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import contiguous_format

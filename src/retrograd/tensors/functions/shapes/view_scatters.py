@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ....kernels.layout import steps
-from ....ops.indexing import view_scatters as ops
+from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient, refuse_lost_gradient
 from ...recording.calls import recorded
