@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ....dtypes import F32, I64, dtype as torch_dtype
+from ....dtypes import F32, I64, legacy
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond
-from ...arguments.dims import array_of
 from ...recording.out_rules import UNASKED, castable
 from ...recording.overwriting import delivered
 from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..elementwise.elementary import nan_to_num
 from ..indexing.masking import masked_fill
-from .determinants import linalg_inv_ex as inv_ex, relative_bound
+from .determinants import bounds, linalg_inv_ex as inv_ex
 from .factorizations import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdvals
-from .matrix_checks import check_floating, check_square
+from .matrix_checks import check_floating, check_square, matrices
 from .norms import matrix_norm
 
 _NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
@@ -33,7 +31,7 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     For p = 2 (the default) and p = -2 it is the ratio of the extreme singular values. A singular matrix has the
     condition number inf. Raises RuntimeError for an unknown norm, and if the matrices are not square and p is not ±2.
     """
-    array = array_of("linalg_cond", input)
+    array = input._array
     if array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if isinstance(p, complex):
@@ -53,7 +51,7 @@ def _condition(input: Any, array: Any, order: Any) -> Any:
         values = svdvals(input)
         largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, values._array.shape[-1] - 1, 1)
         return (largest / smallest if order == 2 else smallest / largest).squeeze(-1)
-    check_square(f"linalg.cond(ord={order if isinstance(order, str) else f'{order:g}'})", array)
+    check_square(f"linalg.cond(ord={order if isinstance(order, str) else f'{order:g}'}): ", array)
     if order == "nuc":
         values = svdvals(input)
         return values.sum(-1) * values.reciprocal().sum(-1)
@@ -63,27 +61,16 @@ def _condition(input: Any, array: Any, order: Any) -> Any:
     return nan_to_num(matrix_norm(input, order) * matrix_norm(inverse, order), math.inf, math.inf, -math.inf)
 
 
-cond.__name__ = cond.__qualname__ = "cond"
-
-
-def _bounds(array: Any, tol: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
-    """The absolute and the relative bound. If neither is given, or the absolute bound is 0, the relative bound is the
-    rounding error: the larger size of the matrix times the precision of the dtype."""
-    name = "torch.linalg.matrix_rank"
-    if tol is not None:
-        atol, rtol = tol, 0.0
+def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative bound. Raises RuntimeError for complex bounds, and dtypes without a usual bound."""
     for which, bound in (("atol", atol), ("rtol", rtol)):
         if isinstance(bound, TensorBase) and bound._array.dtype.kind == "c":
-            raise RuntimeError(f"{name}: {which} tensor of complex type is not supported. Got "
-                               f"{torch_dtype.of[bound._array.dtype].legacy}")
-    absolute, relative = (x._array if isinstance(x, TensorBase) else x for x in (atol, rtol))
-    if relative is None:
-        if array.dtype.kind not in "fc" or array.dtype.itemsize == 2:
-            raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
-                               "first.")
-        rounding = float(np.finfo(array.dtype).eps) * max(array.shape[-2:])
-        relative = rounding if absolute is None else beyond(partial(relative_bound, rounding), absolute)
-    return (0.0 if absolute is None else absolute), relative
+            raise RuntimeError(f"torch.linalg.matrix_rank: {which} tensor of complex type is not supported. Got "
+                               f"{legacy(bound._array)}")
+    if rtol is None and (array.dtype.kind not in "fc" or array.dtype.itemsize == 2):
+        raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
+                           "first.")
+    return bounds(array, atol, rtol)
 
 
 @public(
@@ -100,13 +87,10 @@ def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: A
     singular values. A bound is a number, or a tensor with one number for each matrix. `tol` is another name for `atol`;
     then there is no relative bound. Raises RuntimeError for ints and for numbers of 16 bits.
     """
-    array = array_of("linalg_matrix_rank", input)
-    if not all(b is None or isinstance(b, (TensorBase, int, float, np.number)) for b in (tol, atol, rtol)):
-        raise TypeError("linalg_matrix_rank() received an invalid combination of arguments: bounds are numbers or "
-                        "tensors")
-    absolute, relative = _bounds(array, tol, atol, rtol) if array.ndim > 1 else (0.0, 0.0)
-    if array.ndim < 2:
-        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    array = matrices("torch.linalg.matrix_rank", input, "input")
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    absolute, relative = _checked_bounds(array, atol, rtol)
     if array.size:
         detached = input.detach()
         ranks = beyond(_ranks, (eigvalsh(detached) if hermitian else svdvals(detached))._array, absolute, relative)

@@ -12,7 +12,6 @@ from ....errors import warn
 from ....ops.basic import check_values
 from ....ops.linalg import matrix_exponential as exponential
 from ...arguments.dims import array_of, as_int
-from ...recording.calls import recorded
 from ...recording.out import into, receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
@@ -27,9 +26,7 @@ from ..shapes.rearranging import diagonal
 from .contraction import OUT_OF_CHAIN, in_best_order
 from .determinants import linalg_inv as inv
 from .matrix import matmul, mm, vdot
-from .matrix_checks import check_floating, check_same, check_square
-
-_matrix_exp = recorded(exponential.matrix_exp)
+from .matrix_checks import check_floating, check_same, matrices
 
 
 @public("linalg_multi_dot(Tensors tensors, out)")
@@ -95,7 +92,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
                         matrix_power, (input, n), {})
         receive("matrix_copy", rule(uncastable=_UNSAFE, overlap=FREE, gradient=UNASKED), out, matrix_power(input, n))
         return copy_(out, input if n else _unit(array))
-    check_square("linalg.matrix_power", array)
+    matrices("linalg.matrix_power", input, square=True)
     if n == 0:
         return copy_(input.clone(), _unit(array))
     if n == 1:
@@ -125,10 +122,8 @@ def matrix_exp(input: Any) -> Any:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    array = array_of("linalg_matrix_exp", input)
-    check_square("linalg.matrix_exp", array)
-    check_floating("linalg.matrix_exp", array)
-    return _matrix_exp(input)
+    matrices("linalg.matrix_exp", input, square=True, floating=True)
+    return exponential.matrix_exp(input)
 
 
 @public()
