@@ -1001,7 +1001,9 @@ def addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *, beta: _int | _float | _complex = 1, alpha: _int | _float | _complex = 1,
     out: Tensor | None = None,
 ) -> Tensor: ...
-def addmv_(input: Any, mat: Any, vec: Any, *, beta: _float = 1, alpha: _float = 1) -> Tensor: ...
+def addmv_(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: _int | _float | _complex = 1, alpha: _int | _float | _complex = 1,
+) -> Tensor: ...
 def addr(
     input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _int | _float | _complex = 1,
     alpha: _int | _float | _complex = 1, out: Tensor | None = None,

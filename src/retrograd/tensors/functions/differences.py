@@ -12,7 +12,6 @@ from ...dtypes import BOOL_
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import array_of, as_int, axes_of, axis_of
 from ..arguments.options import number
-from ..recording.calls import recorded
 from ..recording.out_rules import FREE, rule
 from ..recording.overwriting import copy_
 from ..recording.public import public
@@ -26,19 +25,17 @@ from .reductions import sum as sum_over
 from .shapes.joining import cat
 from .shapes.shape import view
 
-_mul_number, _div_number = recorded(ops.mul_number), recorded(ops.div_number)
-
 
 def _scaled(x: Any, factor: Any) -> Any:
     """`x` times a Python number, recorded in the way of PyTorch's composed functions."""
     composed = x._array.dtype.kind in "fc" and not isinstance(factor, complex)
-    return _mul_number(x, factor) if composed else mul(x, factor)
+    return ops.mul_number(x, factor) if composed else mul(x, factor)
 
 
 def _divided(x: Any, divisor: Any) -> Any:
     """`x` divided by a Python number."""
     composed = x._array.dtype.kind in "fc" and not isinstance(divisor, complex)
-    return _div_number(x, divisor) if composed else div(x, divisor)
+    return ops.div_number(x, divisor) if composed else div(x, divisor)
 
 
 def _ends(x: Any, dim: int) -> tuple[Any, Any]:

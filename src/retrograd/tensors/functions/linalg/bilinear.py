@@ -6,11 +6,8 @@ from typing import Any
 
 from ....dtypes import C_NAMES, refuse
 from ....ops.linalg import trilinear as ops
-from ...arguments.options import check_optional, check_tensor, refuse_complex_gradient
-from ...recording.calls import recorded
+from ...arguments.options import refuse_complex_gradient
 from ...recording.public import public
-
-_trilinear = recorded(ops.trilinear)
 
 
 @public("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias=None)", event="aten::bilinear")
@@ -20,12 +17,9 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     `input1` has shape (…, in1), `input2` (…, in2), `weight` (out, in1, in2) and `bias` (out,). The result has shape
     (…, out). Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
-    for i, (argument, value) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
-        check_tensor("bilinear", value, argument, i)
-    check_optional("bilinear", 4, bias=bias)
-    if len({x.dtype for x in (input1, input2, weight, bias) if x is not None}) > 1:
-        kinds = [f"{name}: {C_NAMES[x._array.dtype.name]}" for name, x in zip(
-            ("input1", "input2", "weight", "bias"), (input1, input2, weight, bias)) if x is not None]
+    given = {"input1": input1, "input2": input2, "weight": weight} | ({} if bias is None else {"bias": bias})
+    if len({x._array.dtype for x in given.values()}) > 1:
+        kinds = [f"{name}: {C_NAMES[x._array.dtype.name]}" for name, x in given.items()]
         raise RuntimeError(f"All tensors must have the same dtype, got {', '.join(kinds)}")
     if input1.dim() != input2.dim():
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
@@ -43,6 +37,6 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
         refuse(input1._array.dtype, "bmm", "b")
     for value in (input1, input2, weight):
         refuse_complex_gradient("_trilinear", value)
-    product = _trilinear(input1.reshape(-1, input1.shape[-1]), weight, input2.reshape(-1, input2.shape[-1]))
+    product = ops.trilinear(input1.reshape(-1, input1.shape[-1]), weight, input2.reshape(-1, input2.shape[-1]))
     product = product.view(*input1.shape[:-1], weight.shape[0])
     return product if bias is None else product + bias
