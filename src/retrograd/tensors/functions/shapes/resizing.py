@@ -7,16 +7,7 @@ from typing import Any
 from ....errors import user_site
 from ....graph.versions import written
 from ....kernels.layout import in_rows, strided
-from ...arguments.options import (
-    channels_last,
-    channels_last_3d,
-    check_tensor,
-    contiguous_format,
-    lies_in,
-    order_of_shape,
-    preserve_format,
-    shape_of,
-)
+from ...arguments import options
 from ...recording.public import public
 from ...recording.resizing import reshape_memory
 from ...state.base import TensorBase, note_layout, requires
@@ -36,8 +27,8 @@ def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any 
     tensor([[0, 1],
             [2, 3]])
     """
-    shape = shape_of("resize_", sizes, size)
-    if memory_format is preserve_format:
+    shape = options.shape_of("resize_", sizes, size)
+    if memory_format is options.preserve_format:
         raise RuntimeError("Unsupported memory formatPreserve")
     _resize("resize_", self, shape, memory_format)
     return self
@@ -46,13 +37,13 @@ def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any 
 @public(method=True)
 def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any = None) -> TensorBase:
     """`resize_` to the shape of another tensor. `preserve_format` also takes its memory format."""
-    check_tensor("resize_as_", the_template, "the_template", 1)
+    options.check_tensor("resize_as_", the_template, "the_template", 1)
     like = the_template._array
-    if memory_format is preserve_format:
-        memory_format = contiguous_format
+    if memory_format is options.preserve_format:
+        memory_format = options.contiguous_format
         if not in_rows(like):
-            memory_format = next((last for last in (channels_last, channels_last_3d) if lies_in(last, like)),
-                                 contiguous_format)
+            formats = (options.channels_last, options.channels_last_3d)
+            memory_format = next((last for last in formats if options.lies_in(last, like)), memory_format)
     _resize("resize_as_", self, like.shape, memory_format)
     return self
 
@@ -63,7 +54,7 @@ def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) 
         raise RuntimeError("cannot resize variables that require grad. Resize x.detach() or a clone instead.")
     if tensor._meta is not None:
         refuse_inference(tensor._meta)
-    order: Any = "C" if memory_format is None else order_of_shape(name, memory_format, shape)
+    order: Any = "C" if memory_format is None else options.order_of_shape(name, memory_format, shape)
     other = shape != tensor._array.shape
     if other or memory_format is not None:
         reshape_memory(tensor, shape)
