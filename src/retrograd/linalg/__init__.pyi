@@ -17,16 +17,6 @@ from retrograd.tensors.tensor import Tensor
 from retrograd.errors import _LinAlgError as LinAlgError
 
 def cond(input: Tensor, p: _int | _float | _complex | str | None = None, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def matrix_rank(
-    input: Tensor, *, atol: Tensor | _float | None = None, rtol: Tensor | _float | None = None,
-    hermitian: _bool = False, out: Tensor | None = None,
-) -> Tensor: ...
-@overload
-def matrix_rank(
-    input: Tensor, tol: Tensor | _float, hermitian: _bool = False, *, out: Tensor | None = None, atol: Any = None,
-    rtol: Any = None,
-) -> Tensor: ...
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def inv_ex(
@@ -43,6 +33,16 @@ def pinv(
     rtol: Any = None,
 ) -> Tensor: ...
 def slogdet(A: Tensor, *, out: Sequence[Tensor] | None = None) -> _return_types.linalg_slogdet: ...
+@overload
+def matrix_rank(
+    input: Tensor, *, atol: Tensor | _float | None = None, rtol: Tensor | _float | None = None,
+    hermitian: _bool = False, out: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def matrix_rank(
+    input: Tensor, tol: Tensor | _float, hermitian: _bool = False, *, out: Tensor | None = None, atol: Any = None,
+    rtol: Any = None,
+) -> Tensor: ...
 def cross(input: Tensor, other: Tensor, *, dim: _int = -1, out: Tensor | None = None, axis: _int = -1) -> Tensor: ...
 def cholesky(input: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> Tensor: ...
 def cholesky_ex(
@@ -115,7 +115,7 @@ def tensorsolve(
     input: Tensor, other: Tensor, dims: Sequence[_int] | None = None, *, out: Tensor | None = None,
 ) -> Tensor: ...
 
-__all__ = ["LinAlgError", "cond", "matrix_rank", "det", "inv", "inv_ex", "pinv", "slogdet", "cross", "cholesky",
+__all__ = ["LinAlgError", "cond", "det", "inv", "inv_ex", "pinv", "slogdet", "matrix_rank", "cross", "cholesky",
     "cholesky_ex", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals", "matmul", "norm", "matrix_norm",
     "vector_norm", "householder_product", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lu", "lu_factor",
     "lu_factor_ex", "lu_solve", "diagonal", "vander", "matrix_exp", "matrix_power", "multi_dot", "vecdot", "lstsq",

@@ -1,4 +1,4 @@
-"""Determinants, inverses and pseudoinverses of stacks of square matrices."""
+"""Determinants, inverses, pseudoinverses, condition numbers and ranks of stacks of matrices."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import legacy
+from ....dtypes import F32, I64, legacy
 from ....kernels.linalg.solving import machine_epsilon
+from ....kernels.shape import common_shape
 from ....ops.basic import beyond
 from ....ops.linalg import solving as ops
 from ...arguments import return_types
-from ...recording.out_rules import EXACT, FREE, castable, rule
+from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
+from ...recording.overwriting import delivered
 from ...recording.public import public
-from ...state.base import TensorBase
+from ...state.base import TensorBase, plain
 from ..elementwise.comparison import where
-from ..elementwise.elementary import log
+from ..elementwise.elementary import log, nan_to_num
+from ..indexing.masking import masked_fill
+from .factorizations import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdvals
 from .matrix_checks import check_floating, check_square, matrices, refuse_failures
+from .norms import matrix_norm
 
 SINGULAR = ("The diagonal element {i} is zero, the inversion could not be completed because the input matrix is "
              "singular.")
@@ -132,10 +137,10 @@ def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol:
                            "dimensions of float, double, cfloat or cdouble types")
     if hermitian:
         check_square("linalg.eigh: ", array)
-    return ops.pinv(input, *bounds(array, atol, rtol if rcond is None else rcond), hermitian)
+    return ops.pinv(input, *_bounds(array, atol, rtol if rcond is None else rcond), hermitian)
 
 
-def bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+def _bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """The absolute and the relative bound: singular values up to the larger bound count as 0.
 
     If neither is given, or the absolute bound is 0, the relative bound is the rounding error: the larger size of the
@@ -152,6 +157,96 @@ def bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
 def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
     """The pseudoinverse. Singular values of at most `rcond` times the largest count as 0. See `torch.linalg.pinv`."""
     return linalg_pinv(input, rcond)
+
+
+# Condition numbers and ranks
+
+_NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+
+
+@public("linalg_cond(Tensor input, Number p=None, out)", "linalg_cond(Tensor input, str p, out)")
+def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
+    """The condition number of each matrix: the norm `p` of the matrix times the norm `p` of its inverse.
+
+    For p = 2 (the default) and p = -2 it is the ratio of the extreme singular values. A singular matrix has the
+    condition number inf. Raises RuntimeError for an unknown norm, and if the matrices are not square and p is not ±2.
+    """
+    array = input._array
+    if array.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow: the norm is a real number")
+    order = 2 if p is None else p
+    if order not in _NORMS:
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
+    asked = castable("linalg.cond", "result", gradient=UNASKED)
+    return delivered("linalg_cond", asked, out, _condition(input, array, order))
+
+
+def _condition(input: Any, array: Any, order: Any) -> Any:
+    if not array.size:
+        real = np.zeros((), array.dtype).real.dtype if array.dtype.kind in "fc" else F32
+        return plain(np.zeros(array.shape[:-2], real))
+    if order in (2, -2):
+        values = svdvals(input)
+        largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, values._array.shape[-1] - 1, 1)
+        return (largest / smallest if order == 2 else smallest / largest).squeeze(-1)
+    check_square(f"linalg.cond(ord={order if isinstance(order, str) else f'{order:g}'}): ", array)
+    if order == "nuc":
+        values = svdvals(input)
+        return values.sum(-1) * values.reciprocal().sum(-1)
+    check_floating("linalg.inv", array)
+    inverse, info = linalg_inv_ex(input)
+    inverse = masked_fill(inverse, info[..., None, None] > 0, math.inf)
+    return nan_to_num(matrix_norm(input, order) * matrix_norm(inverse, order), math.inf, math.inf, -math.inf)
+
+
+def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative bound. Raises RuntimeError for complex bounds, and dtypes without a usual bound."""
+    for which, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, TensorBase) and bound._array.dtype.kind == "c":
+            raise RuntimeError(f"torch.linalg.matrix_rank: {which} tensor of complex type is not supported. Got "
+                               f"{legacy(bound._array)}")
+    if rtol is None and (array.dtype.kind not in "fc" or array.dtype.itemsize == 2):
+        raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
+                           "first.")
+    return _bounds(array, atol, rtol)
+
+
+@public(
+    "linalg_matrix_rank(Tensor input, *, Tensor atol=None, Tensor rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_matrix_rank(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_matrix_rank(Tensor input, Tensor tol, bool hermitian=False, out)",
+    "linalg_matrix_rank(Tensor input, float tol, bool hermitian=False, out)",
+    strict=True)
+def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+                out: Any = None) -> Any:
+    """The rank of each matrix: the number of singular values above `atol` and above `rtol` times the largest.
+
+    Shape (*, m, n) gives (*), in int64 and without a gradient. With `hermitian` the absolute eigenvalues stand for the
+    singular values. A bound is a number, or a tensor with one number for each matrix. `tol` is another name for `atol`;
+    then there is no relative bound. Raises RuntimeError for ints and for numbers of 16 bits.
+    """
+    array = matrices("torch.linalg.matrix_rank", input, "input")
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    absolute, relative = _checked_bounds(array, atol, rtol)
+    if array.size:
+        detached = input.detach()
+        ranks = beyond(_ranks, (eigvalsh(detached) if hermitian else svdvals(detached))._array, absolute, relative)
+    else:
+        ranks = np.zeros(array.shape[:-2], np.int64)
+    return delivered("linalg_matrix_rank", castable("torch.linalg.matrix_rank", "result", gradient=UNASKED), out,
+                     plain(ranks))
+
+
+def _ranks(values: Any, absolute: Any, relative: Any) -> Any:
+    """For each matrix, the number of values above both bounds."""
+    values = np.abs(values)
+    for bound in (absolute, relative):
+        common_shape(np.shape(bound), values.shape[:-1])
+    least = np.maximum(absolute, relative * values.max(-1))
+    return np.asarray(np.count_nonzero(values > least[..., None], axis=-1), I64)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.det: linalg_det, np.linalg.slogdet: linalg_slogdet,
