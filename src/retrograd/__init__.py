@@ -104,7 +104,6 @@ from .tensors.functions.indexing.sorting import (
     msort, nanmedian, nonzero, sort, topk)
 from .tensors.functions.indexing.uniques import isin, unique, unique_consecutive
 from .tensors.functions.linalg.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
-from .tensors.functions.linalg.bilinear import bilinear
 from .tensors.functions.linalg.contraction import chain_matmul, einsum, inner, tensordot
 from .tensors.functions.linalg.determinants import det, inverse, logdet, pinverse, slogdet
 from .tensors.functions.linalg.distances import cdist, cross, pdist
@@ -113,7 +112,7 @@ from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
 from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensors.functions.linalg.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
-from .tensors.functions.linalg.products import corrcoef, cov, matrix_exp, matrix_power
+from .tensors.functions.linalg.products import bilinear, corrcoef, cov, matrix_exp, matrix_power
 from .tensors.functions.linalg.solving import cholesky_inverse, cholesky_solve, triangular_solve
 from .tensors.functions.networks.dropout import (
     alpha_dropout, alpha_dropout_, dropout, dropout_, feature_alpha_dropout, feature_alpha_dropout_, feature_dropout,
@@ -129,14 +128,13 @@ from .tensors.functions.reductions import (
 from .tensors.functions.shapes.axes import (
     adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose)
 from .tensors.functions.shapes.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
-from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided
+from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided, resize_as_
 from .tensors.functions.shapes.joining import (
     atleast_1d, atleast_2d, atleast_3d, cat, chunk, column_stack, concat, concatenate, dsplit, dstack, hsplit, hstack,
     row_stack, split, split_with_sizes, stack, tensor_split, unbind, vsplit, vstack)
 from .tensors.functions.shapes.rearranging import (
     broadcast_shapes, diag, diag_embed, diagonal, flip, fliplr, flipud, meshgrid, repeat_interleave, roll, rot90, tile,
     tril, triu)
-from .tensors.functions.shapes.resizing import resize_as_
 from .tensors.functions.shapes.shape import (
     broadcast_tensors, broadcast_to, clone, flatten, ravel, reshape, squeeze, unflatten, unsqueeze)
 from .tensors.functions.shapes.view_copies import (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import dtype as torch_dtype
-from ..tensors.arguments.dims import array_of
+from ..dtypes import legacy
+from ..ops.fourier import c2c, c2r, r2c
 from ..tensors.functions.elementwise.elementary import conj, conj_physical
 from ..tensors.recording.public import public
-from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted, put_into, r2c, resized, scale_of
+from .points import half_points, ints, points_of, promoted, put_into, resized, scale_of
 
 
 def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tuple[Callable[..., Any], Any]:
@@ -18,9 +18,7 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
     said = "fftn" if name == "ifftn" else name              # PyTorch uses this name for an unfit output
 
     def checked(called: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
-        array_of(called, input)
         s, dim = ints(called, s, "s"), ints(called, dim, "dim")
-        check_norm(called, norm)
         if out is not None:
             return put_into(out, said, rule, transform, input, s, dim, norm)
         return transform(input, s, dim, norm)
@@ -52,8 +50,7 @@ def _fftn(forward: bool) -> Callable[..., Any]:
 
 def _rfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
     if input._array.dtype.kind == "c":
-        raise RuntimeError("rfftn expects a real-valued input tensor, but got "
-                           f"{torch_dtype.of[input._array.dtype].legacy}")
+        raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {legacy(input._array)}")
     points = points_of(input, s, dim)
     if not points.dims:
         raise RuntimeError("rfftn must transform at least one axis")
@@ -82,7 +79,7 @@ def _ihfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
         raise RuntimeError("ihfftn must transform at least one axis")
     x, scale = resized(promoted(input, False), points), scale_of(norm, False)
     if x._array.dtype.kind == "c":
-        raise RuntimeError(f"Only supports floating-point dtypes, but found: {torch_dtype.of[x._array.dtype].legacy}")
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {legacy(x._array)}")
     *others, last = points.dims
     half = r2c(x, (last,), scale, True)
     return c2c(conj_physical(half), tuple(others), scale, False) if others else conj(half)

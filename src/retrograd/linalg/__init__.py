@@ -2,9 +2,9 @@
 
 from ..errors import LinAlgError
 from ..names import offered
-from ..tensors.functions.linalg.conditioning import cond, matrix_rank
 from ..tensors.functions.linalg.determinants import (
-    linalg_det as det, linalg_inv as inv, linalg_inv_ex as inv_ex, linalg_pinv as pinv, linalg_slogdet as slogdet)
+    cond, linalg_det as det, linalg_inv as inv, linalg_inv_ex as inv_ex, linalg_pinv as pinv, linalg_slogdet as slogdet,
+    matrix_rank)
 from ..tensors.functions.linalg.distances import linalg_cross as cross
 from ..tensors.functions.linalg.factorizations import (
     linalg_cholesky as cholesky, linalg_cholesky_ex as cholesky_ex, linalg_eig as eig, linalg_eigh as eigh,

@@ -72,7 +72,6 @@ from .functions.shapes import (
     geometry as geometry,
     joining as joining,
     rearranging as rearranging,
-    resizing as resizing,
     shape as shape,
     view_copies as view_copies,
     view_scatters as view_scatters,
