@@ -14,19 +14,44 @@ import numpy as np
 from ...dtypes import dtype
 from ...modes import local
 from ...ops.framework import Op
-from ..functions import reductions
-from ..functions.creation import creation
-from ..functions.elementwise import arithmetic, comparison, elementary, special
-from ..functions.indexing import indexing, sorting, uniques
-from ..functions.linalg import contraction, determinants, factorizations as factorizations, matrix, solving
-from ..functions.shapes import axes, combining, joining, rearranging, shape
+from ..functions import deprecated, differences, quantiles, reductions, spectral
+from ..functions.creation import creation, random
+from ..functions.elementwise import activations, arithmetic, blending, comparison, elementary, number_parts, special
+from ..functions.indexing import histograms, indexing, scattering, sorting, uniques
+from ..functions.linalg import (
+    accumulating,
+    contraction,
+    determinants,
+    distances,
+    factorizations,
+    matrix,
+    norms,
+    packed_factors,
+    products,
+    solving,
+)
+from ..functions.networks import softmax
+from ..functions.shapes import (
+    axes,
+    combining,
+    geometry,
+    joining,
+    rearranging,
+    resizing,
+    shape,
+    view_copies,
+    view_scatters,
+)
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
-from . import interop
+from . import calling, conversion, copying, interop, kinds, layout, storage
 
-FAMILIES = (arithmetic, axes, combining, comparison, contraction, creation, factorizations, determinants, elementary,
-            indexing, interop, joining, matrix, rearranging, reductions, shape, solving, sorting, special,
-            uniques)
+# The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
+FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
+            conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
+            factorizations, geometry, histograms, indexing, interop, joining, kinds, layout, matrix, norms,
+            number_parts, packed_factors, products, quantiles, random, rearranging, reductions, resizing, scattering,
+            shape, softmax, solving, sorting, special, spectral, storage, uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # The functions with an entry above that `np.add.reduce` and similar methods stand for.
