@@ -36,9 +36,9 @@ from .tensors.arguments.options import (
     channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
-    can_cast, is_complex, is_floating_point, is_nonzero, is_signed, is_tensor, promote_types, result_type)
+    can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,
+    promote_types, result_type, typename)
 from .tensors.face.interop import detach, detach_
-from .tensors.face.kinds import get_device, is_distributed, is_inference, typename
 from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
     BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)

@@ -44,12 +44,12 @@ from ..functions.shapes import (
 )
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
-from . import calling, conversion, copying, interop, kinds, layout, storage
+from . import calling, conversion, copying, interop, layout, storage
 
 # The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
 FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
             conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
-            factorizations, geometry, histograms, indexing, interop, joining, kinds, layout, matrix, norms,
+            factorizations, geometry, histograms, indexing, interop, joining, layout, matrix, norms,
             number_parts, packed_factors, products, quantiles, random, rearranging, reductions, resizing, scattering,
             shape, softmax, solving, sorting, special, spectral, storage, uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
