@@ -682,8 +682,6 @@ def xlogy(
     input: Tensor | _int | _float | _complex, other: Tensor | _int | _float | _complex, *, out: Tensor | None = None,
 ) -> Tensor: ...
 def xlogy_(self: Tensor, other: Any) -> Tensor: ...
-def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor: ...
-def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]: ...
 def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1,
     padding: _int | Sequence[_int] | str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1,
@@ -696,7 +694,7 @@ def conv3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1,
     padding: _int | Sequence[_int] | str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1,
 ) -> Tensor: ...
-def conv_tbc(input: Any, weight: Any, bias: Any, pad: _int = 0) -> Tensor: ...
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor: ...
 def conv_transpose1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = ...,
     padding: _int | Sequence[_int] = ..., output_padding: _int | Sequence[_int] = ..., groups: _int = 1,
@@ -713,14 +711,16 @@ def conv_transpose3d(
     dilation: _int | Sequence[_int] = ...,
 ) -> Tensor: ...
 def convolution(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: _bool,
-    output_padding: Any, groups: _int,
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[_int], padding: Sequence[_int],
+    dilation: Sequence[_int], transposed: _bool, output_padding: Sequence[_int], groups: _int,
 ) -> Tensor: ...
 def channel_shuffle(input: Any, groups: _int) -> Tensor: ...
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Tensor: ...
 def native_channel_shuffle(input: Any, groups: _int) -> Tensor: ...
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor: ...
 def pixel_unshuffle(input: Any, downscale_factor: _int) -> Tensor: ...
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor: ...
+def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]: ...
 def avg_pool1d(
     input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ...,
     padding: _int | Sequence[_int] = ..., ceil_mode: _bool = False, count_include_pad: _bool = True,
@@ -862,7 +862,8 @@ def scatter_reduce(
 def unravel_index(indices: Any, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]: ...
 def segment_reduce(
     data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None,
-    offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None,
+    offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False,
+    initial: _int | _float | _complex | None = None,
 ) -> Tensor: ...
 @overload
 def argsort(
@@ -1550,9 +1551,9 @@ __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends",
     "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh",
     "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real",
     "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma",
-    "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "adaptive_avg_pool1d", "adaptive_max_pool1d",
-    "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "convolution", "channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
+    "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd",
+    "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d",
     "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator",
     "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill",
     "index_select", "scatter", "scatter_add", "take", "take_along_dim", "bucketize", "histc", "histogram",
