@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import dtype as torch_dtype
-from ....kernels.indexing.indexing import within
-from ....ops.basic import check_values
 from ....ops.indexing import histograms as ops
 from ...arguments import return_types
 from ...arguments.dims import array_of, as_int
@@ -17,16 +15,16 @@ from ...recording.calls import recorded
 from ...recording.out_rules import FREE, UNASKED, UNDERIVED, Rule, rule
 from ...recording.public import public
 from ...state.base import TensorBase
-from ..elementwise.arithmetic import NUMBER, invalid
+from ..elementwise.arithmetic import invalid
 from ..reductions import flag
+from .gathering import check_range
 
 _searchsorted, _histc = recorded(ops.searchsorted), recorded(ops.histc)
 _histograms = {"histogram": (recorded(ops.histogram), recorded(ops.weighted_histogram)),
                "histogramdd": (recorded(ops.histogramdd), recorded(ops.weighted_histogramdd))}
 
 
-_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got "
-        "input {c_result} "
+_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_result} "
                 "and hist {c_out}")
 
 
@@ -93,13 +91,7 @@ def _sorter(bounds: Any, sorter: Any) -> Any:
     if indices.dtype != np.int64:
         raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
                            f"{torch_dtype.of[indices.dtype].legacy}")
-    count = bounds.shape[-1]
-
-    def test(indices: Any) -> None:
-        if not within(indices, count):
-            raise RuntimeError("torch.searchsorted(): sorter index out of range")
-
-    check_values(indices, test)
+    check_range(indices, bounds.shape[-1], RuntimeError, "torch.searchsorted(): sorter index out of range")
     return indices
 
 
@@ -119,8 +111,6 @@ def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = Fa
     tensor([0, 1, 3])
     """
     input = self if input is None else input
-    if not isinstance(boundaries, TensorBase) or not isinstance(input, (TensorBase, *NUMBER)):
-        raise invalid("bucketize", input, boundaries)
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)  # type: ignore[call-arg]

@@ -95,7 +95,7 @@ def static_index(array: Any) -> Any:
                      f"torch.{array.dtype.name}.")
 
 
-@public()
+@public(method=True)
 def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """A copy with `values` written, or with `accumulate` added, at the places that the indices name.
 
@@ -104,7 +104,7 @@ def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool 
     return _index_put(0, input, indices, values, accumulate)
 
 
-@public()
+@public(method=True)
 def index_put_(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """`index_put`, written over the tensor itself."""
     return _index_put(1, input, indices, values, accumulate)
@@ -127,7 +127,8 @@ def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
     return _MASKED_FILL[place](input, mask, filling(number("masked_fill", "value", 3, value), array.dtype))
 
 
-@public("masked_fill(Tensor input, Tensor mask, Tensor value)", "masked_fill(Tensor input, Tensor mask, Number value)")
+@public("masked_fill(Tensor input, Tensor mask, Tensor value)",
+        "masked_fill(Tensor input, Tensor mask, Number value)", method=True)
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """A copy with a number where the mask is true. The tensor and the mask broadcast to one shape.
 
@@ -138,13 +139,13 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return _masked_fill(0, input, mask, value)
 
 
-@public()
+@public(method=True)
 def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
     """`masked_fill`, written over the tensor itself."""
     return _masked_fill(1, input, mask, value)
 
 
-@public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART))
+@public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART), method=True)
 def masked_select(input: Any, mask: Any) -> Any:
     """A vector of the elements where the mask is true. The tensor and the mask broadcast to one shape."""
     array_of("masked_select", input)

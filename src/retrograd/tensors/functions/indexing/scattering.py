@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, dtype as torch_dtype, refuse
-from ....kernels.indexing import gathering as elements, indexing as places, scattering as kernels
+from ....dtypes import I64, refuse
+from ....kernels.indexing import gathering as elements, scattering as kernels
 from ....kernels.shape import clash
-from ....ops.basic import beyond, cast, check_values
+from ....ops.basic import beyond
 from ....ops.indexing import indexing, scattering as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient
@@ -26,16 +26,16 @@ from ...recording.out_rules import APART, EXACT, TARGET, UNASKED, rule
 from ...recording.public import public
 from ...state.base import plain
 from ..shapes.joining import unbind
-from .gathering import check_elements, check_elements_exist, check_types, int_index, writer
+from . import gathering
 
 # As in `gathering`: the call that makes a new tensor, and the call that writes in place.
-_SCATTER = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
+_SCATTER = {reduce: (recorded(op), gathering.writer(op, kernels.scatter_reduce_into)) for reduce, op in {
     "sum": ops.scatter_reduce_sum, "prod": ops.scatter_prod, "mean": ops.scatter_mean, "amax": ops.scatter_extreme,
     "amin": ops.scatter_extreme}.items()}
-_INDEX = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
+_INDEX = {reduce: (recorded(op), gathering.writer(op, kernels.scatter_reduce_into)) for reduce, op in {
     "prod": ops.index_prod, "mean": ops.index_mean, "amax": ops.index_extreme, "amin": ops.index_extreme}.items()}
-_MASKED = recorded(indexing.masked_scatter), writer(indexing.masked_scatter, elements.masked_scatter_into)
-_PUT = recorded(indexing.put), writer(indexing.put, elements.put_over)
+_MASKED = recorded(indexing.masked_scatter), gathering.writer(indexing.masked_scatter, elements.masked_scatter_into)
+_PUT = recorded(indexing.put), gathering.writer(indexing.put, elements.put_over)
 
 
 # Element by element along one dimension
@@ -45,11 +45,11 @@ def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, redu
     axis = axis_of("scatter_reduce", dim, array.ndim)
     if reduce not in _SCATTER:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    index = int_index("scatter", index)
-    check_types(array, source)
+    index = gathering.int_index("scatter", index)
+    gathering.check_types(array, source)
     if index._array.size:
         axis_of("scatter_reduce", dim, source.ndim)
-        check_elements("scatter", array, index._array, axis, source)
+        gathering.check_elements("scatter", array, index._array, axis, source)
         refuse(array.dtype, f"scatter_gather_tensor_cpu_reduce_{reduce}",
                      {"amax": "c", "amin": "c", "mean": "b"}.get(reduce, ""))
     if not place:
@@ -85,30 +85,6 @@ def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, 
 
 # Slice by slice along one dimension
 
-def _check_slices(axis: int, array: Any, numbers: Any, source: Any) -> None:
-    """Raises IndexError or RuntimeError if the slices or the index do not fit the tensor."""
-    if numbers.ndim > 1:
-        raise IndexError(f"index_reduce_(): Index is supposed to be a vector, but got dim: {numbers.ndim} with type: "
-                         f"{torch_dtype.of[numbers.dtype].legacy} and size: {[*numbers.shape]}")
-    if numbers.dtype.kind != "i" or numbers.itemsize < 4:
-        raise RuntimeError("index_reduce_(): Expected dtype int32/int64 for index but got: "
-                           f"{torch_dtype.of[numbers.dtype].legacy}")
-    if array.dtype != source.dtype:
-        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, source))
-        raise RuntimeError(f"index_reduce_(): self ({have}) and source ({want}) must have the same scalar type")
-    if axis and axis >= source.ndim:
-        raise RuntimeError(f"index_reduce_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
-                           f"{source.ndim}")
-    count = source.shape[axis] if source.ndim else 1
-    if numbers.size != count:
-        raise RuntimeError(f"index_reduce_(): Number of indices ({numbers.size}) should be equal to source.size(dim): "
-                           f"({count}), for dim: {axis}")
-    rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, source)]
-    if array.ndim != source.ndim or rest[0] != rest[1]:
-        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-                           f"self.shape = {[*array.shape]} source.shape = {[*source.shape]}")
-
-
 def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
     """Raises NotImplementedError for dtypes without a kernel in PyTorch. Vectors have a kernel of their own."""
     if not include_self:
@@ -127,11 +103,11 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
         raise RuntimeError("index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
                            f"{reduce}.")
     axis = axis_of("index_reduce", dim, array.ndim)
-    _check_slices(axis, array, array_of("index_reduce", index, "index", 3), values)
-    numbers = index._array if index._array.dtype == I64 else cast.run(index._array, I64)
+    gathering.check_slices("index_reduce", array, axis, array_of("index_reduce", index, "index", 3), values)
+    numbers = gathering.int_index("index_reduce", index)._array
     if values.size:
         _check_kind(array, reduce, include_self)
-    check_values(numbers, _check_places, array.shape[axis] if array.ndim else 1)
+    gathering.check_range(numbers, array.shape[axis] if array.ndim else 1, IndexError, gathering.NO_SLICE, axis)
     if array.ndim:
         numbers = beyond(partial(_spread, axis, values.shape), numbers)
     if not place:
@@ -165,11 +141,11 @@ def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
     array, chosen = array_of("masked_scatter", input), array_of("masked_scatter", mask, "mask", 2)
     values = array_of("masked_scatter", source, "source", 3)
     if array.dtype != values.dtype:
-        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, values))
-        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{have} and {want}")
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got"
+                           f"{gathering.legacy(array)} and {gathering.legacy(values)}")
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
-                           f"{torch_dtype.of[chosen.dtype].legacy}")
+                           f"{gathering.legacy(chosen)}")
     if place and chosen.ndim > array.ndim:
         raise RuntimeError(f"expand(CPUBoolType{{{[*chosen.shape]}}}, size={[*array.shape]}): the number of sizes "
                            f"provided ({array.ndim}) must be greater or equal to the number of dimensions in the "
@@ -199,17 +175,16 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
     array, numbers = array_of("put", input), array_of("put", index, "index", 2)
     values = array_of("put", source, "source", 3)
     if numbers.dtype != I64:
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {gathering.legacy(numbers)}")
     if array.dtype != values.dtype:
-        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, values))
         raise RuntimeError("put_(): self and source expected to have the same dtype, but got self.dtype = "
-                           f"{have} and source.dtype = {want}")
+                           f"{gathering.legacy(array)} and source.dtype = {gathering.legacy(values)}")
     if numbers.size != values.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
                          f"source.numel() = {values.size}, index.numel() = {numbers.size}")
     if numbers.size and not array.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    check_values(numbers, check_elements_exist, array.size)
+    gathering.check_range(numbers, array.size, IndexError, gathering.NO_ELEMENT, low=-array.size)
     return _PUT[place](input, source, index, bool(accumulate))
 
 
@@ -226,11 +201,6 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """`put`, written over the tensor itself."""
     return _put(1, input, index, source, accumulate)
-
-
-def _check_places(numbers: Any, size: int) -> None:
-    if not places.within(numbers, size):
-        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
 
 
 def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
