@@ -21,11 +21,11 @@ from ..recording.calls import recorded
 from ..recording.public import methods, public, public_property
 from ..state.base import TensorBase
 from .layout import data_ptr
+from .legacy import BY_NAME
 
 _cast = recorded(ops.cast)
 _clone = recorded(ops.clone)
 _BUILTIN = (bool, int, float, complex)
-_BY_LEGACY_NAME = {f"torch.{d.legacy}Tensor": d for d in dtypes.ALL}
 
 
 @public(event="aten::to", method=True)
@@ -84,7 +84,7 @@ def type_(self: TensorBase, dtype: Any = None, non_blocking: bool = False) -> An
     """The name of the tensor's type, such as 'torch.FloatTensor'. With `dtype`, or such a name, the same as `to`."""
     if dtype is None:
         return f"torch.{self.dtype.legacy}Tensor"
-    target = _BY_LEGACY_NAME.get(dtype, dtype) if isinstance(dtype, str) else getattr(dtype, "of_type", dtype)
+    target = BY_NAME.get(dtype, dtype) if isinstance(dtype, str) else getattr(dtype, "of_type", dtype)
     if type(target) is not torch_dtype:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", type(dtype).__name__)
         raise ValueError(f"invalid type: '{name}'")
@@ -212,8 +212,7 @@ def typename(obj: Any, /) -> str:
     ('torch.FloatTensor', 'torch.nn.functional.activation.relu', 'int')
     """
     if isinstance(obj, TensorBase):
-        found: str = obj.type()
-        return found
+        return str(obj.type())
     named = obj if hasattr(obj, "__qualname__") else type(obj)
     module = getattr(named, "__module__", None) or "builtins"
     return named.__qualname__ if module == "builtins" else f"{public_name(module)}.{named.__qualname__}"

@@ -19,6 +19,8 @@ from ..state.base import Results, TensorBase, meta_of
 from .subclassing import as_subclass, leaf_of
 
 _MISSING: Any = object()
+# The element types by the names of the old types of tensors.
+BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtypes.ALL}
 
 
 def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:

@@ -10,6 +10,7 @@ from ...errors import warn
 from ...graph.versions import apart
 from ...ops.basic import clone
 from ..arguments.data import checked_array, new_array
+from ..arguments.dims import kind_of
 from ..arguments.options import asked, element_type, made
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
@@ -29,9 +30,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     """
     array: Any = ndarray
     if not isinstance(array, np.ndarray):
-        kind = type(array)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"expected np.ndarray (got {name})")
+        raise TypeError(f"expected np.ndarray (got {kind_of(array)})")
     return _over(array)
 
 
@@ -53,8 +52,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
     if isinstance(data, np.ndarray):
         data = _over(data)
     if isinstance(data, TensorBase):
-        result: TensorBase = data
-        return to(result, device=device, dtype=dtype)
+        return to(data, device=device, dtype=dtype)
     return tensor(data, dtype=dtype, device=device)
 
 
@@ -84,8 +82,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
 def _shared(obj: Any, dtype: Any) -> TensorBase | None:
     """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
-        result: TensorBase = obj
-        return result
+        return obj
     if isinstance(obj, np.ndarray):
         return _over(obj)
     if isinstance(obj, np.generic):

@@ -63,10 +63,6 @@ REFLECTED: dict[Any, str] = {np.add: "__radd__", np.subtract: "__rsub__", np.mul
 OPERANDS = (TensorBase, np.ndarray, np.generic, int, float, complex)
 
 
-def _is_operand(value: Any) -> bool:
-    return isinstance(value, OPERANDS)
-
-
 class NumpyProtocol:
     """The methods by which NumPy and our operators hand a call over to tensors."""
 
@@ -83,7 +79,7 @@ class NumpyProtocol:
             del options["out"]                           # `...` asks for an array as result, which a tensor always is
         if method == "__call__" and not options:
             op = Op.by_kernel.get(ufunc)
-            if op is not None and all(map(_is_operand, inputs)):
+            if op is not None and all([isinstance(x, OPERANDS) for x in inputs]):
                 if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 try:
@@ -180,4 +176,4 @@ def _refuse_grad(name: str, arguments: Any) -> None:
 
 def _foreign(values: tuple[Any, ...]) -> bool:
     """Whether one of the values is no tensor, but handles NumPy's calls itself."""
-    return any(hasattr(type(x), "__array_ufunc__") and not _is_operand(x) for x in values)
+    return any(hasattr(type(x), "__array_ufunc__") and not isinstance(x, OPERANDS) for x in values)

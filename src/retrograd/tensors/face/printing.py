@@ -44,14 +44,8 @@ class _Current:
     options = _DEFAULT
 
 
-def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+def set_printoptions(precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
+                     linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
     """Set how tensors are printed. An option of None stays unchanged, except `sci_mode`, for which None is a value.
 
     precision: digits after the point.
@@ -93,13 +87,8 @@ def printoptions(**options: Any) -> Iterator[None]:
         _Current.options = before
 
 
-def repr_of(
-    array: Array,
-    *,
-    requires_grad: bool = False,
-    grad_fn_name: str | None = None,
-    prefix: str = "tensor(",
-) -> str:
+def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | None = None,
+            prefix: str = "tensor(") -> str:
     """The text of a tensor that has this array.
 
     grad_fn_name: the name of its grad_fn, such as "MulBackward0"; it is shown instead of requires_grad.
@@ -126,14 +115,8 @@ def _shows_dtype(array: Array) -> bool:
     return array.dtype not in plain
 
 
-def format_tensor(
-    array: Array,
-    *,
-    dtype_name: str,
-    show_dtype: bool,
-    suffixes: Sequence[str] = (),
-    prefix: str = "tensor(",
-) -> str:
+def format_tensor(array: Array, *, dtype_name: str, show_dtype: bool, suffixes: Sequence[str] = (),
+                  prefix: str = "tensor(") -> str:
     """`prefix`, the elements, the size and dtype if the elements do not tell them, the `suffixes`, a parenthesis."""
     options = _Current.options
     shown = []

@@ -19,7 +19,7 @@ from ...graph.versions import inherit, new_lineage
 from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
 from ...modes import local
 from ..arguments.data import new_array
-from ..arguments.dims import array_of, not_a_tensor
+from ..arguments.dims import array_of, kind_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import methods, public, public_property
@@ -307,9 +307,7 @@ def set_data(self: TensorBase, value: Any) -> None:
     Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad.
     """
     if not isinstance(value, TensorBase):
-        kind = type(value)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"Variable data has to be a tensor, but got {name}")
+        raise TypeError(f"Variable data has to be a tensor, but got {kind_of(value)}")
     new = value._array
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "

@@ -100,19 +100,14 @@ def _check_image(shape: Any, window: Any, dims: int, ceil_mode: bool, mean: bool
                            f"({shown((channels, *found))}). Output size is too small")
 
 
-def _flag(name: str, argument: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}")
-    return value
-
-
 def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
            dims: int) -> Any:
     """The maxima over windows of two or three dimensions, and their indices."""
     check_tensor(name, input)
     window = _window_of(name, kernel_size, stride, padding, dims)
     window = *window, _each(name, "dilation", dilation, dims, "be either ")
-    ceil_mode = _flag(name, "ceil_mode", ceil_mode)
+    if not isinstance(ceil_mode, bool):
+        raise TypeError(f"{name}(): argument 'ceil_mode' (position 6) must be bool, not {type(ceil_mode).__name__}")
     array = input._array
     if array.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input. Its shape is "
@@ -127,8 +122,6 @@ def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ce
           divisor_override: int | None, dims: int) -> Any:
     """The means over windows of two or three dimensions."""
     kernel, steps, around = _window_of(name, kernel_size, stride, padding, dims, mean=True)
-    _flag(name, "ceil_mode", ceil_mode)
-    _flag(name, "count_include_pad", count_include_pad)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     array, window = input._array, (kernel, steps, around, (1,) * dims)
@@ -229,7 +222,7 @@ max_pool2d, max_pool3d = _images(2), _images(3)
 
 @public(
     "avg_pool1d(Tensor input, ints[1] kernel_size, ints[1] stride=[], ints[1] padding=[0], bool ceil_mode=False, bool "
-    "count_include_pad=True)")
+    "count_include_pad=True)", strict=True)
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Any:
     """The means over windows that slide along the last dimension of (N, C, L) or (C, L).

@@ -137,33 +137,26 @@ def check_types(array: Any, source: Any) -> None:
                            f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
 
 
+_COMBINED = {None: "", "add": "sum", "multiply": "prod"}
+
+
 def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
     array = array_of("scatter", input)
     dim = axis_of("scatter", dim, array.ndim)
     index = int_index("scatter", index)
-    if reduce is not None:
-        return _scatter_with(place, input, dim, index, value if src is None else src, reduce)
+    if reduce not in _COMBINED:
+        raise RuntimeError(f"reduce argument must be either add or multiply. Got {reduce!r}.")
+    kind = _COMBINED[reduce]
     if src is None or not isinstance(src, TensorBase):
         value = number("scatter", "value", 4, value if src is None else src)
         check_elements("scatter", array, index._array, dim)
-        return _SCATTER_VALUE[place](input, index, dim, filling(value, array.dtype))
+        value = filling(value, array.dtype)
+        return _SCATTER_NUMBER[place](input, index, dim, value, kind) if kind else (
+            _SCATTER_VALUE[place](input, index, dim, value))
     check_types(array, src._array)
     check_elements("scatter", array, index._array, dim, src._array)
-    return _SCATTER[place](input, src, index, dim)
-
-
-def _scatter_with(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
-    """The `scatter` that adds or multiplies. It has no gradient."""
-    if reduce not in ("add", "multiply"):
-        raise RuntimeError(f"reduce argument must be either add or multiply. Got {reduce!r}.")
-    array, name = input._array, "sum" if reduce == "add" else "prod"
-    if isinstance(src, TensorBase):
-        check_types(array, src._array)
-        check_elements("scatter", array, index._array, dim, src._array)
-        return _SCATTER_WITH[place](input, src, index, dim, name, True)
-    value = filling(number("scatter", "value", 4, src), array.dtype)
-    check_elements("scatter", array, index._array, dim)
-    return _SCATTER_NUMBER[place](input, index, dim, value, name)
+    return _SCATTER_WITH[place](input, src, index, dim, kind, True) if kind else (
+        _SCATTER[place](input, src, index, dim))
 
 
 @public(

@@ -170,15 +170,14 @@ def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None,
                            f"{array.ndim} dimensions")
     dims = array.shape[-1]
     given = [*bins] if isinstance(bins, (tuple, list)) else [bins] * dims
-    if any(isinstance(each, TensorBase) for each in given):
-        if len(given) != dims:
-            raise RuntimeError(f"torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional "
-                               f"histogram but got {len(given)}")
-        edges: tuple[Any, ...] = tuple([array_of("histogramdd", each, "bins", 2) for each in given])
-    else:
-        if len(given) != dims:
-            raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-        edges = tuple([as_int("histogramdd", each, "bins") for each in given])
+    of_edges = any(isinstance(each, TensorBase) for each in given)
+    if len(given) != dims:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got "
+            f"{len(given)}" if of_edges else
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    edges = tuple([array_of("histogramdd", each, "bins", 2) if of_edges else as_int("histogramdd", each, "bins")
+                   for each in given])
     hist, *places = _binned("histogramdd", input, weight, edges, range, density)
     return return_types.histogramdd((hist, tuple(places)))
 

@@ -282,12 +282,11 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
         value = _stripped(value, False)
         check_writable(target, True)
         put(1, target, arrays, value, False)
-    elif shape == array.shape:
-        write(arithmetic.copy, target, (value,), overwrite)
-    elif not shape:
+    elif not shape and array.shape:
         write(arithmetic.fill_tensor, target, (value,), overwrite)
     else:
-        value = _stripped(value)
+        if shape != array.shape:
+            value = _stripped(value)
         if value._array.shape != array.shape:
             value = broadcast_to(value, array.shape)
         write(arithmetic.copy, target, (value,), overwrite)
