@@ -16,14 +16,13 @@ from ....kernels.indexing import gathering as elements, indexing as kernels, sca
 from ....kernels.shape import common_shape
 from ....modes import local
 from ....ops.basic import cast, check_values
-from ....ops.framework import Op
 from ....ops.indexing import indexing as ops, scattering
 from ...arguments.dims import array_of, axis_of
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
-from ...recording.inplace import write
 from ...recording.out_rules import APART, EXACT, SCALAR, TARGET, rule
 from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import TensorBase, plain
 from ..shapes.shape import broadcast_to, reshape
 
@@ -33,27 +32,7 @@ NO_SLICE = "index out of range in self: indices are from {least} to {most}, and 
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
-def writer(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
-    """The in-place call of an op. The kernel `into` writes to the tensor's memory."""
-
-    def call(input: Any, *args: Any) -> Any:
-        write(op, input, args, into)
-        return input
-
-    return call
-
-
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
-# For each op that writes: the call that makes a new tensor, and the call that writes in place.
-_SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
-_SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
-_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with, combined.scatter_reduce_into)
-_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number, combined.scatter_number_into)
-_SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
-_INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)
-_INDEX_COPY = recorded(ops.index_copy), writer(ops.index_copy, kernels.index_copy_into)
-_INDEX_FILL = recorded(ops.index_fill), writer(ops.index_fill, kernels.index_fill_into)
-_INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), writer(ops.index_fill_tensor, kernels.index_fill_tensor_into)
 
 
 def int_index(name: str, index: Any, position: int = 3) -> Any:
@@ -140,7 +119,17 @@ def check_types(array: Any, source: Any) -> None:
 _COMBINED = {None: "", "add": "sum", "multiply": "prod"}
 
 
-def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
+@twins(
+    "scatter(Tensor input, int dim, Tensor index, Tensor src, out)",
+    "scatter(Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None)",
+    "scatter(Tensor input, int dim, Tensor index, Number value, out)",
+    "scatter(Tensor input, int dim, Tensor index, Number value, *, str reduce, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=TARGET), method=True)
+def scatter(call: Call, input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
+            reduce: str | None = None) -> Any:
+    """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
+    `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" the elements are combined, without a gradient;
+    `scatter_reduce` has one."""
     array = array_of("scatter", input)
     dim = axis_of("scatter", dim, array.ndim)
     index = int_index("scatter", index)
@@ -151,53 +140,26 @@ def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any,
         value = number("scatter", "value", 4, value if src is None else src)
         check_elements("scatter", array, index._array, dim)
         value = filling(value, array.dtype)
-        return _SCATTER_NUMBER[place](input, index, dim, value, kind) if kind else (
-            _SCATTER_VALUE[place](input, index, dim, value))
+        if kind:
+            return call(scattering.scatter_number, input, index, dim, value, kind, into=combined.scatter_number_into)
+        return call(ops.scatter_value, input, index, dim, value, into=elements.scatter_value_into)
     check_types(array, src._array)
     check_elements("scatter", array, index._array, dim, src._array)
-    return _SCATTER_WITH[place](input, src, index, dim, kind, True) if kind else (
-        _SCATTER[place](input, src, index, dim))
+    if kind:
+        return call(scattering.scatter_with, input, src, index, dim, kind, True, into=combined.scatter_reduce_into)
+    return call(ops.scatter, input, src, index, dim, into=elements.scatter_into)
 
 
-@public(
-    "scatter(Tensor input, int dim, Tensor index, Tensor src, out)",
-    "scatter(Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None)",
-    "scatter(Tensor input, int dim, Tensor index, Number value, out)",
-    "scatter(Tensor input, int dim, Tensor index, Number value, *, str reduce, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=TARGET), method=True)
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
-    """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
-    `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" the elements are combined, without a gradient;
-    `scatter_reduce` has one."""
-    return _scatter(0, input, dim, index, src, value, reduce)
-
-
-@public(method=True)
-def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
-    """`scatter`, written over the tensor itself."""
-    return _scatter(1, input, dim, index, src, value, reduce)
-
-
-def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
+@twins("scatter_add(Tensor input, int dim, Tensor index, Tensor src, out)", out=rule(exact=EXACT, overlap=TARGET),
+       method=True)
+def scatter_add(call: Call, input: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
     array, source = array_of("scatter_add", input), array_of("scatter_add", src, "src", 4)
     dim = axis_of("scatter_add", dim, array.ndim)
     index = int_index("scatter_add", index)
     check_types(array, source)
     check_elements("scatter_add", array, index._array, dim, source)
-    return _SCATTER_ADD[place](input, src, index, dim)
-
-
-@public("scatter_add(Tensor input, int dim, Tensor index, Tensor src, out)", out=rule(exact=EXACT, overlap=TARGET),
-        method=True)
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
-    return _scatter_add(0, input, dim, index, src)
-
-
-@public(method=True)
-def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """`scatter_add`, written over the tensor itself."""
-    return _scatter_add(1, input, dim, index, src)
+    return call(ops.scatter_add, input, src, index, dim, into=elements.scatter_add_into)
 
 
 @public("take(Tensor input, Tensor index, out)",
@@ -281,29 +243,23 @@ def check_slices(name: str, array: Any, axis: int, index: Any, source: Any) -> N
                            f"self.shape = {[*array.shape]} source.shape = {[*source.shape]}")
 
 
-def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
+@twins("index_add(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)",
+       out=rule(exact=EXACT, overlap=TARGET), method=True)
+def index_add(call: Call, input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """A copy with `alpha` times the slices of `source` added to the slices along `dim` that `index` names."""
     array, parts = array_of("index_add", input), array_of("index_add", source, "source", 4)
     axis = axis_of("index_add", dim, array.ndim)
     check_slices("index_add", array, axis, array_of("index_add", index, "index", 3), parts)
     index = int_index("index_add", index)
     check_range(index._array, array.shape[axis] if array.ndim else 1, RuntimeError, OUT_OF_BOUNDS, axis)
-    return _INDEX_ADD[place](input, source, _as_vector(index), axis, number("index_add", "alpha", 5, alpha))
+    alpha = number("index_add", "alpha", 5, alpha)
+    return call(ops.index_add, input, source, _as_vector(index), axis, alpha, into=kernels.index_add_into)
 
 
-@public("index_add(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)",
-        out=rule(exact=EXACT, overlap=TARGET), method=True)
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """A copy with `alpha` times the slices of `source` added to the slices along `dim` that `index` names."""
-    return _index_add(0, input, dim, index, source, alpha)
-
-
-@public(method=True)
-def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """`index_add`, written over the tensor itself."""
-    return _index_add(1, input, dim, index, source, alpha)
-
-
-def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> Any:
+@twins("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET),
+       method=True)
+def index_copy(call: Call, input: Any, dim: int, index: Any, source: Any) -> Any:
+    """A copy with the slices along `dim` that `index` names replaced by the slices of `source`."""
     array, numbers = array_of("index_copy", input), array_of("index_copy", index, "index", 3)
     parts = array_of("index_copy", source, "source", 4)
     axis = axis_of("index_copy", dim, array.ndim)
@@ -329,23 +285,14 @@ def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> An
         raise IndexError(f"index_copy_(): Number of indices ({numbers.size}) should be equal to source.size(dim) "
                          f"({parts.shape[axis]})")
     check_range(numbers, array.shape[axis] if array.ndim else 1, IndexError, "index_copy_(): " + OUT_OF_BOUNDS, axis)
-    return _INDEX_COPY[place](input, source, _as_vector(index), axis)
+    return call(ops.index_copy, input, source, _as_vector(index), axis, into=kernels.index_copy_into)
 
 
-@public("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET),
-        method=True)
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """A copy with the slices along `dim` that `index` names replaced by the slices of `source`."""
-    return _index_copy(0, input, dim, index, source)
-
-
-@public(method=True)
-def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """`index_copy`, written over the tensor itself."""
-    return _index_copy(1, input, dim, index, source)
-
-
-def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
+@twins(
+    "index_fill(Tensor input, int dim, Tensor index, Tensor value)",
+    "index_fill(Tensor input, int dim, Tensor index, Number value)", method=True)
+def index_fill(call: Call, input: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy with the slices along `dim` that `index` names filled with a number."""
     array = array_of("index_fill", input)
     axis = axis_of("index_fill", dim, array.ndim)
     array_of("index_fill", index, "index", 3)
@@ -359,23 +306,9 @@ def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any
         if value._array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value._array.ndim} dimension(s).")
-        return _INDEX_FILL_TENSOR[place](input, value, index, axis)
+        return call(ops.index_fill_tensor, input, value, index, axis, into=kernels.index_fill_tensor_into)
     value = filling(number("index_fill", "value", 4, value), array.dtype)
-    return _INDEX_FILL[place](input, index, axis, value)
-
-
-@public(
-    "index_fill(Tensor input, int dim, Tensor index, Tensor value)",
-    "index_fill(Tensor input, int dim, Tensor index, Number value)", method=True)
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """A copy with the slices along `dim` that `index` names filled with a number."""
-    return _index_fill(0, input, dim, index, value)
-
-
-@public(method=True)
-def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """`index_fill`, written over the tensor itself."""
-    return _index_fill(1, input, dim, index, value)
+    return call(ops.index_fill, input, index, axis, value, into=kernels.index_fill_into)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {

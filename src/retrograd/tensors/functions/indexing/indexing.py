@@ -26,7 +26,7 @@ from ....ops.shape import alias, unsqueeze
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import filling
 from ...recording.calls import recorded
-from ...recording.inplace import check_writable, write, written
+from ...recording.inplace import check_writable, over, write, written
 from ...recording.public import public
 from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
 from ...state.inference import watch_saving
@@ -281,7 +281,7 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
     if arrays is not None:
         value = _stripped(value, False)
         check_writable(target, True)
-        put(1, target, arrays, value, False)
+        put(over, target, arrays, value, False)
     elif not shape and array.shape:
         write(arithmetic.fill_tensor, target, (value,), overwrite)
     else:

@@ -21,26 +21,38 @@ from ....ops.basic import beyond
 from ....ops.indexing import indexing, scattering as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient
-from ...recording.calls import recorded
+from ...recording.inplace import over
 from ...recording.out_rules import APART, EXACT, TARGET, UNASKED, rule
 from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import plain
 from ..shapes.joining import unbind
 from . import gathering
 
-# As in `gathering`: the call that makes a new tensor, and the call that writes in place.
-_SCATTER = {reduce: (recorded(op), gathering.writer(op, kernels.scatter_reduce_into)) for reduce, op in {
-    "sum": ops.scatter_reduce_sum, "prod": ops.scatter_prod, "mean": ops.scatter_mean, "amax": ops.scatter_extreme,
-    "amin": ops.scatter_extreme}.items()}
-_INDEX = {reduce: (recorded(op), gathering.writer(op, kernels.scatter_reduce_into)) for reduce, op in {
-    "prod": ops.index_prod, "mean": ops.index_mean, "amax": ops.index_extreme, "amin": ops.index_extreme}.items()}
-_MASKED = recorded(indexing.masked_scatter), gathering.writer(indexing.masked_scatter, elements.masked_scatter_into)
-_PUT = recorded(indexing.put), gathering.writer(indexing.put, elements.put_over)
+# The operators by the name of the reduction.
+_SCATTER = {"sum": ops.scatter_reduce_sum, "prod": ops.scatter_prod, "mean": ops.scatter_mean,
+            "amax": ops.scatter_extreme, "amin": ops.scatter_extreme}
+_INDEX = {"prod": ops.index_prod, "mean": ops.index_mean, "amax": ops.index_extreme, "amin": ops.index_extreme}
 
 
 # Element by element along one dimension
 
-def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+@twins(
+    "scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor "
+    "out=None)",
+    out=rule(exact=EXACT, overlap=TARGET), strict=True, method=True)
+def scatter_reduce(call: Call, input: Any, dim: int, index: Any, src: Any, reduce: str, *,
+                   include_self: bool = True) -> Any:
+    """A copy with elements of `src` combined with the elements along `dim` that `index` names: for a matrix and dim 0,
+    `src[i, j]` with `out[index[i, j], j]`.
+
+    `reduce` is "sum", "prod", "mean", "amax" or "amin". Without `include_self` an element of `input` that values are
+    combined with is left out. If several elements are the extreme, they share its gradient.
+
+    >>> import retrograd as torch
+    >>> torch.tensor([1., 2.]).scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), "mean")
+    tensor([3., 2.])
+    """
     array, source = array_of("scatter_reduce", input), array_of("scatter_reduce", src, "src", 4)
     axis = axis_of("scatter_reduce", dim, array.ndim)
     if reduce not in _SCATTER:
@@ -52,35 +64,11 @@ def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, redu
         gathering.check_elements("scatter", array, index._array, axis, source)
         refuse(array.dtype, f"scatter_gather_tensor_cpu_reduce_{reduce}",
                      {"amax": "c", "amin": "c", "mean": "b"}.get(reduce, ""))
-    if not place:
+    if call is not over:
         refuse_complex_gradient("scatter_reduce", input)
         refuse_complex_gradient("scatter_reduce", src)
-    return _SCATTER[reduce][place](input, src, index, axis, reduce, bool(include_self))
-
-
-@public(
-    "scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor "
-    "out=None)",
-    out=rule(exact=EXACT, overlap=TARGET),
-    strict=True, method=True)
-def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """A copy with elements of `src` combined with the elements along `dim` that `index` names: for a matrix and dim 0,
-    `src[i, j]` with `out[index[i, j], j]`.
-
-    `reduce` is "sum", "prod", "mean", "amax" or "amin". Without `include_self` an element of `input` that values are
-    combined with is left out. If several elements are the extreme, they share its gradient.
-
-    >>> import retrograd as torch
-    >>> torch.tensor([1., 2.]).scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), "mean")
-    tensor([3., 2.])
-    """
-    return _scatter_reduce(0, input, dim, index, src, reduce, include_self)
-
-
-@public(method=True)
-def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """`scatter_reduce`, written over the tensor itself."""
-    return _scatter_reduce(1, input, dim, index, src, reduce, include_self)
+    return call(_SCATTER[reduce], input, src, index, axis, reduce, bool(include_self),
+                into=kernels.scatter_reduce_into)
 
 
 # Slice by slice along one dimension
@@ -97,7 +85,16 @@ def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
         refuse(array.dtype, "maximum_cpu" if reduce == "amax" else "minimum_cpu", "c")
 
 
-def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> Any:
+@twins(
+    "index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor "
+    "out=None)",
+    out=rule(exact=EXACT, overlap=TARGET), strict=True, method=True)
+def index_reduce(call: Call, input: Any, dim: int, index: Any, source: Any, reduce: str, *,
+                 include_self: bool = True) -> Any:
+    """A copy with the slices of `source` combined with the slices along `dim` that `index` names.
+
+    `reduce` is "prod", "mean", "amax" or "amin"; for sums use `index_add`. See `scatter_reduce`.
+    """
     array, values = array_of("index_reduce", input), array_of("index_reduce", source, "source", 4)
     if reduce not in _INDEX:
         raise RuntimeError("index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
@@ -110,34 +107,21 @@ def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, red
     gathering.check_range(numbers, array.shape[axis] if array.ndim else 1, IndexError, gathering.NO_SLICE, axis)
     if array.ndim:
         numbers = beyond(partial(_spread, axis, values.shape), numbers)
-    if not place:
+    if call is not over:
         refuse_complex_gradient("index_reduce", input)
         refuse_complex_gradient("index_reduce", source)
-    return _INDEX[reduce][place](input, source, plain(numbers), axis, reduce, bool(include_self))
-
-
-@public(
-    "index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor "
-    "out=None)",
-    out=rule(exact=EXACT, overlap=TARGET),
-    strict=True, method=True)
-def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """A copy with the slices of `source` combined with the slices along `dim` that `index` names.
-
-    `reduce` is "prod", "mean", "amax" or "amin"; for sums use `index_add`. See `scatter_reduce`.
-    """
-    return _index_reduce(0, input, dim, index, source, reduce, include_self)
-
-
-@public(method=True)
-def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """`index_reduce`, written over the tensor itself."""
-    return _index_reduce(1, input, dim, index, source, reduce, include_self)
+    return call(_INDEX[reduce], input, source, plain(numbers), axis, reduce, bool(include_self),
+                into=kernels.scatter_reduce_into)
 
 
 # By a mask, and by number
 
-def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
+@twins("masked_scatter(Tensor input, Tensor mask, Tensor source)", method=True)
+def masked_scatter(call: Call, input: Any, mask: Any, source: Any) -> Any:
+    """A copy with the first elements of `source`, in order, where the mask is true.
+
+    The tensor and the mask broadcast to one shape. Raises RuntimeError if the source has too few elements.
+    """
     array, chosen = array_of("masked_scatter", input), array_of("masked_scatter", mask, "mask", 2)
     values = array_of("masked_scatter", source, "source", 3)
     if array.dtype != values.dtype:
@@ -146,32 +130,22 @@ def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
                            f"{gathering.legacy(chosen)}")
-    if place and chosen.ndim > array.ndim:
+    if call is over and chosen.ndim > array.ndim:
         raise RuntimeError(f"expand(CPUBoolType{{{[*chosen.shape]}}}, size={[*array.shape]}): the number of sizes "
                            f"provided ({array.ndim}) must be greater or equal to the number of dimensions in the "
                            f"tensor ({chosen.ndim})")
     refusal = clash(chosen.shape, array.shape)
     if refusal is not None:
         raise RuntimeError(f"{refusal}. Here a is the mask and b is the input.")
-    return _MASKED[place](input, source, mask)
+    return call(indexing.masked_scatter, input, source, mask, into=elements.masked_scatter_into)
 
 
-@public("masked_scatter(Tensor input, Tensor mask, Tensor source)", method=True)
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """A copy with the first elements of `source`, in order, where the mask is true.
+@twins("put(Tensor input, Tensor index, Tensor source, bool accumulate=False)", method=True)
+def put(call: Call, input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """A copy with elements of `source` written, or with `accumulate` added, at places given in row-major order.
 
-    The tensor and the mask broadcast to one shape. Raises RuntimeError if the source has too few elements.
+    Negative indices count from the end. `source` has as many elements as `index`.
     """
-    return _masked_scatter(0, input, mask, source)
-
-
-@public(method=True)
-def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
-    """`masked_scatter`, written over the tensor itself."""
-    return _masked_scatter(1, input, mask, source)
-
-
-def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> Any:
     array, numbers = array_of("put", input), array_of("put", index, "index", 2)
     values = array_of("put", source, "source", 3)
     if numbers.dtype != I64:
@@ -185,22 +159,7 @@ def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> A
     if numbers.size and not array.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
     gathering.check_range(numbers, array.size, IndexError, gathering.NO_ELEMENT, low=-array.size)
-    return _PUT[place](input, source, index, bool(accumulate))
-
-
-@public(method=True)
-def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """A copy with elements of `source` written, or with `accumulate` added, at places given in row-major order.
-
-    Negative indices count from the end. `source` has as many elements as `index`.
-    """
-    return _put(0, input, index, source, accumulate)
-
-
-@public(method=True)
-def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """`put`, written over the tensor itself."""
-    return _put(1, input, index, source, accumulate)
+    return call(indexing.put, input, source, index, bool(accumulate), into=elements.put_over)
 
 
 def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:
