@@ -19,7 +19,7 @@ from ...arguments import return_types
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import element_type
 from ...recording.calls import recorded
-from ...recording.inplace import write
+from ...recording.inplace import over
 from ...recording.out_rules import APART, EXACT, FREE, UNASKED, Rule, rule
 from ...recording.public import methods, public
 from ...state.base import TensorBase
@@ -221,8 +221,7 @@ def _cumulative(op: Op, doc: str) -> tuple[Callable[..., Any], Callable[..., Any
         if target != have:
             raise RuntimeError(f"Bad in-place call: input tensor dtype {C_NAMES[have.name]} and output tensor dtype "
                                f"{C_NAMES[target.name]} should match")
-        write(op, input, (axis, target))
-        return input
+        return over(op, input, axis, target)
 
     return function, written
 

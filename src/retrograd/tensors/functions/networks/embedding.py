@@ -15,7 +15,7 @@ from ....ops.networks import embedding as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import check_flag, refuse_complex_gradient
 from ...recording.calls import recorded
-from ...recording.inplace import write
+from ...recording.inplace import over
 from ...recording.public import public
 from ...state.base import plain
 from ..indexing.gathering import check_range
@@ -76,8 +76,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
     if array.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{torch_dtype.of[array.dtype].legacy} instead.")
-    write(ops.embedding_renorm, input, (numbers, float(max_norm), float(norm_type)), kernels.renorm_rows)
-    return input
+    return over(ops.embedding_renorm, input, numbers, float(max_norm), float(norm_type), into=kernels.renorm_rows)
 
 
 # Bags
