@@ -28,8 +28,7 @@ def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
     Raises RuntimeError for a tensor that is no leaf.
     """
     if id(self) in memo:
-        known: TensorBase = memo[id(self)]
-        return known
+        return memo[id(self)]  # type: ignore[no-any-return]
     if not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
                            "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")

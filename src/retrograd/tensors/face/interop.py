@@ -181,8 +181,7 @@ def format_as(self: TensorBase, spec: str) -> str:
 @public(event="aten::detach", method=True)
 def detach(input: TensorBase) -> TensorBase:
     """A tensor over the same memory without history. A write to either changes both, and their versions count it."""
-    tensor: TensorBase = sharing(input, input._array)
-    return tensor
+    return sharing(input, input._array)  # type: ignore[no-any-return]
 
 
 @public(method=True)

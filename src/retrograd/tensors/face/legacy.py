@@ -15,7 +15,7 @@ from ...dtypes import default_floating, dtype
 from ...modes import local
 from ..arguments.data import new_array
 from ..recording.public import public
-from ..state.base import Results, TensorBase, meta_of
+from ..state.base import Results, TensorBase
 from .subclassing import as_subclass, leaf_of
 
 _MISSING: Any = object()
@@ -58,10 +58,7 @@ def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: n
     array = _array_from(args, to)
     if len(args) == 1 and isinstance(args[0], TensorBase):
         return as_subclass(args[0], cls)                 # the tensor itself, with its history
-    tensor = leaf_of(cls, array)
-    if local.thread.inference:
-        meta_of(tensor).inference = True
-    return tensor
+    return leaf_of(cls, array, inference=local.thread.inference)
 
 
 @public(method=True)

@@ -39,8 +39,7 @@ def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     if not array.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
              "Writing to this tensor will fail: copy the array first if you want to write to it.", UserWarning)
-    result: TensorBase = plain(apart(array))
-    return result
+    return plain(apart(array))  # type: ignore[no-any-return]
 
 
 @public(for_modes=True)
@@ -126,5 +125,4 @@ class _Capsule:
 def from_dlpack(ext_tensor: Any) -> TensorBase:
     """A tensor over the memory of another library's array, which must support DLPack, or of a DLPack capsule."""
     source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
-    result: TensorBase = plain(checked_array(np.from_dlpack(source)))
-    return result
+    return plain(checked_array(np.from_dlpack(source)))  # type: ignore[no-any-return]

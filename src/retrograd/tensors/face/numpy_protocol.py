@@ -17,7 +17,7 @@ from ...ops.framework import Op
 from ..functions import deprecated, differences, quantiles, reductions, spectral
 from ..functions.creation import creation, random
 from ..functions.elementwise import activations, arithmetic, blending, comparison, elementary, number_parts, special
-from ..functions.indexing import histograms, indexing, scattering, sorting, uniques
+from ..functions.indexing import gathering, histograms, indexing, scattering, sorting, uniques
 from ..functions.linalg import (
     accumulating,
     contraction,
@@ -49,7 +49,7 @@ from . import calling, conversion, copying, interop, layout, storage
 # The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
 FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
             conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
-            factorizations, geometry, histograms, indexing, interop, joining, layout, matrix, norms,
+            factorizations, gathering, geometry, histograms, indexing, interop, joining, layout, matrix, norms,
             number_parts, packed_factors, products, quantiles, random, rearranging, reductions, resizing, scattering,
             shape, softmax, solving, sorting, special, spectral, storage, uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -154,11 +154,8 @@ def wrapped(value: Any) -> Any:
 def _tensors(value: Any) -> Iterator[Any]:
     if isinstance(value, TensorBase):
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors(item)
-    elif type(value) in (list, tuple):
-        for item in value:
+    elif isinstance(value, dict) or type(value) in (list, tuple):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _tensors(item)
 
 

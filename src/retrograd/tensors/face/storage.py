@@ -297,8 +297,7 @@ def put_behind(tensor: Any, array: Array) -> None:
 
 def data(self: TensorBase) -> TensorBase:
     """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
-    tensor: TensorBase = sharing(self, new_lineage(self._array))
-    return tensor
+    return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
 
 
 def set_data(self: TensorBase, value: Any) -> None:

@@ -29,16 +29,14 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
 
 def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
                  transposed: bool, shape: Any, dtype: Any) -> None:
-    if min(padding) < 0:
-        raise RuntimeError(f"negative padding is not supported. The padding is {[*padding]}.")
-    if min(output_padding) < 0:
-        raise RuntimeError(f"negative output_padding is not supported. output_padding is {[*output_padding]}.")
-    if min(stride) <= 0:
-        raise RuntimeError(f"non-positive stride is not supported. The stride is {[*stride]}.")
-    if min(dilation) < 0:
-        raise RuntimeError(f"dilation should be greater than zero. The dilation is {[*dilation]}.")
-    if groups <= 0:
-        raise RuntimeError(f"non-positive groups is not supported. groups is {groups}.")
+    for wrong, message, given in (
+            (min(padding) < 0, "negative padding is not supported. The padding is", padding),
+            (min(output_padding) < 0, "negative output_padding is not supported. output_padding is", output_padding),
+            (min(stride) <= 0, "non-positive stride is not supported. The stride is", stride),
+            (min(dilation) < 0, "dilation should be greater than zero. The dilation is", dilation),
+            (groups <= 0, "non-positive groups is not supported. groups is", groups)):
+        if wrong:
+            raise RuntimeError(f"{message} {given}.")
     if not min(dilation) and dtype == F32 and len(shape) < 5 and shape[0] > 1:     # PyTorch calls oneDNN
         raise RuntimeError(f"non-positive dilation is not supported. The dilation is {[*dilation]}.")
     if not min(dilation):

@@ -32,7 +32,7 @@ from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, 
 from ...state.inference import watch_saving
 from ...state.writable import refuse_overlap, unlock, unlocked
 from ..shapes.shape import broadcast_to, view
-from . import gathering, masking
+from . import masking
 from .masking import put, static_index
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
@@ -351,6 +351,3 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     if first > size - length:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
     return _slice(input, axis, first, first + length, 1)
-
-
-NUMPY: dict[Any, Callable[..., Any]] = gathering.NUMPY

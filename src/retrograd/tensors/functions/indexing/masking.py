@@ -82,12 +82,16 @@ def static_index(array: Any) -> Any:
                      f"torch.{array.dtype.name}.")
 
 
-@twins("index_put(Tensor input, Tensors indices, Tensor values, bool accumulate=False)", method=True)
+@twins(method=True)
 def index_put(call: Call, input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """A copy with `values` written, or with `accumulate` added, at the places that the indices name.
 
     There is one index tensor for each leading dimension. The index tensors broadcast.
     """
+    array_of("index_put", input)
+    for i, each in enumerate(indices):
+        if not isinstance(each, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
     return put(call, input, tuple([static_index(each._array) for each in indices]), values, accumulate)
 
 

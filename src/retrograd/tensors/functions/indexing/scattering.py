@@ -65,8 +65,7 @@ def scatter_reduce(call: Call, input: Any, dim: int, index: Any, src: Any, reduc
         refuse(array.dtype, f"scatter_gather_tensor_cpu_reduce_{reduce}",
                      {"amax": "c", "amin": "c", "mean": "b"}.get(reduce, ""))
     if call is not over:
-        refuse_complex_gradient("scatter_reduce", input)
-        refuse_complex_gradient("scatter_reduce", src)
+        refuse_complex_gradient("scatter_reduce", input, src)
     return call(_SCATTER[reduce], input, src, index, axis, reduce, bool(include_self),
                 into=kernels.scatter_reduce_into)
 
@@ -108,8 +107,7 @@ def index_reduce(call: Call, input: Any, dim: int, index: Any, source: Any, redu
     if array.ndim:
         numbers = beyond(partial(_spread, axis, values.shape), numbers)
     if call is not over:
-        refuse_complex_gradient("index_reduce", input)
-        refuse_complex_gradient("index_reduce", source)
+        refuse_complex_gradient("index_reduce", input, source)
     return call(_INDEX[reduce], input, source, plain(numbers), axis, reduce, bool(include_self),
                 into=kernels.scatter_reduce_into)
 

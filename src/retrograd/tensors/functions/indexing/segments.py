@@ -53,8 +53,7 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
     index = beyond(lambda ends: segments_of(ends, array.shape[dim], dim, array.shape), bounds)
     counts = beyond(lambda ends: np.diff(ends, axis=-1).reshape(
         *ends.shape[:-1], -1, *(1,) * (array.ndim - dim - 1)), bounds)
-    result: TensorBase = _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)
-    return result
+    return _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)  # type: ignore[no-any-return]
 
 
 def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> Any:

@@ -103,5 +103,4 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
         mask = draw_for(x, lambda x: in_memory_order(
             empty_as(x, np.dtype(bool), None), lambda m: random.bernoulli(stream, m.shape, m.dtype, 1 - p)))
         kernels.refuse_integers(x.dtype, input.dtype.legacy)
-    result: tuple[Any, Any] = _native_dropout(input, mask, scale)
-    return result
+    return _native_dropout(input, mask, scale)  # type: ignore[no-any-return]
