@@ -142,8 +142,7 @@ def contains(self: TensorBase, element: Any) -> bool:
     if not isinstance(element, (TensorBase, Number)):
         raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                            f"{type(element)}.")
-    hits: Any = self == element
-    return bool(hits._array.any())
+    return bool((self == element)._array.any())
 
 
 @public(name="__reversed__")

@@ -98,11 +98,7 @@ def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | No
     tensor([[1., 0.],
             [0., 1.]], dtype=torch.float64, requires_grad=True)
     """
-    suffixes = []
-    if grad_fn_name is not None:
-        suffixes.append(f"grad_fn=<{grad_fn_name}>")
-    elif requires_grad:
-        suffixes.append("requires_grad=True")
+    suffixes = ["requires_grad=True"] * requires_grad if grad_fn_name is None else [f"grad_fn=<{grad_fn_name}>"]
     name = repr(dtypes.dtype.of[array.dtype])
     return format_tensor(array, dtype_name=name, show_dtype=_shows_dtype(array), suffixes=suffixes, prefix=prefix)
 

@@ -260,8 +260,7 @@ def index_add(call: Call, input: Any, dim: int, index: Any, source: Any, *, alph
        method=True)
 def index_copy(call: Call, input: Any, dim: int, index: Any, source: Any) -> Any:
     """A copy with the slices along `dim` that `index` names replaced by the slices of `source`."""
-    array, numbers = array_of("index_copy", input), array_of("index_copy", index, "index", 3)
-    parts = array_of("index_copy", source, "source", 4)
+    array, parts, numbers = input._array, source._array, array_of("index_copy", index, "index", 3)
     axis = axis_of("index_copy", dim, array.ndim)
     if numbers.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {numbers.ndim})")
@@ -293,15 +292,14 @@ def index_copy(call: Call, input: Any, dim: int, index: Any, source: Any) -> Any
     "index_fill(Tensor input, int dim, Tensor index, Number value)", method=True)
 def index_fill(call: Call, input: Any, dim: int, index: Any, value: Any) -> Any:
     """A copy with the slices along `dim` that `index` names filled with a number."""
-    array = array_of("index_fill", input)
+    array, numbers = input._array, array_of("index_fill", index, "index", 3)
     axis = axis_of("index_fill", dim, array.ndim)
-    array_of("index_fill", index, "index", 3)
-    if index._array.dtype != I64:
-        raise IndexError(f"index_fill_(): Expected dtype int64 for index. Got torch.{index._array.dtype.name}.")
-    if index._array.ndim > 1:
-        raise RuntimeError(f"Index has to be a vector/scalar. Got shape {list(index._array.shape)}.")
+    if numbers.dtype != I64:
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index. Got torch.{numbers.dtype.name}.")
+    if numbers.ndim > 1:
+        raise RuntimeError(f"Index has to be a vector/scalar. Got shape {list(numbers.shape)}.")
     size = array.shape[axis] if array.ndim else 1
-    check_range(index._array, size, IndexError, OUT_OF_BOUNDS, axis, -size)
+    check_range(numbers, size, IndexError, OUT_OF_BOUNDS, axis, -size)
     if isinstance(value, TensorBase):
         if value._array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "

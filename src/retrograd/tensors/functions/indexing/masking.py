@@ -127,7 +127,6 @@ def masked_fill(call: Call, input: Any, mask: Any, value: Any) -> Any:
 @public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART), method=True)
 def masked_select(input: Any, mask: Any) -> Any:
     """A vector of the elements where the mask is true. The tensor and the mask broadcast to one shape."""
-    array_of("masked_select", input)
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
         raise RuntimeError(f"masked_select: expected BoolTensor for mask. Got {mask.dtype}.")
     common_shape(mask._array.shape, input._array.shape)

@@ -120,8 +120,7 @@ def masked_scatter(call: Call, input: Any, mask: Any, source: Any) -> Any:
 
     The tensor and the mask broadcast to one shape. Raises RuntimeError if the source has too few elements.
     """
-    array, chosen = array_of("masked_scatter", input), array_of("masked_scatter", mask, "mask", 2)
-    values = array_of("masked_scatter", source, "source", 3)
+    array, values, chosen = input._array, source._array, array_of("masked_scatter", mask, "mask", 2)
     if array.dtype != values.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got"
                            f"{gathering.legacy(array)} and {gathering.legacy(values)}")
@@ -144,8 +143,7 @@ def put(call: Call, input: Any, index: Any, source: Any, accumulate: bool = Fals
 
     Negative indices count from the end. `source` has as many elements as `index`.
     """
-    array, numbers = array_of("put", input), array_of("put", index, "index", 2)
-    values = array_of("put", source, "source", 3)
+    array, values, numbers = input._array, source._array, array_of("put", index, "index", 2)
     if numbers.dtype != I64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {gathering.legacy(numbers)}")
     if array.dtype != values.dtype:

@@ -25,7 +25,6 @@ from ...recording.public import methods, public
 from ...state.base import TensorBase
 from ..reductions import flag, type_of_result
 
-_median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
 _logcumsumexp = recorded(scans.logcumsumexp)
 _nonzero, _nonzero_columns = recorded(ops.nonzero), recorded(ops.nonzero_columns)
@@ -85,9 +84,9 @@ _MIDDLE = rule(overlap=APART, exact=(
     "checking arguments for median)"))
 
 
-def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool) -> Callable[..., Any]:
+def _middle(name: str, of_all: Any, along: Any, ignore_nan: bool) -> Callable[..., Any]:
     """median or nanmedian."""
-    along, named = recorded(along), getattr(return_types, name)
+    of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
 
     def asked(input: Any, dim: int | None = None, keepdim: bool = False) -> Rule:
         if dim is None:
@@ -110,8 +109,8 @@ def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool)
     return function
 
 
-median = _middle("median", _median, ops.median_dim, False)
-nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
+median = _middle("median", ops.median, ops.median_dim, False)
+nanmedian = _middle("nanmedian", ops.nanmedian, ops.nanmedian_dim, True)
 
 
 @public(
