@@ -34,9 +34,9 @@ from .tensors.arguments.options import (
     channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
-    can_cast, is_complex, is_floating_point, is_nonzero, is_signed, is_tensor, promote_types, result_type)
+    can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,
+    promote_types, result_type, typename)
 from .tensors.face.interop import detach, detach_
-from .tensors.face.kinds import get_device, is_distributed, is_inference, typename
 from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
     BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)
@@ -83,12 +83,12 @@ from .tensors.functions.elementwise.elementary import (
 from .tensors.functions.elementwise.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
 from .tensors.functions.elementwise.special import (
     digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_)
-from .tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d
 from .tensors.functions.images.convolution import (
     conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d, convolution)
 from .tensors.functions.images.padding import (
     channel_shuffle, constant_pad_nd, native_channel_shuffle, pixel_shuffle, pixel_unshuffle)
-from .tensors.functions.images.pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
+from .tensors.functions.images.pooling import (
+    adaptive_avg_pool1d, adaptive_max_pool1d, avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d)
 from .tensors.functions.images.sampling_grids import (
     affine_grid_generator, grid_sampler, grid_sampler_2d, grid_sampler_3d)
 from .tensors.functions.indexing.gathering import (

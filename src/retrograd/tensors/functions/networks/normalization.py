@@ -60,9 +60,8 @@ def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, 
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
     _check_types(x, weight, bias)
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
-    results: tuple[Any, Any, Any] = _layer_norm(
-        input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
-    return results
+    eps = float(number("layer_norm", "eps", 5, eps))
+    return _layer_norm(input, weight, bias, len(shape), eps)  # type: ignore[no-any-return]
 
 
 @public(
@@ -126,9 +125,8 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
-    results: tuple[Any, Any, Any] = _group_norm(
-        input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
-    return results
+    eps = float(number("native_group_norm", "eps", 8, eps))
+    return _group_norm(input, weight, bias, group, eps)  # type: ignore[no-any-return]
 
 
 @public()
