@@ -108,7 +108,7 @@ def _of_schema(schema: Schema, own: inspect.Signature, body: Any, result: str) -
     for each in schema.parameters:
         name = "input" if each.name == "self" else each.name
         kind = safe(each.annotation)
-        if each.kind == "Tensor" and schema.name in NUMBERS_TOO and each.name not in ("out", "input"):
+        if each.kind == "Tensor" and schema.name.removesuffix("_") in NUMBERS_TOO and each.name not in ("out", "input"):
             kind = TENSOR_OR_NUMBER
         default = each.default
         if default is None and each.by_name and each.none:

@@ -67,6 +67,17 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     return call
 
 
+class _Calls(dict[Op, Callable[..., Any]]):
+    """The recorded calls by operator. Each is made when it is first asked for."""
+
+    def __missing__(self, op: Op) -> Callable[..., Any]:
+        call = self[op] = recorded(op)
+        return call
+
+
+CALLS = _Calls()
+
+
 def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
     """Which entries of `op.saves` to keep if the inputs in the bit mask require grad; None if no input does."""
     needed = frozenset().union(*(op.uses.get(i, ()) for i in range(op.arity) if mask >> i & 1))

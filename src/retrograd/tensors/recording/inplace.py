@@ -94,8 +94,7 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
                 return NotImplemented
         if not isinstance(op, Op):
             return op(input, other)
-        write(op, input, (other,))
-        return input
+        return over(op, input, other)
 
     call.__name__ = call.__qualname__ = method
     call.__doc__ = f"`{op.name if isinstance(op, Op) else op.__name__}`, written over the tensor itself."
@@ -105,34 +104,44 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
 def inplace(op: Op) -> Callable[..., Any]:
     """The method that writes the result of `op` over its first operand."""
 
-    def call(input: Any, *args: Any) -> Any:
-        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
-            result = _handled(method, (input, *args))
-            if result is not NOBODY:
-                return result
-        if type(input) is np.ndarray or not isinstance(input, TensorBase):
+    def unusual(input: Any, *args: Any) -> Any:
+        result = _handled(method, (input, *args))
+        if result is not NOBODY:
+            return result
+        if not isinstance(input, TensorBase):
             raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
-        write(op, input, args)
-        return input
+        return over(op, input, *args)
 
     def of_two(input: Any, other: Any) -> Any:
-        return call(input, other)
+        if type(input) is not Results.plain or type(other) not in Attention.inert:
+            return unusual(input, other)
+        return over(op, input, other)
 
-    method = of_two if op.arity == len(op.arguments) == 2 else call
+    def of_any(input: Any, *args: Any) -> Any:
+        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
+            return unusual(input, *args)
+        return over(op, input, *args)
+
+    method = of_two if op.arity == len(op.arguments) == 2 else of_any
     method.__name__ = method.__qualname__ = f"{op.name}_"
     method.__doc__ = f"`{op.name}`, written over the tensor itself."
     return method
 
 
 def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
-    """Compute `op(x, *args)`, write it over x's memory, and record it.
+    """`over` for arguments in a tuple."""
+    over(op, x, *args, into=into)
+
+
+def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> Any:
+    """Compute `op(x, *args)`, write it over x's memory, and record it. Returns x.
 
     The in-place form of the operator, `op.written`, is recorded. If the operator changes only a part of x, `into` is a
     kernel that writes to its first argument. This kernel must raise before it writes.
     """
     op = op.written
     if _write_unrecorded(op, x, args, into):
-        return
+        return x
     operands = [x, *[value if isinstance(value, TensorBase) else operand(op, i, value, x, None, "_")
                      for i, value in enumerate(args[: op.arity - 1], 1)]]
     thread = local.thread
@@ -166,6 +175,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         if thread.watchers:
             thread.tell(node, (x,), operands)
         rebase(x, node)
+    return x
 
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:

@@ -18,10 +18,11 @@ from ....ops.elementwise import arithmetic as ops
 from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
-from ...recording.inplace import augmented, inplace, write
+from ...recording.inplace import augmented, inplace, over, write
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.overwriting import copy_, fill_ as fill_, zero_ as zero_
 from ...recording.public import methods, public
+from ...recording.twins import Call, twins
 from ...state.base import TensorBase
 
 NUMBER = (bool, int, float, complex, np.generic)
@@ -30,14 +31,14 @@ mul = recorded(ops.mul)
 reciprocal = recorded(ops.reciprocal)
 neg = recorded(ops.neg, out=rule(exact=FOUND))
 square = recorded(ops.square, out=rule(blame="pow"))
-_remainder, _fmod = recorded(ops.remainder), recorded(ops.fmod)
+_remainder = recorded(ops.remainder)
 
 _add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
 _add_scaled, _sub_scaled, _rsub_scaled = recorded(ops.add_scaled), recorded(ops.sub_scaled), recorded(ops.rsub_scaled)
 _rsub = recorded(ops.rsub)
 _div_rounded = {"floor": recorded(ops.div_floor), "trunc": recorded(ops.div_trunc)}
 _power, _power_tensor, _number_to_power = recorded(ops.power), recorded(ops.pow_), recorded(ops.number_to_power)
-_remainder_number, _fmod_number = recorded(ops.remainder_number), recorded(ops.fmod_number)
+_remainder_number = recorded(ops.remainder_number)
 _floor_divide, _floor_divide_number = recorded(ops.floor_divide), recorded(ops.floor_divide_number)
 _fill, _fill_with = recorded(ops.fill), recorded(ops.fill_tensor)
 _number_floor_divide, _number_remainder = recorded(ops.number_floor_divide), recorded(ops.number_remainder)
@@ -164,13 +165,12 @@ def _remainder_by(self: Any, other: Any) -> Any:
     return _remainder(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
 
 
-@public("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE, method=True)
-def fmod(input: TensorBase, other: Any) -> TensorBase:
+@twins("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE, method=True)
+def fmod(call: Call, input: TensorBase, other: Any) -> TensorBase:
     """The remainder of the division rounded towards 0, with the sign of `input`. RuntimeError for ints divided by 0."""
-    check_tensor("fmod", input)
     if isinstance(other, NUMBER):
-        return _fmod_number(input, number("fmod", "other", 2, other))  # type: ignore[no-any-return]
-    return _fmod(input, other)  # type: ignore[no-any-return]
+        return call(ops.fmod_number, input, number("fmod", "other", 2, other))
+    return call(ops.fmod, input, other)
 
 
 @public(
@@ -284,31 +284,26 @@ def __rmod__(self: TensorBase, other: Any) -> Any:
 def add_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`self += alpha * other`."""
     if alpha == 1 and alpha is not True:
-        write(ops.add, self, (other,))
-    else:
-        write(ops.add_scaled, self, (other, number("add_", "alpha", 2, alpha)))
-    return self
+        return over(ops.add, self, other)  # type: ignore[no-any-return]
+    return over(ops.add_scaled, self, other, number("add_", "alpha", 2, alpha))  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`self -= alpha * other`."""
     if alpha == 1 and alpha is not True:
-        write(ops.sub, self, (other,))
-    else:
-        write(ops.sub_scaled, self, (other, number("sub_", "alpha", 2, alpha)))
-    return self
+        return over(ops.sub, self, other)  # type: ignore[no-any-return]
+    return over(ops.sub_scaled, self, other, number("sub_", "alpha", 2, alpha))  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
     """`self /= other`. `rounding_mode` is the same as in `div`."""
     if rounding_mode is None:
-        write(ops.div, self, (other,))
-    else:
-        _rounding(rounding_mode)
-        write(ops.div_floor if rounding_mode == "floor" else ops.div_trunc, self, (other, rounding_mode))
-    return self
+        return over(ops.div, self, other)  # type: ignore[no-any-return]
+    _rounding(rounding_mode)
+    return over(ops.div_floor if rounding_mode == "floor" else ops.div_trunc,  # type: ignore[no-any-return]
+                self, other, rounding_mode)
 
 
 @public(method=True)
@@ -322,13 +317,6 @@ def floor_divide_(self: TensorBase, other: Any) -> TensorBase:
 def remainder_(self: TensorBase, other: Any) -> TensorBase:
     """`self %= other`."""
     write(ops.remainder_number if isinstance(other, (int, float)) else ops.remainder, self, (other,))
-    return self
-
-
-@public(method=True)
-def fmod_(self: TensorBase, other: Any) -> TensorBase:
-    """`fmod`, written into the tensor."""
-    write(ops.fmod_number if isinstance(other, NUMBER) else ops.fmod, self, (other,))
     return self
 
 
