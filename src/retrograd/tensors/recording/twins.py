@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from ...ops.framework import Op
 from ..state.base import TensorBase
-from .calls import CALLS
-from .inplace import over
-from .public import OutRule, public
+from .calls import CALLS, recorded
+from .inplace import inplace, over
+from .public import OutRule, methods, public
 
 # What a decorated function calls its operator by: `anew` or `over`.
 Call = Callable[..., TensorBase]
@@ -38,26 +38,33 @@ class Function(Protocol):
         """Call the function itself."""
 
 
-def twins(*schemas: str, out: OutRule = None, strict: bool = False,
-          method: bool = False) -> Callable[[Callable[..., Any]], Function]:
+def twins(*schemas: str, out: OutRule = None, strict: bool = False, method: bool = False, name: str = "",
+          doc: str = "") -> Callable[[Callable[..., Any]], Function]:
     """The decorator of a function that exists twice. It returns the first public function; its `written` is the twin.
 
     The schemas of the twin are those of the function whose first parameter is a tensor, without `out`. With `method`,
-    both functions are methods of tensors.
+    both functions are methods of tensors. `name` and `doc` are for functions that a factory makes.
     """
 
     def decorate(function: Callable[..., Any]) -> Function:
         new, written = partial(function, anew), partial(function, over)
         for body in (new, written):
             vars(body).update({name: getattr(function, name) for name in WRAPPER_ASSIGNMENTS})
-        name = function.__name__
-        entry: Any = public(*schemas, out=out, strict=strict, method=method)(new)
+        called = name or function.__name__
+        entry: Any = public(*schemas, out=out, strict=strict, method=method, name=called, doc=doc)(new)
         entry.written = public(
             *[schema for text in schemas if (schema := _schema_of_twin(text))], strict=strict, method=method,
-            bound=method, name=f"{name}_", doc=f"`{name}`, written over the tensor itself.")(written)
+            bound=method, name=f"{called}_", doc=f"`{called}`, written over the tensor itself.")(written)
         return entry  # type: ignore[no-any-return]
 
     return decorate
+
+
+def both(op: Op, out: Any = ...) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The recorded call of an operator, with this rule for `out`, and the same in place. Both are methods."""
+    functions = recorded(op, out=out), inplace(op)
+    methods(*functions)
+    return functions
 
 
 def _schema_of_twin(text: str) -> str:
