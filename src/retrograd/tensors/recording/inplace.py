@@ -112,6 +112,9 @@ def inplace(op: Op) -> Callable[..., Any]:
             raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
         return over(op, input, *args)
 
+    def of_one(input: Any) -> Any:
+        return over(op, input) if type(input) is Results.plain else unusual(input)
+
     def of_two(input: Any, other: Any) -> Any:
         if type(input) is not Results.plain or type(other) not in Attention.inert:
             return unusual(input, other)
@@ -122,7 +125,8 @@ def inplace(op: Op) -> Callable[..., Any]:
             return unusual(input, *args)
         return over(op, input, *args)
 
-    method = of_two if op.arity == len(op.arguments) == 2 else of_any
+    ways: dict[int, Callable[..., Any]] = {1: of_one, 2: of_two} if op.arity == len(op.arguments) else {}
+    method = ways.get(op.arity, of_any)
     method.__name__ = method.__qualname__ = f"{op.name}_"
     method.__doc__ = f"`{op.name}`, written over the tensor itself."
     return method
