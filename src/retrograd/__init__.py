@@ -125,8 +125,7 @@ from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
     all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, mean, nansum, prod, std, std_mean, sum, var, var_mean)
-from .tensors.functions.shapes.axes import (
-    adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose)
+from .tensors.functions.shapes.axes import adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose
 from .tensors.functions.shapes.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
 from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided, resize_as_
 from .tensors.functions.shapes.joining import (

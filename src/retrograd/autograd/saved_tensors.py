@@ -62,14 +62,10 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Any) -> tuple[Any, Any]:
-            return tensor.device, tensor.detach().clone() if pin_memory else tensor.cpu()
+        def pack(tensor: Any) -> Any:
+            return tensor.detach().clone() if pin_memory else tensor
 
-        def unpack(packed: tuple[Any, Any]) -> Any:
-            device, tensor = packed
-            return tensor.to(device)
-
-        super().__init__(pack, unpack)
+        super().__init__(pack, lambda packed: packed)
 
 
 @contextlib.contextmanager

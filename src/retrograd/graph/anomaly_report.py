@@ -69,7 +69,8 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
     lines = [f"Function '{node.name()}' returned nan values in its {number}th output."]
     bad = described(found.what, found.gradient, found.operands, is_elementwise(node))
     assert bad is not None
-    lines += [_sentence(bad), recorded_at(node)]
+    text = str(bad)
+    lines += [text[0].upper() + text[1:], recorded_at(node)]
     if found.culprit:
         lines.append(found.culprit)
     else:
@@ -81,11 +82,6 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
 def _where(node: Any, found: Found) -> str:
     """Where a node was recorded, as a further sentence; empty for the node that the report has already named."""
     return "" if node is found.node else f" {recorded_at(node)}"
-
-
-def _sentence(bad: BadValues) -> str:
-    text = str(bad)
-    return text[0].upper() + text[1:]
 
 
 def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None, outside: Iterable[Any]) -> list[str]:
