@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...kernels.indexing import uniques as kernels
+from ...kernels.indexing import sorting as kernels
 from ..framework import Op, Rule, backward_name, constant, operator
 
 
