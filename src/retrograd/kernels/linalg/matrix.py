@@ -22,18 +22,11 @@ def mm(x: Any, y: Any, out: Any = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
     if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
-    if y.ndim == 2 and _better_transposed(x, y):
+    if y.ndim == 2 and y.size > _LARGE and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous:
+        # For a few rows and a large transposed matrix, such as a layer's weight, the BLAS takes up to twice as long for
+        # x @ y as for y.T @ x.T.
         return np.ascontiguousarray(y.T.dot(x.T).T)
     return x.dot(y)
-
-
-def _better_transposed(x: Any, y: Any) -> bool:
-    """Whether y.T @ x.T is faster than x @ y.
-
-    For a few rows and a large transposed matrix, such as a layer's weight, the BLAS takes up to twice as long for x @
-    y.
-    """
-    return bool(y.size > _LARGE and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous)
 
 
 def bmm(x: Any, y: Any, out: Any = ...) -> Any:
