@@ -72,15 +72,9 @@ def _nearest(size: int, new: int, scale: float | None, offset: float) -> Array:
     return np.asarray(np.minimum(np.floor((at + F32.type(offset)) * step).astype(np.intp), size - 1))
 
 
-
-
-
 def _cubic_filter(x: Array) -> Array:
     x = np.abs(x)
     return np.where(x < 1, _inner(x, _SMOOTHING), np.where(x < 2, _outer(x, _SMOOTHING), 0))
-
-
-
 
 
 _FILTERS: dict[str, tuple[int, Callable[[Array], Array]]] = {

@@ -54,9 +54,6 @@ def _clipped(x: Array, size: int) -> tuple[Array, Array]:
     return np.minimum(np.fmax(x, 0), size - 1), slope      # a nan becomes 0
 
 
-
-
-
 def _padded(x: Array, size: int, padding: int, align: bool) -> tuple[Array, Array | float]:
     """A coordinate in elements after padding, and its slope."""
     if padding == 0:

@@ -46,12 +46,6 @@ def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[Floa
     return x
 
 
-
-
-
-
-
-
 def _float32_fused(x: Doubles, factor: float, offset: float) -> Doubles:
     """The sum as a float64 that a second rounding turns into the correctly rounded float32."""
     # The product of two 24-bit significands is exact in 53 bits. The second rounding can only go wrong at a tie.

@@ -109,9 +109,6 @@ def _tail(a: Any, x: Any, upper: Any) -> Any:
     return a * _weight(a, x) / x * total * reach / 2
 
 
-
-
-
 def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
     """Both functions of finite positive arguments. The smaller value has all its digits."""
     lower, upper = np.full_like(x, np.nan), np.full_like(x, np.nan)
