@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import shape as kernels
-from ..kernels.combining import block_diag as _block_diag, blocks
+from ..kernels.linalg.matrix import block_diag as _block_diag, blocks
 from .framework import Op, linear
 from .indexing.indexing import slice_
 

@@ -89,7 +89,7 @@ def in_groups(index: Any, shape: Shape, dim: int) -> tuple[Any, Any, Any, Any]:
 # Reductions of consecutive segments of rows. An index gives the segment of each element of the data; an index past the
 # last segment means no segment.
 
-_EMPTY = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}
+
 _NAMES = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
 
 
@@ -113,7 +113,7 @@ def segment_reduce(x: Any, index: Any, lengths: Any, dim: int, reduce: str, init
     """
     count = lengths.shape[dim]
     shape = (*x.shape[:dim], count + 1, *x.shape[dim + 1:])
-    out = np.full(shape, _EMPTY[reduce] if initial is None else initial, x.dtype)
+    out = np.full(shape, _neutral(_NAMES[reduce], x.dtype) if initial is None else initial, x.dtype)
     scatter_reduce_into(out, x, np.ascontiguousarray(index), dim, _NAMES[reduce], True)
     out = np.ascontiguousarray(out[(slice(None),) * dim + (slice(0, count),)])
     if reduce == "mean":                                     # the mean of an empty segment is `initial`, or nan

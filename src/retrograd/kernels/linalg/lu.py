@@ -174,4 +174,3 @@ def _solved(x: Any, b: Any, pivots: Any, adjoint_too: bool) -> Any:
         return np.take_along_axis(y, np.argsort(order, -2), -2)
     y = solve_triangular(x, np.take_along_axis(b, order, -2), False, True, True)
     return solve_triangular(x, y, True, True, False)
-

@@ -19,9 +19,6 @@ from .triangular import by_columns
 _BOUND = (1 + math.sqrt(17)) / 8
 
 
-
-
-
 def ldl_factor_ex(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
     """The factors in one matrix, the pivots, and the first i with D[i, i] = 0, counted from 1, or 0."""
     return lapack.ldl_factor(x, hermitian) or _ldl_factor(x, hermitian)

@@ -32,7 +32,8 @@ def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[Floa
     """``x * scale + shift`` in place, for a 1-d float32 or float64 array. The numbers are rounded to its dtype."""
     scalar = x.dtype.type
     factor, offset = scalar(scale), scalar(shift)
-    if offset == 0 or _is_exact(factor) or not (abs(factor) < _LARGEST_FACTOR and math.isfinite(offset)):
+    if (offset == 0 or abs(math.frexp(factor)[0]) == 0.5    # the factor is a power of two, so products are exact
+            or not (abs(factor) < _LARGEST_FACTOR and math.isfinite(offset))):
         # One rounding is then as good as two. Adding zero matters too: it turns -0 into 0.
         if factor != 1:
             x *= factor
@@ -43,14 +44,6 @@ def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[Floa
         part = x[start : start + _CHUNK]
         part[...] = fused(part.astype(np.float64), float(factor), float(offset))
     return x
-
-
-
-
-
-def _is_exact(factor: np.float32 | np.float64) -> bool:
-    """Whether products with a number are exact, because the number is a power of two."""
-    return abs(math.frexp(factor)[0]) == 0.5
 
 
 def _float32_fused(x: Doubles, factor: float, offset: float) -> Doubles:

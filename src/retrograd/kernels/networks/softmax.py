@@ -108,9 +108,6 @@ def log_softmax(x: Any, dim: int) -> Any:
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
-
-
-
 def _softmax_backward_of_piece(out: Any, g: Any, y: Any, total: Callable[[Any], Any]) -> None:
     sums = np.vecdot(g, y)[:, None] if g.ndim == 2 else total(np.multiply(g, y, out=out))
     np.multiply(np.subtract(g, sums, out=out), y, out=out)

@@ -40,8 +40,6 @@ Doubles = NDArray[np.float64]
 Shape = tuple[int, ...]
 
 
-
-
 def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> Array:
     """Numbers from [low, high): ``rand`` and ``uniform_``."""
     dtype = np.dtype(dtype)

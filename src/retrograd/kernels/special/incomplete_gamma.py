@@ -109,14 +109,10 @@ def _tail(a: Any, x: Any, upper: Any) -> Any:
     return a * _weight(a, x) / x * total * reach / 2
 
 
-def _near_diagonal(a: Any, x: Any) -> Any:
-    return (a > 20) & (np.abs(x - a) < 0.3 * a)
-
-
 def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
     """Both functions of finite positive arguments. The smaller value has all its digits."""
     lower, upper = np.full_like(x, np.nan), np.full_like(x, np.nan)
-    near = _near_diagonal(a, x)
+    near = (a > 20) & (np.abs(x - a) < 0.3 * a)             # near the diagonal
     above = x >= a
     tails = np.empty_like(x)
     where_so(near, lambda a, x: _tail(a, x, x >= a), tails, a, x)

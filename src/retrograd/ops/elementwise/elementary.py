@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.elementwise import elementary as kernels
-from ...kernels.special import error_function, normal
+from ...kernels.special import normal
 from ..basic import real
 from ..choosing import choose
 from ..creation import complex_
@@ -73,9 +73,9 @@ rad2deg = elementwise("rad2deg", kernels.rad2deg, node="Rad2DegBackward0", x=lam
 
 # The error function
 
-erf = elementwise("erf", error_function.erf, domain=floating("erf_vml_cpu", "c"),
+erf = elementwise("erf", normal.erf, domain=floating("erf_vml_cpu", "c"),
                 x=lambda g, x: g * (2 / math.sqrt(math.pi) * np.exp(-(x * x))))
-erfc = elementwise("erfc", error_function.erfc, domain=floating("erfc_vml_cpu", "c"),
+erfc = elementwise("erfc", normal.erfc, domain=floating("erfc_vml_cpu", "c"),
                  x=lambda g, x: g * (-2 / math.sqrt(math.pi) * np.exp(-(x * x))))
 erfinv: Op = elementwise("erfinv", normal.erfinv, domain=floating("erfinv_vml_cpu", "c"),
                    x=lambda g, x: g * (math.sqrt(math.pi) / 2 * np.exp(np.square(erfinv(x)))))

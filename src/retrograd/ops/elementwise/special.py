@@ -14,7 +14,7 @@ import numpy as np
 
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
-from ...kernels.special import bessel, error_function, gamma, incomplete_gamma, normal, polynomials
+from ...kernels.special import bessel, gamma, incomplete_gamma, normal, polynomials
 from ..domains import float_or_double, floating, promoted, refused
 from ..framework import Domain, Op, Rule, constant, elementwise
 from .elementary import sgn
@@ -176,7 +176,7 @@ airy_ai = _underived("airy_ai", bessel.airy_ai)
 
 # The normal distribution, the scaled error function, entropy
 
-erfcx = elementwise("erfcx", error_function.erfcx, node="SpecialErfcxBackward0", domain=float_or_double("erfcx_cpu"),
+erfcx = elementwise("erfcx", normal.erfcx, node="SpecialErfcxBackward0", domain=float_or_double("erfcx_cpu"),
                   x=lambda g, x, out: g * (2 * x * out - 2 / _ROOT_PI))
 log_ndtr = elementwise("log_ndtr", normal.log_ndtr, node="SpecialLogNdtrBackward0",
                      domain=float_or_double("log_ndtr_cpu"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...kernels import reductions
-from ...kernels.indexing import histograms, sorting as kernels, uniques
+from ...kernels.indexing import histograms, sorting as kernels
 from ..framework import Op, Rule, constant, linear, not_differentiable, operator
 from ..reductions import shared
 
@@ -58,10 +58,10 @@ def _unique(name: str, kernel: Any) -> Op:
     return operator(name, kernel, outputs="values inverse counts", differentiable="values", x=_refused(name))
 
 
-unique, unique_dim = _unique("_unique2", uniques.unique), _unique("unique_dim", uniques.unique_dim)
-unique_consecutive = _unique("unique_consecutive", uniques.unique_consecutive)
+unique, unique_dim = _unique("_unique2", kernels.unique), _unique("unique_dim", kernels.unique_dim)
+unique_consecutive = _unique("unique_consecutive", kernels.unique_consecutive)
 
-isin = constant("isin", uniques.isin, "x tests")
+isin = constant("isin", kernels.isin, "x tests")
 
 # Places in a sorted sequence, and histograms. They have no derivatives.
 
