@@ -82,19 +82,18 @@ normal_around_wide = random_beside("normal", 3)
 # Samples from distributions with tensors as parameters. A gradient exists here if it exists in PyTorch.
 
 poisson = random_fill("poisson")
-bernoulli_like = elementwise("bernoulli", drawn, domain="as given", node="NotImplemented", tensors=1,
-                           x=not_differentiable("bernoulli"))
+bernoulli_like, sample_dirichlet = [
+    elementwise(name, drawn, domain="as given", node="NotImplemented", tensors=1, x=not_differentiable(name))
+    for name in ("bernoulli", "_sample_dirichlet")]
 binomial = elementwise("binomial", drawn_beside, domain="as given", node="NotImplemented", tensors=2,
-                     x=not_differentiable("binomial"), y=not_differentiable("binomial"))
+                       x=not_differentiable("binomial"), y=not_differentiable("binomial"))
 
 
 def _no_second(g: Any) -> Any:
     raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
 
 
-gamma_gradient = elementwise("_standard_gamma_grad", gamma_sample_by_shape, domain="as given",
-                           node="StandardGammaGradBackward0", tensors=2, shapes=_no_second, samples=_no_second)
-standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", node="StandardGammaBackward0", tensors=1,
-                           x=lambda g, x, out: g * gamma_gradient(x, out))
-sample_dirichlet = elementwise("_sample_dirichlet", drawn, domain="as given", node="NotImplemented", tensors=1,
-                             x=not_differentiable("_sample_dirichlet"))
+gamma_gradient = elementwise("_standard_gamma_grad", gamma_sample_by_shape, domain="as given", tensors=2,
+                             shapes=_no_second, samples=_no_second)
+standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", tensors=1,
+                             x=lambda g, x, out: g * gamma_gradient(x, out))

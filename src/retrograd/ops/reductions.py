@@ -92,17 +92,14 @@ def _extreme(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
     return spread(g, x.shape, axes, keepdim) / tied(x, out, axes, keepdim, False)
 
 
-max_all = operator("max", kernels.extreme_all, node=1, x=shared)
-min_all = operator("min", kernels.extreme_all, node=1, x=shared)
-amax = operator("amax", kernels.extreme, x=_extreme)
-amin = operator("amin", kernels.extreme, x=_extreme)
+max_all, min_all = [operator(name, kernels.extreme_all, node=1, x=shared) for name in ("max", "min")]
+amax, amin = [operator(name, kernels.extreme, x=_extreme) for name in ("amax", "amin")]
 aminmax = operator("aminmax", kernels.aminmax, outputs="min max", x=lambda g, x, min, max, axes, keepdim: (
     _extreme(g[0], x, min, axes, keepdim) + _extreme(g[1], x, max, axes, keepdim)))
 
 # Reductions without a derivative
 
-argmax = operator("argmax", kernels.argextreme, tensors=1)
-argmin = operator("argmin", kernels.argextreme, tensors=1)
+argmax, argmin = [operator(name, kernels.argextreme, tensors=1) for name in ("argmax", "argmin")]
 any_of = operator("any", kernels.any_of, tensors=1)
 all_of = operator("all", kernels.all_of, tensors=1)
 count_nonzero = operator("count_nonzero", kernels.count_nonzero, tensors=1)

@@ -90,5 +90,4 @@ prod_all = operator("prod", reductions.prod_all, x=lambda g, x, out: (
 prod_dim = operator("prod", reductions.prod_dim, node=1, x=_prod_dim)
 
 
-cummax = operator("cummax", kernels.cumextreme, **PAIR, x=reordered)
-cummin = operator("cummin", kernels.cumextreme, **PAIR, x=reordered)
+cummax, cummin = [operator(name, kernels.cumextreme, **PAIR, x=reordered) for name in ("cummax", "cummin")]

@@ -15,8 +15,8 @@ def _back(g: Any, x_shape: Any) -> Any:
 
 
 view: Op = linear("view", kernels.view, view=True, x=_back)
-reshape_alias: Op = linear("_reshape_alias", kernels.view, node="ReshapeAliasBackward0", view=True, x=_back)
-unsafe_view: Op = linear("_unsafe_view", kernels.reshaped, node="UnsafeViewBackward0", x=_back)
+reshape_alias: Op = linear("_reshape_alias", kernels.view, view=True, x=_back)
+unsafe_view: Op = linear("_unsafe_view", kernels.reshaped, x=_back)
 alias: Op = linear("alias", kernels.alias, view=True, x=lambda g: g)
 expand: Op = linear("expand", kernels.expand, view=True, x=lambda g: g)
 

@@ -84,7 +84,7 @@ class Hardtanh(_InPlace):
     Raises AssertionError unless `max_val` is greater than `min_val`.
     """
 
-    _options_text = "min_val={min_val}, max_val={max_val}"
+    _options_text = "min_val={self.min_val}, max_val={self.max_val}"
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
                  min_value: float | None = None, max_value: float | None = None) -> None:
@@ -125,7 +125,7 @@ class LeakyReLU(_InPlace):
     tensor([-0.1000,  2.0000])
     """
 
-    _options_text = "negative_slope={negative_slope}"
+    _options_text = "negative_slope={self.negative_slope}"
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class LeakyReLU(_InPlace):
 class ELU(_InPlace, function=functional.elu):
     """x for each positive element x, and alpha * (exp(x) - 1) for each other element."""
 
-    _options_text = "alpha={alpha}"
+    _options_text = "alpha={self.alpha}"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class GELU(Layer):
     `approximate="tanh"` computes a faster approximation.
     """
 
-    _options_text = "approximate={approximate!r}"
+    _options_text = "approximate={self.approximate!r}"
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -174,7 +174,7 @@ class GELU(Layer):
 class Softplus(Layer):
     """log(1 + exp(beta * x)) / beta for each element x, and x itself if beta * x is greater than `threshold`."""
 
-    _options_text = "beta={beta}, threshold={threshold}"
+    _options_text = "beta={self.beta}, threshold={self.threshold}"
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ class Tanhshrink(_Simple, function=functional.tanhshrink):
 class _AlongDim(Layer):
     """A function along a dimension."""
 
-    _options_text = "dim={dim}"
+    _options_text = "dim={self.dim}"
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -256,7 +256,7 @@ class Softmax2d(Module):
 class _Shrinkage(Layer):
     """An activation that is 0 between -lambd and lambd."""
 
-    _options_text = "{lambd}"
+    _options_text = "{self.lambd}"
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -293,7 +293,7 @@ class Hardswish(_Hard, function=functional.hardswish):
 class Threshold(_InPlace):
     """x for each element x greater than `threshold`, and `value` for each other element."""
 
-    _options_text = "threshold={threshold}, value={value}"
+    _options_text = "threshold={self.threshold}, value={self.value}"
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -317,7 +317,7 @@ class PReLU(Layer):
     """
 
     weight = Member("_parameters")
-    _options_text = "num_parameters={num_parameters}"
+    _options_text = "num_parameters={self.num_parameters}"
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
@@ -340,7 +340,7 @@ class RReLU(_InPlace):
     In training each slope is drawn uniformly from [lower, upper]. In evaluation every slope is the mean of both.
     """
 
-    _options_text = "lower={lower}, upper={upper}"
+    _options_text = "lower={self.lower}, upper={self.upper}"
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()

@@ -28,8 +28,8 @@ class _NormBase(_Affine):
     running_var = Member("_buffers")
     num_batches_tracked = Member("_buffers")
     _ranks: tuple[int, ...] = ()
-    _options_text = ("{num_features}, eps={eps}, momentum={momentum}, affine={affine}, bias={bias}, "
-                     "track_running_stats={track_running_stats}")
+    _options_text = ("{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                     "bias={bias}, track_running_stats={self.track_running_stats}")
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:

@@ -17,7 +17,7 @@ class ChannelShuffle(Layer):
     tensor([0, 2, 1, 3])
     """
 
-    _options_text = "groups={groups}"
+    _options_text = "groups={self.groups}"
 
     def __init__(self, groups: int) -> None:
         super().__init__()

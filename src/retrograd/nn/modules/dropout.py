@@ -12,7 +12,7 @@ __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Fe
 class _DropoutNd(Layer):
     """A module that drops with probability `p`. Raises ValueError if `p` is outside of [0, 1]."""
 
-    _options_text = "p={p}, inplace={inplace}"
+    _options_text = "p={self.p}, inplace={self.inplace}"
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ class Flatten(Layer):
     torch.Size([5, 6])
     """
 
-    _options_text = "start_dim={start_dim}, end_dim={end_dim}"
+    _options_text = "start_dim={self.start_dim}, end_dim={self.end_dim}"
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Unflatten(Layer):
     Raises TypeError if the sizes are not a tuple of ints.
     """
 
-    _options_text = "dim={dim}, unflattened_size={unflattened_size}"
+    _options_text = "dim={self.dim}, unflattened_size={self.unflattened_size}"
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()

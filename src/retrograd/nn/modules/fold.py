@@ -19,7 +19,8 @@ class Unfold(Layer):
     torch.Size([1, 18, 9])
     """
 
-    _options_text = "kernel_size={kernel_size}, dilation={dilation}, padding={padding}, stride={stride}"
+    _options_text = ("kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+                     "stride={self.stride}")
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
@@ -35,7 +36,7 @@ class Fold(Layer):
     *output_size).
     """
 
-    _options_text = "output_size={output_size}, " + Unfold._options_text
+    _options_text = "output_size={self.output_size}, " + Unfold._options_text
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
                  stride: Any = 1) -> None:

@@ -21,7 +21,7 @@ class Layer(Module):
 
     dims: ClassVar[int] = 0
     _function: ClassVar[Callable[..., Any]]
-    # What the text of the module says of its options. Names of attributes stand in braces.
+    # What the text of the module says of its options, with attributes in braces. `{bias}` says whether there is a bias.
     _options_text: ClassVar[str] = ""
 
     def __init_subclass__(cls, *, function: Callable[..., Any] | None = None, dims: int = 0, **others: Any) -> None:
@@ -32,7 +32,7 @@ class Layer(Module):
             cls.dims = dims
 
     def extra_repr(self) -> str:
-        return self._options_text.format_map(vars(self))
+        return self._options_text.format(self=self)
 
 
 def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
@@ -61,4 +61,4 @@ class Weighted(Layer):
             init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        return self._options_text.format_map({**vars(self), "bias": self._parameters.get("bias") is not None})
+        return self._options_text.format(self=self, bias=self._parameters.get("bias") is not None)

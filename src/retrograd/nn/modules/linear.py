@@ -43,7 +43,7 @@ class Linear(Weighted):
 
     in_features: int
     out_features: int
-    _options_text = "in_features={in_features}, out_features={out_features}, bias={bias}"
+    _options_text = "in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:
@@ -73,8 +73,8 @@ class Bilinear(Weighted):
     Raises ValueError if `in1_features` is not positive, RuntimeError if an input does not fit.
     """
 
-    _options_text = ("in1_features={in1_features}, in2_features={in2_features}, out_features={out_features}, "
-                     "bias={bias}")
+    _options_text = ("in1_features={self.in1_features}, in2_features={self.in2_features}, "
+                     "out_features={self.out_features}, bias={bias}")
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:

@@ -41,7 +41,7 @@ class LayerNorm(_Affine):
     Raises RuntimeError if the shapes do not fit.
     """
 
-    _options_text = "{normalized_shape}, eps={eps}, elementwise_affine={elementwise_affine}, bias={bias}"
+    _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={bias}"
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: Any = None, dtype: Any = None) -> None:
@@ -62,7 +62,7 @@ class GroupNorm(_Affine):
     not divide `num_channels`.
     """
 
-    _options_text = "{num_groups}, {num_channels}, eps={eps}, affine={affine}, bias={bias}"
+    _options_text = "{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={bias}"
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
                  dtype: Any = None, *, bias: bool = True) -> None:
@@ -83,7 +83,7 @@ class RMSNorm(_Affine):
     `normalized_shape` has the sizes of these dimensions, and is the shape of the weight.
     """
 
-    _options_text = "{normalized_shape}, eps={eps}, elementwise_affine={elementwise_affine}"
+    _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
     def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
                  device: Any = None, dtype: Any = None) -> None:
@@ -101,7 +101,7 @@ class RMSNorm(_Affine):
 class LocalResponseNorm(Layer):
     """The input (N, C, …), divided by (k + alpha * m) ** beta. m is the mean square of the `size` nearest channels."""
 
-    _options_text = "{size}, alpha={alpha}, beta={beta}, k={k}"
+    _options_text = "{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()

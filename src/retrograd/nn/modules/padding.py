@@ -18,7 +18,7 @@ class _PadNd(Layer):
     """Padding with elements of the input: one number for all ends, or one for each end, last dimension first."""
 
     mode = ""
-    _options_text = "{padding}"
+    _options_text = "{self.padding}"
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class CircularPad3d(_CircularPadNd, dims=3):
 class _ConstantPadNd(Layer):
     """Padding with a number."""
 
-    _options_text = "padding={padding}, value={value}"
+    _options_text = "padding={self.padding}, value={self.value}"
 
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class ConstantPad3d(_ConstantPadNd, dims=3):
 class _ZeroPadNd(_ConstantPadNd):
     """Padding with zeros. It stands before a class that pads with a number."""
 
-    _options_text = "{padding}"
+    _options_text = "{self.padding}"
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)

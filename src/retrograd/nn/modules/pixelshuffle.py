@@ -17,7 +17,7 @@ class PixelShuffle(Layer):
     torch.Size([1, 3, 8, 10])
     """
 
-    _options_text = "upscale_factor={upscale_factor}"
+    _options_text = "upscale_factor={self.upscale_factor}"
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class PixelUnshuffle(Layer):
     torch.Size([1, 12, 4, 5])
     """
 
-    _options_text = "downscale_factor={downscale_factor}"
+    _options_text = "downscale_factor={self.downscale_factor}"
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()

@@ -21,8 +21,8 @@ __all__ = [
 
 
 class _MaxPoolNd(Layer):
-    _options_text = ("kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, "
-                     "ceil_mode={ceil_mode}")
+    _options_text = ("kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+                     "dilation={self.dilation}, ceil_mode={self.ceil_mode}")
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -58,7 +58,7 @@ class MaxPool3d(_MaxPoolNd, function=functional.max_pool3d):
 
 
 class _MaxUnpoolNd(Layer):
-    _options_text = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+    _options_text = "kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class MaxUnpool3d(_MaxUnpoolNd, dims=3, function=unpooling.max_unpool3d):
 
 
 class _AvgPoolNd(Layer):
-    _options_text = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+    _options_text = "kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
@@ -138,7 +138,8 @@ class AvgPool3d(_AvgPoolNd, function=functional.avg_pool3d):
 
 
 class _LPPoolNd(Layer):
-    _options_text = "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, ceil_mode={ceil_mode}"
+    _options_text = ("norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+                     "ceil_mode={self.ceil_mode}")
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
@@ -196,7 +197,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd, dims=3, function=unpooling.fract
 
 
 class _AdaptiveAvgPoolNd(Layer):
-    _options_text = "output_size={output_size}"
+    _options_text = "output_size={self.output_size}"
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -226,7 +227,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd, function=functional.adaptive_avg_poo
 
 
 class _AdaptiveMaxPoolNd(Layer):
-    _options_text = "output_size={output_size}"
+    _options_text = "output_size={self.output_size}"
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()

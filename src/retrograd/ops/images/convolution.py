@@ -51,8 +51,7 @@ def _by_given(v: Any, x: Any, g_shape: Any, stride: Any, padding: Any, dilation:
     return cropped(convolution(x, v, None, stride, padding, dilation, False, (0,) * len(stride), groups), g_shape)
 
 
-convolution_weight: Op = operator("convolution_backward", kernels.weight_gradient,
-                                  node="ConvolutionBackwardBackward0", tensors=2, x=_by_seen, g=_by_given)
+convolution_weight: Op = operator("convolution_backward", kernels.weight_gradient, tensors=2, x=_by_seen, g=_by_given)
 
 
 # Convolution over time, with the dimensions (time, batch, channels)

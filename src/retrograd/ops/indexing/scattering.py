@@ -124,18 +124,15 @@ def _extreme_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any,
     return _placed(np.where(read == 1, share, share * 0.0), src.shape)
 
 
-_INDEX = "IndexReduceBackward0"
 scatter_reduce_sum: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_own,
                                 src=lambda g, src_shape, index, dim: _placed(gather(g, index, dim), src_shape))
 scatter_mean: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
 scatter_prod: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
 scatter_extreme: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_extreme_to_self,
                                src=_extreme_to_source)
-index_mean: Op = linear("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_mean_to_self,
-                        src=_mean_to_source)
-index_prod: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_prod_to_self,
-                          src=_prod_to_source)
-index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_extreme_to_self,
+index_mean: Op = linear("index_reduce", kernels.scatter_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
+index_prod: Op = operator("index_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
+index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, tensors=3, x=_extreme_to_self,
                              src=_extreme_to_source)
 
 # `scatter` with reduce=…, which PyTorch does not differentiate

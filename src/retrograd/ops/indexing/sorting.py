@@ -28,8 +28,7 @@ def reordered(g: Any, x_shape: Any, indices: Any, dim: Any) -> Any:
 
 PAIR: dict[str, Any] = {"outputs": "values indices", "differentiable": "values"}
 
-max_dim = operator("max", reductions.extreme_dim, **PAIR, x=_to_picked)
-min_dim = operator("min", reductions.extreme_dim, **PAIR, x=_to_picked)
+max_dim, min_dim = [operator(name, reductions.extreme_dim, **PAIR, x=_to_picked) for name in ("max", "min")]
 median = operator("median", kernels.median, x=shared)
 median_dim = operator("median", kernels.median_dim, node=1, **PAIR, x=_to_picked)
 nanmedian = operator("nanmedian", kernels.median, x=shared)

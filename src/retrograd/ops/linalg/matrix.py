@@ -64,7 +64,7 @@ trace = linear("trace", kernels.trace, x=lambda g, x_shape: diagonal_backward(
     spread(g, (min(x_shape),), (), False), x_shape, 0, 0, 1))
 
 # A product of a vector and a matrix is a product of two matrices, without the dim that was added in front.
-first_row = linear("squeeze", kernels.first_row, node="SqueezeBackward4", x=lambda g, x_shape: np.reshape(g, x_shape))
+first_row = linear("squeeze", kernels.first_row, node=4, x=lambda g, x_shape: np.reshape(g, x_shape))
 
 # Sums of products of three factors. The derivative by a factor is again such a sum.
 

@@ -38,7 +38,7 @@ def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> 
 
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex="adjoint", x=norm_backward)
-frobenius = operator("norm", kernels.norm, node="NormBackward1", complex="adjoint", x=norm_backward)
+frobenius = operator("norm", kernels.norm, node=1, complex="adjoint", x=norm_backward)
 
 
 def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
@@ -124,9 +124,8 @@ def _by_left(g: Any, x: Any, y: Any, out: Any) -> Any:
     return x * sum_dim(ratio, (g.ndim - 1,), True, None) - np.matmul(ratio, y)
 
 
-euclidean_dist = operator(
-    "_euclidean_dist", kernels.euclidean_dist, node="EuclideanDistBackward0", x=_by_left,
-    y=lambda g, x, y, out: _by_left(transpose(g, -1, -2), y, x, transpose(out, -1, -2)))
+euclidean_dist = operator("_euclidean_dist", kernels.euclidean_dist, x=_by_left, y=lambda g, x, y, out: (
+    _by_left(transpose(g, -1, -2), y, x, transpose(out, -1, -2))))
 symmetric: Op = linear("symmetric", kernels.symmetric, x=lambda g: paired(g))
 paired: Op = linear("paired", kernels.paired, x=lambda g, x_shape: symmetric(g, x_shape[0]))
 

@@ -108,7 +108,7 @@ def _to_classes(g: Any, x_shape: Any, target: Any, weight: Any, reduction: Any, 
 nll_loss = linear("nll_loss", kernels.nll_loss, tensors=3, x=_to_classes)
 nll_loss2d = linear("nll_loss2d", kernels.nll_loss, node="NllLoss2DBackward0", tensors=3, x=_to_classes)
 nll_loss_backward: Op = linear(
-    "nll_loss_backward", kernels.nll_loss_backward, node="NllLossBackwardBackward0", tensors=3,
+    "nll_loss_backward", kernels.nll_loss_backward, tensors=3,
     g=lambda g, target, weight, reduction, ignore_index: nll_loss(g, target, weight, reduction, ignore_index))
 
 # Losses with margins, for one target in a row, for several targets, for signs. Targets are classes, without derivative.
