@@ -34,7 +34,7 @@ def _followed(x: Any) -> bool:
 @public(
     "linalg_cholesky_ex(Tensor input, *, bool upper=False, bool check_errors=False, Tensors[2] out=None) "
     "-> (Tensor L, Tensor info)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"), strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
 def linalg_cholesky_ex(input: Any, *, upper: bool = False,
                        check_errors: bool = False) -> return_types.linalg_cholesky_ex:
     """The Cholesky factor of each matrix, and its info: 0, or the order of the first leading minor that is not

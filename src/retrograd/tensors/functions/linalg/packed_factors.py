@@ -39,7 +39,7 @@ def _check_factored(name: str, A: Any, pivot: bool) -> None:
 @public(
     "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensors[3] out=None) "
     "-> (Tensor LU, Tensor pivots, Tensor info)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"), strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
 def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> return_types.linalg_lu_factor_ex:
     """L and U in one matrix, the pivots, and the info of each matrix: 0, or the first i with U[i, i] = 0, from 1.
 

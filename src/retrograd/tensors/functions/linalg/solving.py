@@ -28,7 +28,7 @@ _SINGULAR = "The solver failed because the input matrix is singular."
 @public(
     "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensors[2] out=None) "
     "-> (Tensor result, Tensor info)",
-    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"), strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
 def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> return_types.linalg_solve_ex:
     """The result of `torch.linalg.solve`, and the info of each matrix: 0 unless the matrix is singular.
 
