@@ -19,7 +19,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
     """fftfreq or rfftfreq."""
 
     @public(f"fft_{name}(int n, float d=1., *, dtype dtype=None, layout layout=None, device device=None, bool "
-            "pin_memory=None, bool requires_grad=False, Tensor out=None)", name=name,
+            "pin_memory=None, bool requires_grad=False, Tensor out=None)", name=name, strict=True,
             out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE, blame=f"fft_{name}"),
             doc=f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'}, in the same "
                 "order.\n\n    "
@@ -29,8 +29,6 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
     def function(n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False) -> Any:
         n = as_int(f"fft_{name}", n, "n")
-        if isinstance(d, bool) or not isinstance(d, (int, float, np.floating)):
-            raise TypeError(f"fft_{name}(): argument 'd' must be float, not {type(d).__name__}")
         target = element_type(name, dtype)
         if target.kind not in "fc":
             raise RuntimeError(f"{name} requires a floating point or complex dtype")

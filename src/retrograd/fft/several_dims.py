@@ -17,26 +17,20 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
 
     said = "fftn" if name == "ifftn" else name              # PyTorch uses this name for an unfit output
 
-    def checked(called: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
-        s, dim = ints(called, s, "s"), ints(called, dim, "dim")
-        if out is not None:
-            return put_into(out, said, rule, transform, input, s, dim, norm)
-        return transform(input, s, dim, norm)
+    def over(called: str, dims: list[int] | None, where: str) -> Callable[..., Any]:
+        @public(f"fft_{called}(Tensor input, ints[1] s=None, ints[1] dim={dims}, str norm=None, out)", name=called,
+                strict=True, doc=f"{about} over {where}")
+        def function(input: Any, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None) -> Any:
+            s, dim = ints(f"fft_{called}", s, "s"), ints(f"fft_{called}", dim, "dim")
+            if out is not None:
+                return put_into(out, said, rule, transform, input, s, dim, norm)
+            return transform(input, s, dim, norm)
 
-    @public(f"fft_{name}(Tensor input, ints[1] s=None, ints[1] dim=None, str norm=None, out)", name=name,
-            doc=f"{about} over `dim`, with `s` points along each; without `dim`, over the last len(s) dims, or all.\n\n"
-                "    Raises RuntimeError for float16 and for no points.")
-    def function(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
-        return checked(f"fft_{name}", input, s, dim, norm, out)
+        return function
 
-    two = f"{name[:-1]}2"
-
-    @public(f"fft_{two}(Tensor input, ints[1] s=None, ints[1] dim=[-2, -1], str norm=None, out)", name=two,
-            strict=True, doc=f"{about} over the last two dims, or over `dim`. See `{name}`.")
-    def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-        return checked(f"fft_{two}", input, s, dim, norm, out)
-
-    return function, over_two
+    return (over(name, None, "`dim`, with `s` points along each; without `dim`, over the last len(s) dims, or all.\n\n"
+                             "    Raises RuntimeError for float16 and for no points."),
+            over(f"{name[:-1]}2", [-2, -1], f"the last two dims, or over `dim`. See `{name}`."))
 
 
 def _fftn(forward: bool) -> Callable[..., Any]:

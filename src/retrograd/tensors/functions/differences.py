@@ -196,8 +196,7 @@ def _weighted(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
 @public(
     "trapezoid(Tensor y, Tensor x, *, int dim=-1)",
     "trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
-    event="aten::trapezoid",
-    strict=True)
+    event="aten::trapezoid", strict=True)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral of the samples `y` along `dim`, by the trapezoidal rule. The result has no dimension `dim`.
 
@@ -221,8 +220,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
 @public(
     "trapz(Tensor y, Tensor x, *, int dim=-1)",
     "trapz(Tensor y, *, float dx=1, int dim=-1)",
-    event="aten::trapz",
-    strict=True)
+    event="aten::trapz", strict=True)
 def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """Another name for `trapezoid`."""
     return trapezoid(y, x, dx=dx, dim=dim)
@@ -231,8 +229,7 @@ def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
 @public(
     "cumulative_trapezoid(Tensor y, Tensor x, *, int dim=-1)",
     "cumulative_trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
-    event="aten::cumulative_trapezoid",
-    strict=True)
+    event="aten::cumulative_trapezoid", strict=True)
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integrals of `y` along `dim` up to each sample except the first. The arguments are those of `trapezoid`.
 

@@ -16,6 +16,8 @@ from ..state.base import plain
 from .elementwise.elementary import view_as_real
 from .images.padding import constant_pad_nd, pad
 
+# The forms in place, because PyTorch names the nodes so.
+_transposed, _squeezed = shape_ops.transpose.written, shape_ops.squeeze_dim.written
 _RETURN_COMPLEX_IS_MISSING = (
     "stft requires the return_complex parameter be given for real inputs, and will further require that "
     "return_complex=True in a future PyTorch release.")
@@ -99,9 +101,9 @@ def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int 
     x, weights = x.unfold(1, n_fft, hop), _padded_window(window, input, width, n_fft)
     if weights is not None:
         x = x * weights
-    out = shape_ops.transpose.written(_transformed(x, normalized, onesided), 1, 2)
+    out = _transposed(_transformed(x, normalized, onesided), 1, 2)
     if input._array.ndim == 1:
-        out = shape_ops.squeeze_dim.written(out, 0)
+        out = _squeezed(out, 0)
     return out if as_complex else view_as_real(out)
 
 

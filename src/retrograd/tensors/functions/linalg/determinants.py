@@ -122,8 +122,7 @@ def inverse(input: Any) -> Any:
     "linalg_pinv(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
     "linalg_pinv(Tensor input, Tensor rcond, bool hermitian=False, out)",
     "linalg_pinv(Tensor input, float rcond, bool hermitian=False, out)",
-    out=castable("linalg.pinv", "result"),
-    strict=True)
+    out=castable("linalg.pinv", "result"), strict=True)
 def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The pseudoinverse of Moore and Penrose: shape (*, m, n) gives (*, n, m).
 
@@ -217,8 +216,7 @@ def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     "linalg_matrix_rank(Tensor input, *, Tensor atol=None, Tensor rtol=None, bool hermitian=False, Tensor out=None)",
     "linalg_matrix_rank(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
     "linalg_matrix_rank(Tensor input, Tensor tol, bool hermitian=False, out)",
-    "linalg_matrix_rank(Tensor input, float tol, bool hermitian=False, out)",
-    strict=True)
+    "linalg_matrix_rank(Tensor input, float tol, bool hermitian=False, out)", strict=True)
 def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
                 out: Any = None) -> Any:
     """The rank of each matrix: the number of singular values above `atol` and above `rtol` times the largest.

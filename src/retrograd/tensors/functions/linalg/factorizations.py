@@ -34,8 +34,7 @@ def _followed(x: Any) -> bool:
 @public(
     "linalg_cholesky_ex(Tensor input, *, bool upper=False, bool check_errors=False, Tensors[2] out=None) "
     "-> (Tensor L, Tensor info)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
 def linalg_cholesky_ex(input: Any, *, upper: bool = False,
                        check_errors: bool = False) -> return_types.linalg_cholesky_ex:
     """The Cholesky factor of each matrix, and its info: 0, or the order of the first leading minor that is not
@@ -52,8 +51,7 @@ def linalg_cholesky_ex(input: Any, *, upper: bool = False,
 
 @public(
     "linalg_cholesky(Tensor input, *, bool upper=False, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"), strict=True)
 def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
     """The lower triangular L with L @ L^H = A, or with `upper` the U with U^H @ U = A, for positive-definite A.
 
@@ -108,8 +106,7 @@ def linalg_qr(A: Any, mode: str = "reduced") -> return_types.linalg_qr:
 
 @public(
     "qr(Tensor input, bool some=True, *, Tensors[2] out=None) -> (Tensor Q, Tensor R)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"),
-    strict=True, method=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), strict=True, method=True)
 def qr(input: Any, some: bool = True) -> return_types.qr:
     """Q and R, of the complete shapes if `some` is False. An older form of `torch.linalg.qr`."""
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
@@ -129,8 +126,7 @@ def _check_svd(A: Any, driver: str | None) -> None:
 @public(
     "linalg_svd(Tensor A, bool full_matrices=True, *, str driver=None, Tensors[3] out=None) "
     "-> (Tensor U, Tensor S, Tensor Vh)",
-    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), strict=True)
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
     """U, S and Vh with A = U @ diag(S) @ Vh, for A of shape (*, m, n). The singular values S begin with the largest.
 
@@ -158,8 +154,7 @@ def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
 @public(
     "svd(Tensor input, bool some=True, bool compute_uv=True, *, Tensors[3] out=None) "
     "-> (Tensor U, Tensor S, Tensor V)",
-    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"),
-    strict=True, method=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), strict=True, method=True)
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> return_types.svd:
     """U, S and V with input = U @ diag(S) @ V^H, of the reduced shapes if `some`. An older form of `torch.linalg.svd`.
 

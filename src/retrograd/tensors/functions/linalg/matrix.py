@@ -30,10 +30,6 @@ _transpose, _clone = recorded(shape.transpose), recorded(basic.clone)
 REMEDY = "Matrix products do not promote: convert one with .to(dtype)."
 
 
-def _c_name(array: Any) -> str:
-    return C_NAMES[array.dtype.name]
-
-
 def dimensions(array: Any) -> str:
     """The shape as messages about matrices write it, such as '2x3'."""
     return "x".join(map(str, array.shape))
@@ -167,8 +163,8 @@ def refuse_matrices(a: Any, b: Any) -> None:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the "
                            "columns of the first must be as many as the rows of the second")
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(a)} != {_c_name(b)}. "
-                           f"{REMEDY}")
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
+                           f"{C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}. {REMEDY}")
     refuse_bool("addmm_impl_cpu_", a)
 
 

@@ -39,8 +39,7 @@ def _check_factored(name: str, A: Any, pivot: bool) -> None:
 @public(
     "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensors[3] out=None) "
     "-> (Tensor LU, Tensor pivots, Tensor info)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
 def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> return_types.linalg_lu_factor_ex:
     """L and U in one matrix, the pivots, and the info of each matrix: 0, or the first i with U[i, i] = 0, from 1.
 
@@ -56,8 +55,7 @@ def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = Fals
 
 @public(
     "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None) -> (Tensor LU, Tensor pivots)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"), strict=True)
 def linalg_lu_factor(A: Any, *, pivot: bool = True) -> return_types.linalg_lu_factor:
     """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`: `(LU, pivots)`.
 
@@ -70,8 +68,7 @@ def linalg_lu_factor(A: Any, *, pivot: bool = True) -> return_types.linalg_lu_fa
 
 @public(
     "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None) -> (Tensor P, Tensor L, Tensor U)",
-    out=rule(exact=EXACT, overlap=FREE),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE), strict=True)
 def linalg_lu(A: Any, *, pivot: bool = True) -> return_types.linalg_lu:
     """The permutation P, lower triangular L and upper triangular U with P @ L @ U = A: `(P, L, U)`.
 
@@ -107,8 +104,7 @@ _LU = rule(uncastable="", overlap=FREE, gradient=RESIZED, notice="")
 
 @public(
     "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=FREE),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE), strict=True)
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, given the result of `linalg.lu_factor(A)`.
 
@@ -160,8 +156,7 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
 @public(
     "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensors[3] "
     "out=None) -> (Tensor P, Tensor L, Tensor U)",
-    out=rule(exact=EXACT, overlap=FREE),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE), strict=True)
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
               unpack_pivots: bool = True) -> return_types.lu_unpack:
     """P, L and U from the result of `linalg.lu_factor`. Without `unpack_data` L and U are empty, without
@@ -184,8 +179,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
 @public(
     "linalg_ldl_factor_ex(Tensor input, *, bool hermitian=False, bool check_errors=False, Tensors[3] out=None) "
     "-> (Tensor LD, Tensor pivots, Tensor info)",
-    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"), strict=True)
 def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
                          check_errors: bool = False) -> return_types.linalg_ldl_factor_ex:
     """L and D of each symmetric or `hermitian` matrix in one matrix, the Bunch-Kaufman pivots, and the info.
@@ -202,8 +196,7 @@ def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
 
 @public(
     "linalg_ldl_factor(Tensor input, *, bool hermitian=False, Tensors[2] out=None) -> (Tensor LD, Tensor pivots)",
-    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"), strict=True)
 def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
     """L and D of each symmetric or `hermitian` matrix in one matrix, and the pivots. Raises RuntimeError if D has a
     zero on its diagonal."""
@@ -214,8 +207,7 @@ def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> return_types.li
 
 @public(
     "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), strict=True)
 def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
     """The X with A @ X = B, given the result of `linalg.ldl_factor(A)`. There is no gradient."""
     name, array, order, b = "torch.linalg.ldl_solve", LD._array, array_of("linalg_ldl_solve", pivots), B._array
@@ -284,8 +276,7 @@ def geqrf(input: Any) -> return_types.geqrf:
 @public(
     "ormqr(Tensor input, Tensor input2, Tensor input3, bool left=True, bool transpose=False, out)",
     out=rule(exact="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
-        "result has dtype {out}", overlap=FREE),
-    strict=True, method=True)
+        "result has dtype {out}", overlap=FREE), strict=True, method=True)
 def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ input3, or input3 @ Q if `left` is False, for the square Q that is the product of the reflections.
 

@@ -133,8 +133,7 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
 @public(
     "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1, Tensor out=None)",
     out=rule(exact="linalg.vecdot: Expected out of dtype{result} but found {out}", overlap=FREE, blame="sum",
-        repeated=True),
-    strict=True)
+        repeated=True), strict=True)
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum along `dim` of the products of the elements of `x`, conjugated, and `y`. The other dims broadcast.
 

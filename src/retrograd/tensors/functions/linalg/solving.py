@@ -28,8 +28,7 @@ _SINGULAR = "The solver failed because the input matrix is singular."
 @public(
     "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensors[2] out=None) "
     "-> (Tensor result, Tensor info)",
-    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
 def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> return_types.linalg_solve_ex:
     """The result of `torch.linalg.solve`, and the info of each matrix: 0 unless the matrix is singular.
 
@@ -56,8 +55,7 @@ def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = F
 
 @public(
     "linalg_solve(Tensor A, Tensor B, *, bool left=True, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"), strict=True)
 def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, for square matrices A of shape (*, n, n).
 
@@ -76,8 +74,7 @@ def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
 @public(
     "linalg_solve_triangular(Tensor input, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor "
     "out=None)",
-    out=rule(exact="expected scalar type {result} but found {out}", overlap=("free", "aligned")),
-    strict=True)
+    out=rule(exact="expected scalar type {result} but found {out}", overlap=("free", "aligned")), strict=True)
 def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, for triangular matrices A, `upper` or lower.
 
@@ -95,8 +92,7 @@ def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = Tru
 @public(
     "triangular_solve(Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, "
     "Tensors[2] out=None) -> (Tensor solution, Tensor cloned_coefficient)",
-    out=rule(exact=EXACT, overlap=FREE),
-    strict=True, method=True)
+    out=rule(exact=EXACT, overlap=FREE), strict=True, method=True)
 def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False,
                      unitriangular: bool = False) -> return_types.triangular_solve:
     """The X with A @ X = input for triangular A, or A^T @ X = input with `transpose`, and a copy of A. An older form of
@@ -113,8 +109,7 @@ def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = F
 
 @public(
     "cholesky_solve(Tensor input, Tensor input2, bool upper=False, out)",
-    out=castable("cholesky_solve", "result"),
-    strict=True, method=True)
+    out=castable("cholesky_solve", "result"), strict=True, method=True)
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """The X with A @ X = input, given the Cholesky factor `input2` of A: L with A = L @ L^H, or with `upper` U with
     A = U^H @ U."""

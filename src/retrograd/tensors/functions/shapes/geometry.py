@@ -8,7 +8,7 @@ that it can be.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ...arguments.dims import array_of
 from ...recording.calls import taken_again
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
-from ...recording.public import methods, public
+from ...recording.public import facts_of, methods, public
 from ...recording.resizing import reshape_memory
 from ...state.base import Chain, TensorBase, edge_of, meta_of, note_layout, requires, set_edge, with_edge
 from ...state.writable import refuse_inference
@@ -165,6 +165,7 @@ def _of_view(view: Callable[..., Any], *schemas: str) -> Callable[..., Any]:
 
     @public(*schemas, method=True, bound=True, name=f"{view.__name__}_",
             doc=f"`{view.__name__}` of the tensor itself, which gets the geometry of its view. Returns the tensor.")
+    @wraps(facts_of(view).body)
     def function(self: TensorBase, *args: Any, **named: Any) -> TensorBase:
         check_writable(self, local.thread.grad and requires(self))
         op, given, _ = view(with_edge(self._array, None), *args, **named)._meta.replay.args
