@@ -26,12 +26,11 @@ from ...recording.twins import Call, twins
 from ...state.base import TensorBase, plain
 from ..shapes.shape import broadcast_to, reshape
 
+# Messages of `check_range`.
 OUT_OF_BOUNDS = "index {wrong} is out of bounds for dimension {dim} with size {size}"
 NO_ELEMENT = "out of range: tried to access index {wrong} on a tensor of {size} elements."
 NO_SLICE = "index out of range in self: indices are from {least} to {most}, and dimension {dim} has size {size}"
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
-
-
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
 
 
@@ -116,6 +115,7 @@ def check_types(array: Any, source: Any) -> None:
                            f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
 
 
+# What `reduce` of `scatter` stands for.
 _COMBINED = {None: "", "add": "sum", "multiply": "prod"}
 
 
