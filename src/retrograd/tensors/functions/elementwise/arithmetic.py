@@ -31,6 +31,7 @@ NUMBER = (bool, int, float, complex, np.generic)
 neg, neg_ = both(ops.neg, rule(exact=FOUND))
 square, square_ = recorded(ops.square, out=rule(blame="pow")), inplace(ops.square)
 
+_add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
 _rsub, _rsub_scaled = recorded(ops.rsub), recorded(ops.rsub_scaled)
 _div_rounded = {"floor": ops.div_floor, "trunc": ops.div_trunc}
 _power, _power_tensor = recorded(ops.power), recorded(ops.pow_)
@@ -53,7 +54,7 @@ def add(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorB
     tensor([21., 22.])
     """
     if alpha == 1 and alpha is not True:
-        return call(ops.add, input, other)
+        return over(ops.add, input, other) if call is over else _add(input, other)  # type: ignore[no-any-return]
     return call(ops.add_scaled, input, other, number("add", "alpha", 3, alpha))
 
 
@@ -61,7 +62,7 @@ def add(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorB
 def sub(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input - alpha * other`, broadcast, in the common dtype. Raises RuntimeError for bools."""
     if alpha == 1 and alpha is not True:
-        return call(ops.sub, input, other)
+        return over(ops.sub, input, other) if call is over else _sub(input, other)  # type: ignore[no-any-return]
     return call(ops.sub_scaled, input, other, number("sub", "alpha", 3, alpha))
 
 
@@ -92,7 +93,7 @@ def div(call: Call, input: TensorBase, other: Any, *, rounding_mode: str | None 
     tensor([-4,  3])
     """
     if rounding_mode is None:
-        return call(ops.div, input, other)
+        return over(ops.div, input, other) if call is over else _div(input, other)  # type: ignore[no-any-return]
     if rounding_mode not in _div_rounded:
         raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
                            f"'{rounding_mode}'")
