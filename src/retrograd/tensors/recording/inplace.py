@@ -99,9 +99,10 @@ def inplace(op: Op) -> Callable[..., Any]:
     """The method that writes the result of `op` over its first operand."""
 
     def unusual(input: Any, *args: Any) -> Any:
-        result = handled(method, (input, *args), {})
-        if result is not NOBODY:
-            return result
+        if type(input) not in Attention.inert or (args and type(args[0]) not in Attention.inert):
+            result = handled(method, (input, *args), {})
+            if result is not NOBODY:
+                return result
         if not isinstance(input, TensorBase):
             raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
         return over(op, input, *args)

@@ -166,6 +166,9 @@ def pow(call: Call, input: Any, exponent: Any) -> TensorBase:
     return result  # type: ignore[no-any-return]
 
 
+pow_ = pow.written
+
+
 @public(operator="pow", name="__pow__", method=True)
 def _power_of(self: Any, exponent: Any) -> Any:
     """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
@@ -200,7 +203,7 @@ def float_power(call: Call, input: Any, exponent: Any) -> TensorBase:
     if input._array.dtype != target:
         raise RuntimeError(f"the base given to float_power_ has dtype {legacy(input._array)} but the operation's "
                            f"result requires dtype {torch_dtype.of[target].legacy}")
-    return pow.written(input, _doubled(exponent, target))  # type: ignore[no-any-return]
+    return pow_(input, _doubled(exponent, target))  # type: ignore[no-any-return]
 
 
 def _doubled(value: Any, target: np.dtype[Any]) -> Any:
@@ -280,5 +283,5 @@ methods(
     square=square, negative=neg, __iadd__=augmented(ops.add, "add_"), __isub__=augmented(ops.sub, "sub_"),
     __imul__=augmented(ops.mul, "mul_"), __itruediv__=__itruediv__, __idiv__=__itruediv__, multiply_=mul_,
     __ifloordiv__=augmented(floor_divide.written, "__ifloordiv__"), __imod__=augmented(remainder.written, "__imod__"),
-    __ipow__=augmented(pow.written, "__ipow__"), subtract_=sub.written, divide_=div.written, true_divide_=div.written,
+    __ipow__=augmented(pow_, "__ipow__"), subtract_=sub.written, divide_=div.written, true_divide_=div.written,
     negative_=neg_, square_=square_)
