@@ -14,7 +14,7 @@ from ..recording.overwriting import delivered
 from ..recording.public import public
 from ..state.base import TensorBase, plain
 from .elementwise.arithmetic import div, mul, sub
-from .elementwise.blending import lerp
+from .elementwise.blending import lerp_
 from .elementwise.comparison import isnan, logical_not
 from .indexing.gathering import gather
 from .indexing.masking import masked_fill
@@ -120,7 +120,7 @@ def _computed(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
     values = gather(ordered, -1, below)
     if interpolation in ("linear", "midpoint"):
         weights = sub(ranks, below) if interpolation == "linear" else ranks.detach() * 0 + 0.5
-        values = lerp.written(values, gather(ordered, -1, ranks.ceil().long()), weights)
+        values = lerp_(values, gather(ordered, -1, ranks.ceil().long()), weights)
     if q._array.ndim:
         transpose_(unsqueeze_(values, 0), 0, -1)
     return squeeze_(values, -1)

@@ -21,17 +21,7 @@ from ...graph.versions import next_number
 from ...kernels.layout import in_common_order
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import (
-    MULTI_OUTPUT,
-    ORDINARY,
-    Results,
-    TensorBase,
-    edge_of,
-    make_view,
-    meta_of,
-    note_layout,
-    plain,
-)
+from ..state.base import MULTI_OUTPUT, ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE

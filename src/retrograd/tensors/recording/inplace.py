@@ -68,13 +68,6 @@ def check_writable(x: Any, requires_grad: bool) -> None:
             f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
 
 
-def _handled(function: Any, args: tuple[Any, ...]) -> Any:
-    """The result that a mode or an argument's class gives to a call; NOBODY if none of them handles calls."""
-    if all(type(x) in Attention.inert for x in args):
-        return NOBODY
-    return handled(function, args, {})
-
-
 # The types of values that may be operands beside a tensor.
 _OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
 
@@ -87,9 +80,10 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
 
     def call(input: Any, other: Any) -> Any:
         if type(input) is not Results.plain or type(other) is not Results.plain:
-            result = _handled(getattr(Results.tensor, method), (input, other))
-            if result is not NOBODY:
-                return result
+            if type(input) not in Attention.inert or type(other) not in Attention.inert:
+                result = handled(getattr(Results.tensor, method), (input, other), {})
+                if result is not NOBODY:
+                    return result
             if not isinstance(other, _OPERANDS):
                 return NotImplemented
         if not isinstance(op, Op):
@@ -105,9 +99,10 @@ def inplace(op: Op) -> Callable[..., Any]:
     """The method that writes the result of `op` over its first operand."""
 
     def unusual(input: Any, *args: Any) -> Any:
-        result = _handled(method, (input, *args))
-        if result is not NOBODY:
-            return result
+        if type(input) not in Attention.inert or (args and type(args[0]) not in Attention.inert):
+            result = handled(method, (input, *args), {})
+            if result is not NOBODY:
+                return result
         if not isinstance(input, TensorBase):
             raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
         return over(op, input, *args)

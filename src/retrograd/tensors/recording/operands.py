@@ -10,18 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import (
-    BOOL_,
-    C_NAMES,
-    F32,
-    F64,
-    FLOATING,
-    I64,
-    category,
-    default_floating,
-    of_scalar,
-    result_dtype,
-)
+from ...dtypes import BOOL_, C_NAMES, F32, F64, FLOATING, I64, category, default_floating, of_scalar, result_dtype
 from ...kernels.layout import copied
 from ...kernels.shape import clash
 from ...modes import local

@@ -31,6 +31,7 @@ NUMBER = (bool, int, float, complex, np.generic)
 neg, neg_ = both(ops.neg, rule(exact=FOUND))
 square, square_ = recorded(ops.square, out=rule(blame="pow")), inplace(ops.square)
 
+_add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
 _rsub, _rsub_scaled = recorded(ops.rsub), recorded(ops.rsub_scaled)
 _div_rounded = {"floor": ops.div_floor, "trunc": ops.div_trunc}
 _power, _power_tensor = recorded(ops.power), recorded(ops.pow_)
@@ -53,7 +54,7 @@ def add(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorB
     tensor([21., 22.])
     """
     if alpha == 1 and alpha is not True:
-        return call(ops.add, input, other)
+        return over(ops.add, input, other) if call is over else _add(input, other)  # type: ignore[no-any-return]
     return call(ops.add_scaled, input, other, number("add", "alpha", 3, alpha))
 
 
@@ -61,7 +62,7 @@ def add(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorB
 def sub(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input - alpha * other`, broadcast, in the common dtype. Raises RuntimeError for bools."""
     if alpha == 1 and alpha is not True:
-        return call(ops.sub, input, other)
+        return over(ops.sub, input, other) if call is over else _sub(input, other)  # type: ignore[no-any-return]
     return call(ops.sub_scaled, input, other, number("sub", "alpha", 3, alpha))
 
 
@@ -92,7 +93,7 @@ def div(call: Call, input: TensorBase, other: Any, *, rounding_mode: str | None 
     tensor([-4,  3])
     """
     if rounding_mode is None:
-        return call(ops.div, input, other)
+        return over(ops.div, input, other) if call is over else _div(input, other)  # type: ignore[no-any-return]
     if rounding_mode not in _div_rounded:
         raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
                            f"'{rounding_mode}'")
@@ -165,6 +166,9 @@ def pow(call: Call, input: Any, exponent: Any) -> TensorBase:
     return result  # type: ignore[no-any-return]
 
 
+pow_ = pow.written
+
+
 @public(operator="pow", name="__pow__", method=True)
 def _power_of(self: Any, exponent: Any) -> Any:
     """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
@@ -199,7 +203,7 @@ def float_power(call: Call, input: Any, exponent: Any) -> TensorBase:
     if input._array.dtype != target:
         raise RuntimeError(f"the base given to float_power_ has dtype {legacy(input._array)} but the operation's "
                            f"result requires dtype {torch_dtype.of[target].legacy}")
-    return pow.written(input, _doubled(exponent, target))  # type: ignore[no-any-return]
+    return pow_(input, _doubled(exponent, target))  # type: ignore[no-any-return]
 
 
 def _doubled(value: Any, target: np.dtype[Any]) -> Any:
@@ -279,5 +283,5 @@ methods(
     square=square, negative=neg, __iadd__=augmented(ops.add, "add_"), __isub__=augmented(ops.sub, "sub_"),
     __imul__=augmented(ops.mul, "mul_"), __itruediv__=__itruediv__, __idiv__=__itruediv__, multiply_=mul_,
     __ifloordiv__=augmented(floor_divide.written, "__ifloordiv__"), __imod__=augmented(remainder.written, "__imod__"),
-    __ipow__=augmented(pow.written, "__ipow__"), subtract_=sub.written, divide_=div.written, true_divide_=div.written,
+    __ipow__=augmented(pow_, "__ipow__"), subtract_=sub.written, divide_=div.written, true_divide_=div.written,
     negative_=neg_, square_=square_)

@@ -37,6 +37,9 @@ def lerp(call: Call, input: TensorBase, end: TensorBase, weight: Any) -> TensorB
     return call(ops.lerp if weighted else ops.lerp_number, input, end, weight)
 
 
+lerp_ = lerp.written
+
+
 @twins("addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)", out=ELEMENTWISE,
         method=True)
 def addcmul(call: Call, input: TensorBase, tensor1: TensorBase, tensor2: TensorBase, *, value: Any = 1) -> TensorBase:
