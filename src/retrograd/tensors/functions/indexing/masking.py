@@ -40,7 +40,17 @@ def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bo
         if not isinstance(each, TensorBase):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
     arrays = tuple([static_index(each._array) for each in indices])
+    _check_rank(input._array, array_of("index_put", values, "values", 3), arrays, accumulate)
     return put(place, input, arrays, values, accumulate)
+
+
+def _check_rank(target: Any, values: Any, indices: tuple[Any, ...], accumulate: bool) -> None:
+    """Raises RuntimeError for values of more dimensions than the places have, which NumPy takes if the first is 1."""
+    one = not accumulate and values.size == 1 and kernels.by_mask(indices)
+    if values.ndim > 1 and values.shape[0] == 1 and not one:
+        error = kernels.misfit(target.shape, indices, values.shape)
+        if error is not None:
+            raise error
 
 
 def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:

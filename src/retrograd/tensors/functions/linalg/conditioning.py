@@ -47,6 +47,8 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
 
 def _condition(input: Any, array: Any, order: Any) -> Any:
     if not array.size:
+        if isinstance(order, str):
+            check_square(f"linalg.cond(ord={order})", array)
         real = np.zeros((), array.dtype).real.dtype if array.dtype.kind in "fc" else F32
         return plain(np.zeros(array.shape[:-2], real))
     if order in (2, -2):

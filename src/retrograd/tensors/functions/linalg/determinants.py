@@ -148,7 +148,7 @@ def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol:
     if array.ndim < 2 or array.dtype.kind not in "fc" or array.itemsize == 2:
         raise RuntimeError(f"linalg.pinv({legacy(array)}{{{[*array.shape]}}}): expected a tensor with 2 or more "
                            "dimensions of float, double, cfloat or cdouble types")
-    if hermitian:
+    if hermitian and array.size:
         check_square("linalg.eigh", array)
     return _pinv(input, *_tolerances(array, atol, rtol if rcond is None else rcond), hermitian)
 

@@ -19,6 +19,7 @@ from ...recording.out import receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
 from ...recording.public import public
+from ...state.base import TensorBase
 from ..reductions import amax, amin, flag, sum as total
 from .factorizations import linalg_svdvals as svdvals
 from .matrix_checks import check_floating
@@ -118,7 +119,8 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
                                     overlap=FREE, gradient=UNASKED), out, result)
         return copy_(out, result)
     array_of("linalg_matrix_norm", input)
-    ord = ord.item() if isinstance(ord, np.number) else ord
+    if isinstance(ord, np.number) or (isinstance(ord, TensorBase) and not ord._array.ndim):
+        ord = ord.item()
     if not isinstance(dim, (tuple, list)) or not isinstance(ord, (str, int, float)):
         raise TypeError("linalg_matrix_norm() received an invalid combination of arguments: ord is a number or a "
                         "string, dim a tuple of two ints")
