@@ -71,6 +71,13 @@ _SINGLE = {
     "torch.fft.ihfftn(x0, s=(5,), dim=(0,), out=torch.ones(0, dtype=torch.complex64))",
 }
 
+# How these calls end in PyTorch depends on memory that it reads by mistake; of them the table has the most there may be.
+VARYING = {
+    "Kernels look for several faults of one call in another order, and name themselves",
+    "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing",
+    "It means something, and is taken here",
+}
+
 ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "What is Python in PyTorch, or here alone, has Python's words for arguments that do not bind": (
         1134, lambda e: e.types == ("TypeError", "TypeError") and e.name not in _TABLED),
@@ -85,7 +92,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "What is asked of something that is no tensor first is another attribute, or its type": (
         433, lambda e: e.refused and "AttributeError" in e.types),
     "Kernels look for several faults of one call in another order, and name themselves": (
-        279, lambda e: e.refused and e.types[0] == e.types[1] != "TypeError"),
+        285, lambda e: e.refused and e.types[0] == e.types[1] != "TypeError"),
     "PyTorch's Python functions hand wrong arguments to a function of C++, which names their types": (
         270, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
     "An int given as `out` counts as an out of that dtype in some of PyTorch's functions": (
@@ -103,11 +110,11 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Of several faults another is found first, and that is of another type": (
         87, lambda e: e.refused and e.of(_OTHER_FAULT)),
     "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing": (
-        49, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_MEANINGLESS)),
+        60, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_MEANINGLESS)),
     "PyTorch takes it, and it is not there": (
         9, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_ABSENT)),
     "It means something, and is taken here": (
-        26, lambda e: e.taken and e.of(_TAKEN)),
+        30, lambda e: e.taken and e.of(_TAKEN)),
     "Both take it; PyTorch's dtype or shape is that of one operand, against its own rules": (
         6, lambda e: e.theirs.startswith("ok") and e.ours.startswith("ok") and e.of(_OTHER_TYPE)),
     "MKL has no transform of arrays without elements": (

@@ -18,7 +18,7 @@ from comparing import everyday
 from comparing.correct_calls import calls, lacking
 from comparing.table_calls import table_calls
 from comparing.wrong_calls import Call, function, maker, wrong_calls
-from comparing.wrong_calls_accepted import ACCEPTED, Ends
+from comparing.wrong_calls_accepted import ACCEPTED, VARYING, Ends
 
 CALLS = calls()
 
@@ -91,4 +91,6 @@ def test_wrong_calls(place: int) -> None:
 def test_what_is_accepted_occurs_as_often_as_the_table_says() -> None:
     ends = [each for place in range(len(CALLS)) for each in _different(place)]
     found = Counter(_reason(each) for each in ends)
-    assert found == {reason: count for reason, (count, _) in ACCEPTED.items()}
+    exact = {reason: count for reason, (count, _) in ACCEPTED.items() if reason not in VARYING}
+    assert {reason: count for reason, count in found.items() if reason not in VARYING} == exact
+    assert all(0 < found[reason] <= ACCEPTED[reason][0] for reason in VARYING)
