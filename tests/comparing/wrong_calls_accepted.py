@@ -71,7 +71,7 @@ _SINGLE = {
     "torch.fft.ihfftn(x0, s=(5,), dim=(0,), out=torch.ones(0, dtype=torch.complex64))",
 }
 
-# How these calls end in PyTorch depends on memory that it reads by mistake; of them the table has the most there may be.
+# How some of these end depends on memory that PyTorch reads by mistake: the table has the most there may be.
 VARYING = {
     "Kernels look for several faults of one call in another order, and name themselves",
     "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing",
