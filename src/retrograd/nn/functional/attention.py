@@ -9,6 +9,7 @@ from ...dtypes import C_NAMES, float16, float32
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.networks import attention as ops, softmax as softmax_ops
+from ...tensors.arguments.dims import axis_of
 from ...tensors.arguments.options import filling
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
@@ -57,6 +58,8 @@ def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> boo
     q, k, v = arrays
     if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or not q.size or not k.size:
         return False
+    if mask is not None and not requires(mask):
+        axis_of("scaled_dot_product_attention", -2, mask._array.ndim)
     if mask is not None and (requires(mask) or not _broadcasts(mask._array.shape, (*q.shape[:3], k.shape[2]))):
         return False
     heads = q.shape[1] % k.shape[1] == 0 if gqa else q.shape[1] == k.shape[1]

@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
-from ...tensors.arguments.dims import array_of
+from ...tensors.arguments.dims import array_of, as_int
 from ...tensors.arguments.options import check_optional, check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
@@ -52,6 +52,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    ignore_index = as_int("cross_entropy_loss", ignore_index, "ignore_index")
     dim = min(x.ndim - 1, 1)
     if x.shape == y.shape:
         if y.dtype.kind != "f":
@@ -129,6 +130,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     reduction = checked_reduction(reduction, size_average, reduce)
     of_both("nll_loss_nd", input, target)
     check_optional("nll_loss_nd", 3, weight=weight)
+    ignore_index = as_int("nll_loss_nd", ignore_index, "ignore_index")
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 

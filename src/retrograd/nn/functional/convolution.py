@@ -22,7 +22,7 @@ _POSITIVE = "{0} should be greater than zero, but got {1}_height: {2} {1}_width:
 
 def _pair(name: str, function: str, value: Any) -> tuple[int, int]:
     sizes = ints(function, name, value)
-    if len(sizes) == 1:
+    if not isinstance(value, (tuple, list)):
         return sizes[0], sizes[0]
     if len(sizes) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(sizes)}")

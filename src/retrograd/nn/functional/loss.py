@@ -61,16 +61,15 @@ def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -
     return checked_reduction(reduction, size_average, reduce)
 
 
-def _check_weight(name: str, weight: Any, loss: Any) -> None:
-    """Raises ValueError unless there is one weight for each element."""
+def _check_weight(name: str, weight: Any, input: Any) -> None:
+    """Raises ValueError unless there is one weight for each element of the input as given."""
     check_tensor(name, weight, "weight", 3)
-    if weight.shape != loss.shape:
+    if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _weighted(name: str, loss: Any, weight: Any, reduction: str) -> Any:
+def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
     """The losses of all elements, reduced with weights."""
-    _check_weight(name, weight, loss)
     if reduction == "mean":
         return (loss * weight).sum() / weight.sum()
     return reduced(loss * weight, reduction)
@@ -91,9 +90,10 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     Raises ValueError for an unknown reduction and if the shape of `weight` differs.
     """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
-    input, target = _same_shapes("mse_loss", input, target)
+    given, (input, target) = input, _same_shapes("mse_loss", input, target)
     if weight is not None:
-        return _weighted("mse_loss", (input - target) ** 2, weight, reduction)
+        _check_weight("mse_loss", weight, given)
+        return _weighted((input - target) ** 2, weight, reduction)
     return _mse_loss(input, target, reduction)
 
 
@@ -107,9 +107,11 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     tensor(1.)
     """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
-    input, target = _same_shapes("l1_loss", input, target)
-    loss = (input - target).abs()
-    return reduced(loss, reduction) if weight is None else _weighted("l1_loss", loss, weight, reduction)
+    given, (input, target) = input, _same_shapes("l1_loss", input, target)
+    if weight is not None:
+        _check_weight("l1_loss", weight, given)
+        return _weighted((input - target).abs(), weight, reduction)
+    return reduced((input - target).abs(), reduction)
 
 
 @public(event="aten::smooth_l1_loss")
@@ -140,13 +142,13 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     differs.
     """
     reduction = _reduction_of(reduction, None, None, weight)
-    input, target = _same_shapes("huber_loss", input, target)
+    given, (input, target) = input, _same_shapes("huber_loss", input, target)
     delta = number("huber_loss", "delta", 4, delta)
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     converted = target.to(input.dtype)
     if weight is not None:                      # a mean of these is not divided by the weights
-        _check_weight("huber_loss", weight, input)
+        _check_weight("huber_loss", weight, given)
         return reduced(_huber(input, converted, "none", delta) * weight, reduction)
     return _huber(input, converted, reduction, delta)
 

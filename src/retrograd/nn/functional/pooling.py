@@ -146,7 +146,12 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     """)
     def function(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
                  ceil_mode: bool = False) -> Tensor:
-        count = math.prod((kernel_size,) * dims if isinstance(kernel_size, int) else kernel_size)
+        sizes = (kernel_size,) * dims if isinstance(kernel_size, int) else tuple(kernel_size)
+        if dims > 1 and len(sizes) != dims:
+            found = "too many" if len(sizes) > dims else "not enough"
+            raise ValueError(f"{found} values to unpack (expected {dims}"
+                             f"{f', got {len(sizes)}' if len(sizes) < dims else ''})")
+        count = math.prod(sizes)
         means = mean(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         return (means.sign() * means.abs().relu()).mul(count).pow(1.0 / norm_type)
 

@@ -29,7 +29,8 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     Raises ValueError for an unknown name.
     """
     if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        reduction = "none" if not kept else "mean" if average else "sum"
         warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
              UserWarning)
     if not isinstance(reduction, str) or reduction not in REDUCTIONS:

@@ -166,7 +166,8 @@ class _FractionalMaxPoolNd(Layer):
     def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
                  return_indices: bool = False, _random_samples: Any = None) -> None:
         super().__init__()
-        if self.dims == 3 and min(repeated(kernel_size, 3)) <= 0:
+        sizes = kernel_size if isinstance(kernel_size, (tuple, list, int)) else ()
+        if self.dims == 3 and not all([size > 0 for size in repeated(sizes, 3)]):
             raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         self.kernel_size, self.return_indices = repeated(kernel_size, self.dims), return_indices
         self.register_buffer("_random_samples", _random_samples)

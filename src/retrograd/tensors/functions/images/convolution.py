@@ -98,23 +98,31 @@ def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> 
                            f"channel: ({shown(sizes, ' x ')}). Output size is too small. The padding is {[*padding]}.")
 
 
-def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
-    """Raise RuntimeError if the dtypes differ. The words depend on x's dtype, which selects PyTorch's kernel."""
+def _unlike(what: str, x: Any, other: Any) -> RuntimeError:
+    """The error for a weight or a bias of another dtype than x, with the names of types that PyTorch had of old."""
+    names = [torch_dtype.of[array.dtype].legacy for array in (x, other)]
+    kinds = [f"CPU{name}Type" if "Complex" in name or name == "Bool" else f"torch.{name}Tensor" for name in names]
+    return RuntimeError(f"Input type ({kinds[0]}) and {what} type ({kinds[1]}) should be the same" + (
+        f" or input should be a MKLDNN tensor and {what} is a dense tensor" if x.dtype == F32 else ""))
+
+
+def _check_types(x: Any, weight: Any, bias: Any, late: bool) -> None:
+    """Raise RuntimeError if the dtypes differ. The words depend on x's dtype, which selects PyTorch's kernel.
+
+    PyTorch looks at the bias late if the convolution is transposed or its padding has a name.
+    """
     unlike = None if bias is None or bias.dtype == x.dtype else RuntimeError(
         f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be the same. Convert "
         "one of them.")
-    if unlike is not None and not transposed and (x.dtype != F32 or x.dtype == weight.dtype):
+    if unlike is not None and not late and (x.dtype != F32 or x.dtype == weight.dtype):
         raise unlike
     if x.dtype != weight.dtype:
-        names = torch_dtype.of[x.dtype].legacy, torch_dtype.of[weight.dtype].legacy
         if "c" in (x.dtype.kind, weight.dtype.kind) or x.dtype == F32:
-            kinds = [f"CPU{name}Type" if "Complex" in name or name == "Bool" else f"torch.{name}Tensor"
-                     for name in names]
-            raise RuntimeError(f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same" + (
-                " or input should be a MKLDNN tensor and weight is a dense tensor" if x.dtype == F32 else ""))
+            raise _unlike("weight", x, weight)
+        names = torch_dtype.of[x.dtype].legacy, torch_dtype.of[weight.dtype].legacy
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
     if unlike is not None:
-        raise unlike
+        raise _unlike("bias", x, bias) if x.dtype == F32 or x.dtype.kind == "c" else unlike
 
 
 def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
@@ -146,8 +154,11 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
 
 
 def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-             output_padding: Any, groups: int) -> Any:
-    """The convolution, after the checks. A single size stands for all spatial dimensions."""
+             output_padding: Any, groups: int, named: bool = False) -> Any:
+    """The convolution, after the checks. A single size stands for all spatial dimensions.
+
+    `named` says that the padding has a name.
+    """
     x, w, b = input._array, weight._array, None if bias is None else bias._array
     dims = w.ndim - 2
     if dims < 1:
@@ -157,7 +168,7 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     output_padding = _each("output_padding", output_padding, dims)
     _check_sizes(*window, output_padding, groups, transposed, x.shape, x.dtype)
     _check_shapes(x, w, b, window[2], window[3], transposed, groups)
-    _check_types(x, w, b, transposed)
+    _check_types(x, w, b, transposed or named)
     _check_kernel(x, window[3], transposed)
     if x.size == 0 and x.shape[0] and x.shape[1]:
         raise RuntimeError("Only zero batch or zero channel inputs are supported, but got input shape: "
@@ -187,7 +198,7 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([n % 2 for n in total]):
         input = constant_pad_nd(input, [size for n in total[::-1] for size in (0, n % 2)])
-    return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups)
+    return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups, True)
 
 
 def _forward(dims: int) -> Callable[..., Any]:
@@ -211,7 +222,7 @@ def _forward(dims: int) -> Callable[..., Any]:
             if padding == "same":
                 return _same(x, weight, bias, stride, dilation, groups, dims)
             stride_, padding_ = _each("stride", stride, dims), padding if padding != "valid" else 0
-            return _checked(x, weight, bias, stride_, padding_, dilation, False, 0, groups)
+            return _checked(x, weight, bias, stride_, padding_, dilation, False, 0, groups, padding == "valid")
 
         return _batched(name, input, dims, call)
 

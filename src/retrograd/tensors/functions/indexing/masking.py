@@ -30,6 +30,15 @@ _masked_select = recorded(ops.masked_select)
 
 # Several dimensions
 
+def _check_rank(target: Any, values: Any, indices: tuple[Any, ...], accumulate: bool) -> None:
+    """Raises RuntimeError for values of more dimensions than the places have, which NumPy takes if the first is 1."""
+    one = not accumulate and values.size == 1 and kernels.by_mask(indices)
+    if values.ndim > 1 and values.shape[0] == 1 and not one:
+        error = kernels.misfit(target.shape, indices, values.shape)
+        if error is not None:
+            raise error
+
+
 def put(call: Call, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
     """`index_put` with arrays as indices. It writes in place if `call` is `over`."""
     array = array_of("index_put", values, "values", 3)
@@ -92,7 +101,9 @@ def index_put(call: Call, input: Any, indices: Sequence[Any], values: Any, accum
     for i, each in enumerate(indices):
         if not isinstance(each, TensorBase):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
-    return put(call, input, tuple([static_index(each._array) for each in indices]), values, accumulate)
+    arrays = tuple([static_index(each._array) for each in indices])
+    _check_rank(input._array, array_of("index_put", values, "values", 3), arrays, accumulate)
+    return put(call, input, arrays, values, accumulate)
 
 
 index_put_ = index_put.written

@@ -134,7 +134,7 @@ def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol:
     if array.ndim < 2 or array.dtype.kind not in "fc" or array.itemsize == 2:
         raise RuntimeError(f"linalg.pinv({legacy(array)}{{{[*array.shape]}}}): expected a tensor with 2 or more "
                            "dimensions of float, double, cfloat or cdouble types")
-    if hermitian:
+    if hermitian and array.size:
         check_square("linalg.eigh: ", array)
     return ops.pinv(input, *_bounds(array, atol, rtol if rcond is None else rcond), hermitian)
 
@@ -184,6 +184,8 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
 
 def _condition(input: Any, array: Any, order: Any) -> Any:
     if not array.size:
+        if isinstance(order, str):
+            check_square(f"linalg.cond(ord={order}): ", array)
         real = np.zeros((), array.dtype).real.dtype if array.dtype.kind in "fc" else F32
         return plain(np.zeros(array.shape[:-2], real))
     if order in (2, -2):

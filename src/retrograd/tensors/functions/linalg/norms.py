@@ -18,6 +18,7 @@ from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import delivered
 from ...recording.public import public
 from ...recording.twins import Call, twins
+from ...state.base import TensorBase
 from ..reductions import amax, amin, flag, sum as total
 from .factorizations import linalg_svdvals as svdvals
 from .matrix_checks import check_floating
@@ -107,7 +108,8 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
     """
     if out is not None:
         return delivered("matrix_norm", _OUT, out, matrix_norm(input, ord, dim, keepdim, dtype=dtype))
-    ord = ord.item() if isinstance(ord, np.number) else ord
+    if isinstance(ord, np.number) or (isinstance(ord, TensorBase) and not ord._array.ndim):
+        ord = ord.item()
     known = ord in ("fro", "nuc") if isinstance(ord, str) else abs(ord) in (1, 2, math.inf)
     if not known:
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported. Use 'fro', 'nuc', inf, -inf, 1, -1, 2 or "
