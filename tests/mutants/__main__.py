@@ -107,13 +107,13 @@ def main() -> int:
     which, of = map(int, options.share.split("/"))
     faults = [fault for fault in sample(options.count, options.seed) if options.only in fault.path][which::of]
     known, counts, new = known_survivors(), Counter[str](), []
-    noticed = Noticed(options.kept / "noticed.json")
+    memory = Noticed(options.kept / "noticed.json")
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
         maps = {kind: covering(copy, options.kept, kind) for kind in options.tests}
         for i, fault in enumerate(faults):
             start = time.monotonic()
-            kind, test = ("known", known[fault.entry]) if fault.entry in known else outcome(copy, maps, fault, noticed)
+            kind, test = ("known", known[fault.entry]) if fault.entry in known else outcome(copy, maps, fault, memory)
             counts[kind] += 1
             if not kind:
                 new.append(fault)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from multiprocessing import Pipe
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mutants.covering import Map
 from mutants.faults import Fault
-from mutants.serving import Planted, Reply, Request
+from mutants.serving import Planted, Ready, Reply, Request
 
 ROOT = Path(__file__).parents[2]
 # Most faults fail one of a few tests from the files that call the faulty function most. Then the rest is run, which
@@ -45,40 +45,45 @@ class Copy:
     def first_failure(self, fault: Fault, parts: Sequence[list[str]]) -> str:
         """Which of the tests fails first because of the fault, or how they end otherwise; empty if all pass.
 
-        The tests run in a fork of a process that has loaded the package. If they pass there, or if the fault is in what
-        runs at import, they run in a new process.
+        The tests run in a fork of a process that has loaded the package, or in a new process if the fault may be in
+        what runs at import.
         """
-        ways = [self._failure_in_a_fork] * bool(fault.function) + [self._failure_in_a_process]
-        return next((failure for run in ways for part in parts if (failure := self._first(run, fault, part))), "")
+        return next((failure for part in parts if (failure := self._first(fault, part))), "")
 
-    def _first(self, run: _Way, fault: Fault, tests: list[str]) -> str:
+    def _first(self, fault: Fault, tests: list[str]) -> str:
         part = [test for test in tests if test not in self._unsound]
-        while failure := run(part, fault):
-            if failure not in part or self._is_due_to(run, fault, failure):
+        while failure := self._failure(part, fault):
+            if failure not in part or self._is_due_to(fault, failure):
                 return failure
             part = part[part.index(failure) + 1:]
         return ""
 
-    def _is_due_to(self, run: _Way, fault: Fault, test: str) -> bool:
+    def _is_due_to(self, fault: Fault, test: str) -> bool:
         """Whether the test passes without the fault, and fails with the fault again: tests of time may do neither."""
         if test not in self._sound:
-            (self._unsound if self._failure_in_a_fork([test], None) else self._sound).add(test)
-        return test in self._sound and bool(run([test], fault))
+            (self._unsound if self._failure([test], None) else self._sound).add(test)
+        return test in self._sound and bool(self._failure([test], fault))
 
-    def _failure_in_a_fork(self, tests: list[str], fault: Fault | None) -> str:
+    def _failure(self, tests: list[str], fault: Fault | None) -> str:
         if not tests:
             return ""
-        folder = "/".join(tests[0].split("/")[:2])
-        server = self._servers.get(folder) or self._servers.setdefault(folder, _Server(self, folder))
+        server = self._server("/".join(tests[0].split("/")[:2]))
+        if fault is not None and (not fault.function or server.ran_at_import(self._file(fault), fault.function)):
+            return self._failure_in_a_process(tests, fault)
         with self._planted(fault) as planted:
-            status, failure = server.reply(Request(tests, planted))
-        if status in _ENDED_BY_SOMEBODY:
-            return self._failure_in_a_fork(tests, fault)
-        return failure or (f"the tests ended with {status}" if status else "")
+            reply = server.reply(Request(tests, planted))
+        if reply is None:
+            return self._failure_in_a_process(tests, fault)
+        if reply.status in _ENDED_BY_SOMEBODY:
+            return self._failure(tests, fault)
+        return reply.failure or (f"the tests ended with {reply.status}" if reply.status else "")
+
+    def _server(self, folder: str) -> _Server:
+        if folder not in self._servers:
+            self._servers[folder] = _Server(self, folder)
+        return self._servers[folder]
 
     def _failure_in_a_process(self, tests: list[str], fault: Fault | None) -> str:
-        if not tests:
-            return ""
         chosen = self.folder / "chosen.txt"
         chosen.write_text("\n".join(tests))
         files = sorted({test.partition("::")[0] for test in tests})
@@ -101,7 +106,7 @@ class Copy:
         if fault is None:
             yield None
             return
-        file = self.folder / "src" / "retrograd" / fault.path
+        file = self._file(fault)
         sound = self._sources.setdefault(fault.path, file.read_bytes())
         planted = Planted(str(file), sound, fault.planted(sound))
         try:
@@ -110,12 +115,15 @@ class Copy:
         finally:
             _rewrite(file, sound)
 
+    def _file(self, fault: Fault) -> Path:
+        return self.folder / "src" / "retrograd" / fault.path
+
     def pytest(self, *arguments: str, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
         """Run pytest in the copy. Raises TimeoutExpired if it takes longer."""
         return subprocess.run(self._command(*arguments), cwd=self.folder, env=self._environment(), timeout=seconds,
                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
-    def server(self, folder: str, descriptor: int) -> subprocess.Popen[bytes]:
+    def start_server(self, folder: str, descriptor: int) -> subprocess.Popen[bytes]:
         """Start a process that collects the tests below a folder and answers requests."""
         command = self._command("-p", "mutants.serving", f"--serving={descriptor}", "--tb=native",
                                 f"--basetemp={self.folder}/tmp", folder)
@@ -131,21 +139,24 @@ class Copy:
                               "OPENBLAS_NUM_THREADS": "1"}
 
 
-_Way = Callable[[list[str], Fault | None], str]
-
-
 class _Server:
     """The other end of a process that has collected the tests of a folder."""
 
     def __init__(self, copy: Copy, folder: str) -> None:
         self._connection, theirs = Pipe()
-        self._process = copy.server(folder, theirs.fileno())
+        self._process = copy.start_server(folder, theirs.fileno())
         theirs.close()
-        self._connection.recv()                                 # a fault that is planted earlier would be loaded
+        ready: Ready = self._connection.recv()                  # a fault that is planted earlier would be loaded
+        self._ran_at_import = ready.ran
 
-    def reply(self, request: Request) -> Reply:
+    def ran_at_import(self, file: Path, line: int) -> bool:
+        """Whether the function of a file that begins in a line ran before the first test."""
+        return (str(file), line) in self._ran_at_import
+
+    def reply(self, request: Request) -> Reply | None:
+        """How the tests ended; None if the fault cannot be planted in what is loaded."""
         self._connection.send(request)
-        reply: Reply = self._connection.recv()
+        reply: Reply | None = self._connection.recv()
         return reply
 
 
@@ -164,9 +175,15 @@ def in_order(map: Map, fault: Fault) -> tuple[list[str], list[str]]:
         covering = map.below(fault.path) or map.below(fault.path.rpartition("/")[0])
     tests = [map.tests[test][0] for test in _mixed(map, covering)]
     files = _nearest_files(map, tests)
-    likely = [test for test in tests if test.partition("::")[0] in files][:_FIRST]
+    named = [] if fault.function else [test for test in tests if _words(fault) & {*re.split(r"\W+", test)}][:_FIRST]
+    likely = [*dict.fromkeys(named + [test for test in tests if test.partition("::")[0] in files][:_FIRST])]
     others = {*tests} - {*likely}
     return likely, [test for test in tests if test in others][:_AT_MOST]
+
+
+def _words(fault: Fault) -> set[str]:
+    """What a fault in a table has to do with: the texts in quotes beside it, and the name that is given a value."""
+    return {*re.findall(r"[\"'](\w{3,})[\"']", f"{fault.old} {fault.around}"), *re.findall(r"^(\w+) =", fault.around)}
 
 
 def _nearest_files(map: Map, tests: list[str]) -> set[str]:

@@ -1,7 +1,7 @@
 """A plugin for pytest that collects tests once and then runs some of them for each request, in a fork of the process.
 
 A fork takes milliseconds, where a new process imports and collects for seconds. The fault of a request is planted in
-the loaded functions of the fork, so a fault in what runs at import takes a new process.
+the loaded functions of the fork. So a fault in what runs at import cannot be planted there.
 
     python -m pytest -p mutants.serving --serving=DESCRIPTOR tests/unit
 """
@@ -11,10 +11,11 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple
 
 import pytest
@@ -46,33 +47,54 @@ class Reply(NamedTuple):
     failure: str
 
 
+class Ready(NamedTuple):
+    """The functions that ran at import, each by its file and first line."""
+
+    ran: set[tuple[str, int]]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--serving", type=int, help="the descriptor that requests come from and replies go to")
+
+
+_ran: set[tuple[str, int]] = set()
+
+
+def _note(frame: FrameType, event: str, argument: object) -> None:
+    if event == "call":
+        _ran.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    sys.setprofile(_note)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Answer requests until the other end closes."""
+    sys.setprofile(None)
     connection = Connection(session.config.getoption("--serving"))
     items = {item.nodeid: item for item in session.items}
     functions = [each for each in gc.get_objects() if type(each) is FunctionType]
     gc.freeze()                                                 # else the first collection in a fork takes a second
-    connection.send("ready")
+    connection.send(Ready(_ran))
     while True:
         try:
-            request = connection.recv()
+            request: Request = connection.recv()
         except EOFError:
             os._exit(0)
         session.items = [items[test] for test in request.tests if test in items]
-        connection.send(_answer(session, request.planted, functions))
+        faulty = [] if request.planted is None else replacements(request.planted, functions)
+        connection.send(None if faulty is None else _answer(session, faulty))
 
 
-def _answer(session: pytest.Session, planted: Planted | None, functions: list[FunctionType]) -> Reply:
+def _answer(session: pytest.Session, faulty: list[tuple[FunctionType, CodeType]]) -> Reply:
     with tempfile.TemporaryFile() as told:
         child = os.fork()
         if not child:
-            if planted is not None:
-                plant(planted, functions)
+            for function, code in faulty:
+                function.__code__ = code
             _run(session, told.fileno())
         _, status = os.waitpid(child, 0)
         told.seek(0)
@@ -106,14 +128,17 @@ class _Ending:
             os._exit(1)
 
 
-def plant(planted: Planted, functions: list[FunctionType]) -> None:
-    """Give those of the functions that are from a file their faulty code."""
+def replacements(planted: Planted, functions: list[FunctionType]) -> list[tuple[FunctionType, CodeType]] | None:
+    """The functions from a file that a fault is in, with their faulty code; None if they cannot take this code.
+
+    Of a file that is not loaded yet there are no functions. What loads the file finds the fault.
+    """
     sound, faulty = (compile(text, planted.file, "exec", dont_inherit=True) for text in planted[1:])
     changed = {old: new for old, new in _pairs(sound, faulty) if old != new}
-    for function in functions:
-        code = function.__code__
-        if code.co_filename == planted.file and code in changed and code.co_freevars == changed[code].co_freevars:
-            function.__code__ = changed[code]
+    loaded = [function for function in functions if function.__code__.co_filename == planted.file]
+    found = [(function, changed[function.__code__]) for function in loaded if function.__code__ in changed]
+    fits = all(function.__code__.co_freevars == code.co_freevars for function, code in found)
+    return found if fits and bool(found) == bool(loaded) else None
 
 
 def _pairs(sound: CodeType, faulty: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
