@@ -171,11 +171,13 @@ def in_order(map: Map, fault: Fault) -> tuple[list[str], list[str]]:
     """The tests that may notice a fault: the likely ones, and the others."""
     unchanged = map.sources.get(fault.path) == (ROOT / "src" / "retrograd" / fault.path).read_bytes()
     covering = map.of_function(fault.path, fault.function) if fault.function and unchanged else set()
+    named: list[str] = []
     if not covering:                                            # what runs at import is noticed anywhere
         covering = map.below(fault.path) or map.below(fault.path.rpartition("/")[0])
+        by_word = [[test for test, _ in map.tests if word in re.split(r"\W+", test)] for word in _words(fault)]
+        named = [test for found in sorted(by_word, key=len) for test in found][:_FIRST]
     tests = [map.tests[test][0] for test in _mixed(map, covering)]
     files = _nearest_files(map, tests)
-    named = [] if fault.function else [test for test in tests if _words(fault) & {*re.split(r"\W+", test)}][:_FIRST]
     likely = [*dict.fromkeys(named + [test for test in tests if test.partition("::")[0] in files][:_FIRST])]
     others = {*tests} - {*likely}
     return likely, [test for test in tests if test in others][:_AT_MOST]

@@ -22,7 +22,7 @@ import pytest
 from _pytest.main import pytest_runtestloop as run_all
 
 # How many seconds of the processor a test may take, and how many seconds a request: a faulty loop may not end.
-_FOR_A_TEST, _FOR_ALL = 60, 600
+_FOR_A_TEST, _FOR_ALL = 60, 1800
 
 
 class Planted(NamedTuple):
