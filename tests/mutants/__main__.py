@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pickle
 import sys
 import tempfile
@@ -91,7 +92,9 @@ class Noticed:
         return [name for name, _ in map.tests if name == test]
 
     def note(self, fault: Fault, test: str) -> None:
-        self.file.write_text(json.dumps(self._tests() | {fault.entry: test}, indent=0), encoding="utf-8")
+        written = self.file.with_suffix(f".{os.getpid()}")      # another run may read the file meanwhile
+        written.write_text(json.dumps(self._tests() | {fault.entry: test}, indent=0), encoding="utf-8")
+        written.replace(self.file)
 
 
 def main() -> int:
