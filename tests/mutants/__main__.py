@@ -4,6 +4,9 @@
 
 The report names each fault that no test noticed, with its text. What is in `survivors.txt` was looked at before: such a
 fault changes only the speed or nothing, and the file says why.
+
+The folder `build/mutants` keeps which tests call which functions, and which test noticed which fault. So a run that was
+interrupted goes on quickly. Remove the folder after a change to tests, so that the next run knows the new tests.
 """
 
 from __future__ import annotations
