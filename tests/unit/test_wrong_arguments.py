@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -26,6 +27,8 @@ WRONG: dict[str, Callable[[], Any]] = {
     "flip(): argument 'dims' (position 2) must be tuple of ints, but found element of type str at pos 0":
         lambda: torch.flip(X, ["a"]),
     "expected Tensor as element 1 in argument 0, but got int": lambda: torch.cat([X, 1]),
+    "copy_(): argument 'other' (position 1) must be Tensor, not numpy.str_": lambda: X.copy_(np.str_("a")),
+    "fill_(): argument 'value' (position 1) must be Number, not str": lambda: X.fill_("a"),
     "Overflow when unpacking long long": lambda: torch.cumsum(X, 10**20),
     "sum() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n"
     " * (Tensor input, *, torch.dtype dtype = None)\n"

@@ -59,9 +59,10 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
     tensor([1, 2])
     """
     if not isinstance(other, TensorBase):
-        if not isinstance(other, (bool, int, float, complex, np.generic)):
+        of_numpy = isinstance(other, np.generic) and other.dtype.kind in "biufc"
+        if not of_numpy and not isinstance(other, (bool, int, float, complex)):
             raise not_a_tensor("copy_", other, "other", 1)
-        other = plain(np.asarray(number("copy_", "other", 1, other)))
+        other = plain(np.asarray(other))
     elif other is self and not self._array.flags.writeable and edge_of(self) is None:
         written(self)                                   # counted even if its elements coincide
         return self
