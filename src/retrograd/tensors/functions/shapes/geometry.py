@@ -7,8 +7,7 @@ that it can be.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,15 @@ from ....modes import local
 from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments import options
-from ...arguments.dims import array_of
+from ...arguments.dims import array_of, axes_of, axis_of
 from ...recording.calls import taken_again
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
-from ...recording.public import facts_of, methods, public
+from ...recording.public import methods, public
 from ...recording.resizing import reshape_memory
-from ...state.base import Chain, TensorBase, edge_of, meta_of, note_layout, requires, set_edge, with_edge
+from ...state.base import Chain, TensorBase, edge_of, meta_of, note_layout, requires, set_edge
 from ...state.writable import refuse_inference
-from .axes import swapaxes, transpose
-from .shape import sizes_of, squeeze, unsqueeze
+from .shape import sizes_of
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
@@ -160,38 +158,61 @@ def _turn(op: Op, x: TensorBase, *given: Any) -> TensorBase:
     return x
 
 
-def _of_view(view: Callable[..., Any], *schemas: str) -> Callable[..., Any]:
-    """The function that gives a tensor the geometry of its view. `view` checks the options, and notes its operator."""
-
-    @public(*schemas, method=True, bound=True, name=f"{view.__name__}_",
-            doc=f"`{view.__name__}` of the tensor itself, which gets the geometry of its view. Returns the tensor.")
-    @wraps(facts_of(view).body)
-    def function(self: TensorBase, *args: Any, **named: Any) -> TensorBase:
-        check_writable(self, local.thread.grad and requires(self))
-        op, given, _ = view(with_edge(self._array, None), *args, **named)._meta.replay.args
-        return _turn(op, self, *given)
-
-    return function
+def _rank(x: TensorBase) -> int:
+    """The number of dimensions of a tensor that is about to get another geometry. Raises RuntimeError if it may not."""
+    check_writable(x, local.thread.grad and requires(x))
+    return x._array.ndim
 
 
-as_strided_ = _of_view(as_strided, "as_strided_(Tensor input, ints size, ints stride, int storage_offset=None)")
-transpose_ = swapdims_ = _of_view(transpose, "transpose_(Tensor input, int dim0, int dim1)")
-swapaxes_ = _of_view(swapaxes, "swapaxes_(Tensor input, int axis0, int axis1)")
-squeeze_ = _of_view(squeeze, "squeeze_(Tensor input)", "squeeze_(Tensor input, int dim)",
-                    "squeeze_(Tensor input, ints dim)")
-unsqueeze_ = _of_view(unsqueeze, "unsqueeze_(Tensor input, int dim)")
+@public("as_strided_(Tensor input, ints size, ints stride, int storage_offset=None)", method=True, bound=True)
+def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
+    """Give the tensor other sizes and strides over its memory. Returns the tensor itself. See `as_strided`."""
+    _rank(self)
+    array = self._array
+    return _turn(ops.as_strided, self, *geometry_of("as_strided_", array, size, stride, storage_offset), steps(array))
+
+
+@public("transpose_(Tensor input, int dim0, int dim1)", method=True, bound=True)
+def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
+    """Swap two dimensions of the tensor itself."""
+    ndim = _rank(self)
+    return _turn(ops.transpose, self, axis_of("transpose_", dim0, ndim), axis_of("transpose_", dim1, ndim))
+
+
+@public("swapaxes_(Tensor input, int axis0, int axis1)", method=True, bound=True)
+def swapaxes_(self: TensorBase, axis0: int, axis1: int) -> TensorBase:
+    """Swap two dimensions of the tensor itself."""
+    return transpose_(self, axis0, axis1)
 
 
 @public("t_(Tensor input)", method=True, bound=True)
 def t_(self: TensorBase) -> TensorBase:
     """Transpose the tensor itself. Raises RuntimeError for more than two dimensions."""
-    ndim = self._array.ndim
-    if ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    check_writable(self, local.thread.grad and requires(self))
+    if self._array.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
+    _rank(self)
     return _turn(ops.t, self)
 
 
+@public("squeeze_(Tensor input)", "squeeze_(Tensor input, int dim)", "squeeze_(Tensor input, ints dim)", method=True,
+        bound=True)
+def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
+    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only those that `dim` lists."""
+    ndim = _rank(self)
+    if dim is None:
+        return _turn(ops.squeeze, self)
+    if isinstance(dim, (tuple, list)):
+        return _turn(ops.squeeze_dims, self, axes_of("squeeze_", dim, ndim) if dim else ())
+    return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))
+
+
+@public("unsqueeze_(Tensor input, int dim)", method=True, bound=True)
+def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
+    """Insert a dimension of size 1 into the tensor itself, at `dim`."""
+    return _turn(ops.unsqueeze, self, axis_of("unsqueeze_", dim, _rank(self) + 1))
+
+
+swapdims_ = transpose_
 methods(swapdims_=swapdims_)
 
 
