@@ -28,7 +28,8 @@ WRONG: dict[str, Callable[[], Any]] = {
         lambda: torch.flip(X, ["a"]),
     "expected Tensor as element 1 in argument 0, but got int": lambda: torch.cat([X, 1]),
     "copy_(): argument 'other' (position 1) must be Tensor, not numpy.str_": lambda: X.copy_(np.str_("a")),
-    "fill_(): argument 'value' (position 1) must be Number, not str": lambda: X.fill_("a"),
+    "fill_() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n":
+        lambda: torch.fill_(X, "a"),
     "Overflow when unpacking long long": lambda: torch.cumsum(X, 10**20),
     "sum() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n"
     " * (Tensor input, *, torch.dtype dtype = None)\n"
