@@ -138,7 +138,8 @@ def _arrays(note: Any) -> list[Any]:
 
 
 def difference(torch: Any, ours: Any, steps: Sequence[str]) -> str | None:
-    coarse = any(word in step for step in steps for word in ("float32", "complex64", "float16", "int", "bool"))
+    coarse = any(word in step for step in steps for word in ("float32", "complex64", "float16", "int", "bool")) or any(
+        "torch.tensor(" in step and "dtype" not in step for step in steps)      # numbers of the default dtype
     try:
         return difference_of(torch, ours, steps, OperatorMachine, _COARSE if coarse else _CLOSE, accepted)
     finally:

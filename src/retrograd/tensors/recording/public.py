@@ -36,7 +36,7 @@ from .overriding import NOBODY, Attention, handled
 F = TypeVar("F", bound=Callable[..., Any])
 # The files whose frames may stand between a program and the public function that it calls.
 _PASSED = (__file__, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""),
-           os.path.join(PACKAGE, "tensors", "face", "numpy_protocol.py"))
+           os.path.join(PACKAGE, "nn", "functional", ""), os.path.join(PACKAGE, "tensors", "face", "numpy_protocol.py"))
 # Whether all of these names of arguments can go straight to the body: none is `out` or a NumPy name.
 _usual = frozenset(("out", *checking.ALIASES)).isdisjoint
 # A rule for `out=`, or a function that chooses one by the arguments.

@@ -188,9 +188,9 @@ def swapaxes_(self: TensorBase, axis0: int, axis1: int) -> TensorBase:
 @public("t_(Tensor input)", method=True, bound=True)
 def t_(self: TensorBase) -> TensorBase:
     """Transpose the tensor itself. Raises RuntimeError for more than two dimensions."""
-    if self._array.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
-    _rank(self)
+    ndim = _rank(self)
+    if ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return _turn(ops.t, self)
 
 
