@@ -111,12 +111,12 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if input._meta and not array.flags.c_contiguous and thread.transform is None:
+        meta = input._meta
+        if meta and not array.flags.c_contiguous and thread.transform is None:
             result._array = out = in_common_order(out, (array,))
             note_layout(result)
         edge = None
         if recordable and thread.grad:
-            meta = input._meta
             if meta is None:
                 edge = input._edge
             else:
@@ -181,23 +181,22 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if ((input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous)) and (
+        meta, other_meta = input._meta, other._meta
+        if ((meta and not a.flags.c_contiguous) or (other_meta and not b.flags.c_contiguous)) and (
                 thread.transform is None):
             result._array = out = in_common_order(out, (a, b))
             note_layout(result)
         left = right = None
         if recordable and thread.grad:
-            meta = input._meta
             if meta is None:
                 left = input._edge
             else:
                 hold = meta.accumulator
                 left = (hold and hold()) or edge_of(input)
-            meta = other._meta
-            if meta is None:
+            if other_meta is None:
                 right = other._edge
             else:
-                hold = meta.accumulator
+                hold = other_meta.accumulator
                 right = (hold and hold()) or edge_of(other)
         if left is None and right is None:
             if thread.inference:
